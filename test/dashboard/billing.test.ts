@@ -127,6 +127,13 @@ describe('the billing page', function () {
       await available(page, '$12.34');
       await page.getByRole('button', { name: 'Add more' }).click();
       await pay(page).click();
+      await says(page, /^You paid \$12\.34 /);
+      assert.equal(await pay(page).count(), 1, 'nothing but the answer to the question pays');
+      await amount(page).fill('12.35');
+      await page.getByText('You paid').waitFor({ state: 'detached' });
+      await amount(page).fill('12.34');
+      await pay(page).click();
+      await page.getByRole('button', { name: 'Pay another $12.34' }).click();
       await until('there are two', async () => (await purse.topups()).length === 2);
     });
 
@@ -161,7 +168,7 @@ describe('the billing page', function () {
 
     it('waits while the bank decides, and says how it did', async () => {
       const page = await visitor.open('/app/billing');
-      const { topupId } = await purse.checkout(2_500);
+      const { topupId } = await purse.checkout(1_234);
       const paid = await purse.topup(topupId);
       const processing = { ...paid, status: 'processing', creditedCents: null, receiptUrl: null };
       const charge = {

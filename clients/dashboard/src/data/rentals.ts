@@ -1,6 +1,7 @@
 import {
   GpuRental,
   type ChangeRental,
+  type Listing,
   type NewRental,
   type Rental,
   type RentalStatus,
@@ -75,6 +76,30 @@ export const stopRental = (id: string) => api.rentals.stop(id);
 
 /** Asks what a rental would cost. The quote holds for a minute. */
 export const makeQuote = (request: NewRental, signal: AbortSignal) => api.quotes.create(request, { signal });
+
+/** What became of a wish to rent, by its key; undefined where the service knows nothing of it. */
+export async function findRented(idempotencyKey: string, signal: AbortSignal): Promise<Rental | undefined> {
+  const { rentals } = await api.rentals.list({ idempotencyKey }, { signal }).firstPage();
+  return rentals[0];
+}
+
+/** How long a press waits to hear what was rented before. */
+const LOOK_WITHIN_MS = 3_000;
+
+/** When somebody rented such machines lately that still run; nothing where that can't be read now. */
+export async function rentedBefore({
+  family,
+  gpuCount,
+}: Pick<Listing, 'family' | 'gpuCount'>): Promise<string[]> {
+  try {
+    const { rentals } = await api.rentals.list({ pageSize: 20 }, { timeoutMs: LOOK_WITHIN_MS }).firstPage();
+    return rentals
+      .filter((rental) => isLive(rental) && rental.family === family && rental.gpuCount === gpuCount)
+      .map(({ startedAt }) => startedAt);
+  } catch {
+    return [];
+  }
+}
 
 /**
  * The client that rents. It sends nothing again by itself: the form tells at once what hinders, and sends again under

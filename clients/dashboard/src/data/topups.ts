@@ -29,6 +29,28 @@ export const billingConfigQuery = queryOptions({
   staleTime: 60 * 60_000,
 });
 
+/** What became of a wish to pay, by its key; undefined where the service knows nothing of it. */
+export async function findPayment(idempotencyKey: string, signal: AbortSignal): Promise<Topup | undefined> {
+  const { topups } = await api.topups.list({ idempotencyKey }, { signal }).firstPage();
+  return topups[0];
+}
+
+/** How long a press waits to hear what was paid before. */
+const LOOK_WITHIN_MS = 3_000;
+
+/** When somebody paid just this amount lately; nothing where that can't be read now. */
+export async function paidBefore(amountCents: number): Promise<string[]> {
+  try {
+    const list = api.topups.list({ pageSize: PAGE_SIZE }, { timeoutMs: LOOK_WITHIN_MS });
+    return (await list.firstPage()).topups
+      .filter((topup) => topup.amountCents === amountCents && topup.source !== 'auto_topup')
+      .filter(({ status }) => status === 'succeeded' || status === 'processing')
+      .map(({ createdAt }) => createdAt);
+  } catch {
+    return [];
+  }
+}
+
 /** A wish to pay. The key makes a second press, and a retry after silence, the same payment. */
 export interface TopupWish {
   readonly amountCents: number;

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { cardQuery, savedCard, type SavedCard } from '../../data/card.js';
 import { billingConfigQuery } from '../../data/topups.js';
+import { useWishBefore } from '../../data/use-wish-before.js';
+import { DoneBefore } from '../../data/wishes.js';
 import { money, typedMoney } from '../../format/money.js';
 import { billingTexts } from '../../texts/billing.js';
 import { Button } from '../../ui/button.js';
@@ -13,6 +15,7 @@ import { MoneyInput } from '../../ui/money-input.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
 import { firstAmount, presetsWithin, readAmount, type Limits } from './amounts.js';
 import { cardName } from './card-state.js';
+import { PaymentBefore } from './payment-before.js';
 import { TopupNote } from './topup-note.js';
 import { useTopup, type TopupPhase } from './use-topup.js';
 
@@ -27,7 +30,7 @@ export function TopupCard({ initialCents }: { readonly initialCents: number | un
       {config.isError && <ErrorNote error={config.error} onRetry={() => void config.refetch()} />}
       {(config.isPending || card.isPending) && !config.isError && <Skeleton className="h-59 w-full" />}
       {config.isSuccess && !card.isPending && (
-        <TopupForm limits={limitsOf(config.data)} card={savedCard(card.data)} initialCents={initialCents} />
+        <Topup limits={limitsOf(config.data)} card={savedCard(card.data)} initialCents={initialCents} />
       )}
     </Card>
   );
@@ -41,13 +44,31 @@ interface TopupFormProps {
   readonly limits: Limits;
   readonly card: SavedCard | undefined;
   readonly initialCents: number | undefined;
+  readonly userId: string;
+  /** Somebody pays: what was said of the payment before is over. */
+  readonly onSend: () => void;
 }
 
-function TopupForm({ limits, card, initialCents }: TopupFormProps) {
+/** The form; before it, what became of a payment that was sent and never answered here. */
+function Topup(props: Omit<TopupFormProps, 'userId' | 'onSend'>) {
+  const before = useWishBefore('topup');
+  return (
+    <div className="flex flex-col gap-4">
+      <PaymentBefore before={before} />
+      {!before.isWaiting && <TopupForm {...props} userId={before.userId} onSend={before.dismiss} />}
+    </div>
+  );
+}
+
+function TopupForm({ limits, card, initialCents, userId, onSend }: TopupFormProps) {
   const presets = presetsWithin(limits);
   const [amount, setAmount] = useState(() => typedMoney(firstAmount(initialCents, limits)));
   const [isChecked, setChecked] = useState(false);
-  const { phase, send, reset } = useTopup(card !== undefined);
+  const { phase, send: pay, reset } = useTopup(userId, card !== undefined);
+  const send: typeof pay = (...payment) => {
+    onSend();
+    pay(...payment);
+  };
   const read = readAmount(amount, limits, t);
   const isLocked = isUnderWay(phase);
   const submit = (event: SubmitEvent): void => {
@@ -139,7 +160,7 @@ interface PayButtonProps {
 /** Says what a press costs, and who is charged. */
 function PayButton({ card, cents, phase }: PayButtonProps) {
   if (phase.kind === 'charged' || phase.kind === 'page') return null;
-  if (phase.kind === 'failed' && phase.outcome === 'open') return null;
+  if (phase.kind === 'failed' && (phase.outcome === 'open' || phase.error instanceof DoneBefore)) return null;
   const isBusy = phase.kind === 'sending' || phase.kind === 'leaving';
   return (
     <div className="flex flex-col gap-2">

@@ -1,7 +1,12 @@
 import { isApiError } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { wishes } from '../../data/open-wishes.js';
 import { isOver, topupQuery } from '../../data/topups.js';
+import { DoneBefore } from '../../data/wishes.js';
 import { money } from '../../format/money.js';
+import { ago } from '../../format/time.js';
+import { useNow } from '../../live/now.js';
 import { billingTexts } from '../../texts/billing.js';
 import { errorTexts } from '../../texts/errors.js';
 import { Callout } from '../../ui/badge.js';
@@ -14,7 +19,7 @@ const t = billingTexts.topup;
 
 interface TopupNoteProps {
   readonly phase: TopupPhase;
-  readonly onSend: (amountCents: number) => void;
+  readonly onSend: (amountCents: number, isMeant?: boolean) => void;
   readonly onReset: () => void;
 }
 
@@ -39,6 +44,9 @@ export function TopupNote({ phase, onSend, onReset }: TopupNoteProps) {
     case 'charged':
       return <ChargeNote topupId={phase.topupId} amountCents={phase.amountCents} onReset={onReset} />;
     case 'failed':
+      if (phase.error instanceof DoneBefore) {
+        return <TwiceNote {...phase} error={phase.error} onSend={onSend} onReset={onReset} />;
+      }
       return phase.outcome === 'open' ? (
         <OpenNote {...phase} onSend={onSend} onReset={onReset} />
       ) : (
@@ -63,6 +71,10 @@ function ChargeNote({ topupId, amountCents, onReset }: ChargeNoteProps) {
     ...topupQuery(topupId),
     refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : LOOK_EVERY_MS),
   });
+  const isSeen = topup !== undefined && isOver(topup);
+  useEffect(() => {
+    if (isSeen) wishes.forget('topup');
+  }, [isSeen]);
   if (topup?.status === 'failed') return <DeclineNote topup={topup} onRetry={onReset} />;
   if (topup?.status !== 'succeeded') {
     return (
@@ -95,6 +107,37 @@ function ChargeNote({ topupId, amountCents, onReset }: ChargeNoteProps) {
         </>
       }
     />
+  );
+}
+
+interface TwiceNoteProps {
+  readonly error: DoneBefore;
+  readonly amountCents: number;
+  readonly onSend: (amountCents: number, isMeant: boolean) => void;
+  readonly onReset: () => void;
+}
+
+/** The same amount was paid a moment ago: whoever means another payment says so. */
+function TwiceNote({ error, amountCents, onSend, onReset }: TwiceNoteProps) {
+  const amount = money(amountCents);
+  return (
+    <Callout
+      role="alert"
+      tone="warn"
+      title={t.twiceTitle(amount, ago(new Date(error.atMs).toISOString(), useNow()))}
+      actions={
+        <>
+          <Button look="primary" onClick={() => onSend(amountCents, true)}>
+            {t.twice(amount)}
+          </Button>
+          <Button look="quiet" onClick={onReset}>
+            {t.notTwice}
+          </Button>
+        </>
+      }
+    >
+      {t.twiceAsk(amount)}
+    </Callout>
   );
 }
 

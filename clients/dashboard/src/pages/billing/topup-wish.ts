@@ -1,5 +1,6 @@
 import { ConnectionError, isApiError } from '@gpu-rental/client';
 import type { TopupWish } from '../../data/topups.js';
+import { DoneBefore } from '../../data/wishes.js';
 
 /** What became of a wish to pay. */
 export type WishOutcome =
@@ -33,6 +34,7 @@ function isMeantAgain(sent: SentWish, amountCents: number): boolean {
 
 /** What a failure says of the payment: only an answer that refuses it promises that nothing is charged. */
 export function outcomeOf(error: unknown): Exclude<WishOutcome, 'page'> {
+  if (error instanceof DoneBefore) return 'over';
   if (error instanceof ConnectionError) return error.neverSent ? 'over' : 'open';
   if (!isApiError(error)) return 'open';
   if (isApiError(error, 'idempotency_in_progress')) return 'open';

@@ -1,7 +1,10 @@
+import { newIdempotencyKey } from '@gpu-rental/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { noteTopup } from '../../data/before-leaving.js';
-import { beginTopup } from '../../data/topups.js';
+import { wishes } from '../../data/open-wishes.js';
+import { beginTopup, paidBefore, type TopupWish } from '../../data/topups.js';
+import { refuseTwice } from '../../data/wishes.js';
 import { nextWish, outcomeOf, type SentWish, type WishOutcome } from './topup-wish.js';
 
 /** How far a payment is. */
@@ -23,18 +26,33 @@ export type TopupPhase =
 
 interface TopupHandle {
   readonly phase: TopupPhase;
-  /** Pays; while the outcome of the payment before is open, asks for that one again. */
-  readonly send: (amountCents: number) => void;
+  /**
+   * Pays; while the outcome of the payment before is open, asks for that one again.
+   * @param isMeant somebody knows that they paid this amount a moment ago
+   */
+  readonly send: (amountCents: number, isMeant?: boolean) => void;
   /** Forgets the payment: the next press is a new one. */
   readonly reset: () => void;
 }
 
+interface SentTopup extends TopupWish {
+  readonly userId: string;
+  /** It is not asked whether the same was paid a moment ago. */
+  readonly isMeant: boolean;
+}
+
+async function pay({ userId, isMeant, amountCents, idempotencyKey: key }: SentTopup) {
+  if (!isMeant) refuseTwice(await paidBefore(amountCents), Date.now());
+  wishes.keep('topup', { userId, key, body: { amountCents }, atMs: Date.now() });
+  return beginTopup({ amountCents, idempotencyKey: key });
+}
+
 /** One form's payment: its key is made when it is first sent, and kept as long as it may have been done. */
-export function useTopup(isCardExpected: boolean): TopupHandle {
+export function useTopup(userId: string, isCardExpected: boolean): TopupHandle {
   const client = useQueryClient();
   const [isBack, setBack] = useState(false);
-  const pay = useMutation({
-    mutationFn: beginTopup,
+  const paying = useMutation({
+    mutationFn: pay,
     onSuccess: ({ checkoutUrl, topupId }) => {
       if (checkoutUrl === null) return;
       noteTopup(topupId);
@@ -50,20 +68,35 @@ export function useTopup(isCardExpected: boolean): TopupHandle {
     addEventListener('pageshow', onShow);
     return () => removeEventListener('pageshow', onShow);
   }, []);
+  const phase = phaseOf(paying, isCardExpected, isBack);
+  const isSeen = isOutcomeSeen(phase);
+  useEffect(() => {
+    if (isSeen) wishes.forget('topup');
+  }, [isSeen]);
   return {
-    phase: phaseOf(pay, isCardExpected, isBack),
-    send: (amountCents) => {
-      if (pay.isPending) return;
+    phase,
+    send: (amountCents, isMeant = false) => {
+      if (paying.isPending) return;
       setBack(false);
-      pay.mutate(nextWish(sentBy(pay), amountCents, () => crypto.randomUUID()));
+      const before = sentBy(paying);
+      const wish = nextWish(before, amountCents, newIdempotencyKey);
+      const isSame = wish.idempotencyKey === before?.idempotencyKey;
+      paying.mutate({ ...wish, userId, isMeant: isMeant || isSame });
     },
-    reset: () => pay.reset(),
+    reset: () => {
+      wishes.forget('topup');
+      paying.reset();
+    },
   };
 }
 
-type Pay = ReturnType<
-  typeof useMutation<Awaited<ReturnType<typeof beginTopup>>, Error, Parameters<typeof beginTopup>[0]>
->;
+/** Whether somebody reads what became of the payment; a charge's own note says when the bank has decided. */
+function isOutcomeSeen(phase: TopupPhase): boolean {
+  if (phase.kind === 'failed') return phase.outcome === 'over';
+  return phase.kind === 'page' || phase.kind === 'leaving';
+}
+
+type Pay = ReturnType<typeof useMutation<Awaited<ReturnType<typeof pay>>, Error, SentTopup>>;
 
 function sentBy({ variables, isSuccess, data, isError, error }: Pay): SentWish | undefined {
   if (variables === undefined) return undefined;

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useRef, useState } from 'react';
 import { listingsQuery } from '../../data/catalog.js';
+import { useWishBefore } from '../../data/use-wish-before.js';
 import { familyName } from '../../format/machine.js';
 import { useEvents } from '../../live/hooks.js';
 import { rentTexts } from '../../texts/rent.js';
@@ -16,6 +17,7 @@ import { LimitChoice, NamingChoice, SoftwareChoice, type OnFault } from './furth
 import { MachineChoice } from './machine-choice.js';
 import { requestOf } from './offers.js';
 import { QuotePanel } from './quote-panel.js';
+import { RentalBefore } from './rental-before.js';
 import { RentBar } from './rent-bar.js';
 import { readFamilySearch, type FamilySearch } from './search.js';
 import { Sparkline } from './sparkline.js';
@@ -71,7 +73,9 @@ function RentForm({ familyId, listings }: RentFormProps) {
   const navigate = route.useNavigate();
   const gpuCount = search.gpus ?? listings[0]?.gpuCount ?? 1;
   const { ids, obstacle } = useChosenKeys(search.keys);
-  const renting = useRenting(requestOf(familyId, gpuCount, search, ids), ids !== undefined, (rentalId) => {
+  const before = useWishBefore('rent');
+  const request = requestOf(familyId, gpuCount, search, ids);
+  const renting = useRenting(before.userId, request, ids !== undefined, (rentalId) => {
     void navigate({ to: '/app/rentals/$rentalId', params: { rentalId } });
   });
   useEvents(['wallet.credited'], () => {
@@ -108,11 +112,14 @@ function RentForm({ familyId, listings }: RentFormProps) {
         tabIndex={-1}
         className="flex scroll-mt-18 flex-col gap-5 lg:sticky lg:top-5 lg:max-h-[calc(100dvh-2.5rem)] lg:overflow-y-auto outline-none"
       >
-        <QuotePanel
-          renting={renting}
-          obstacle={hasFault ? rentTexts.quote.fault : obstacle}
-          onChoose={choose}
-        />
+        <RentalBefore before={before} />
+        {!before.isWaiting && (
+          <QuotePanel
+            renting={renting}
+            obstacle={hasFault ? rentTexts.quote.fault : obstacle}
+            onChoose={choose}
+          />
+        )}
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
 import type { Listing, Quote } from '@gpu-rental/client';
 import type { ReactNode } from 'react';
+import { DoneBefore } from '../../data/wishes.js';
 import { countryName, familyName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
 import { clockSpan, span } from '../../format/time.js';
@@ -83,6 +84,7 @@ function RentButton({ renting, held, obstacle }: RentButtonProps) {
   const { quote } = held;
   const left = secondsLeft(held, useNow());
   const { isRenting, isUnknown, isStale } = renting;
+  const isAsked = renting.failure instanceof DoneBefore;
   if (quote.missingCents > 0) {
     return (
       <Callout
@@ -105,7 +107,7 @@ function RentButton({ renting, held, obstacle }: RentButtonProps) {
         <Button
           look="primary"
           isBusy={isRenting}
-          disabled={isUnknown || obstacle !== undefined}
+          disabled={isUnknown || isAsked || obstacle !== undefined}
           onClick={() => renting.rent(quote)}
         >
           {texts.rentFor(money(quote.pricePerHourCents))}

@@ -2,8 +2,11 @@ import { isApiError, type DetailsOf, type ErrorCode, type Listing } from '@gpu-r
 import { Link } from '@tanstack/react-router';
 import { createElement, type ReactNode } from 'react';
 import { readableError } from '../../data/errors.js';
+import { DoneBefore } from '../../data/wishes.js';
 import { money } from '../../format/money.js';
 import { number } from '../../format/number.js';
+import { ago } from '../../format/time.js';
+import { useNow } from '../../live/now.js';
 import { errorTexts } from '../../texts/errors.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Callout, type Tone } from '../../ui/badge.js';
@@ -25,6 +28,7 @@ interface RentFailureProps {
 /** Why nothing was rented, each reason in its own words and with its own way on. */
 export function RentFailure({ error, isCreate, onRetry, onChoose }: RentFailureProps) {
   if (isCreate && isOutcomeUnknown(error)) return <Unknown error={error} onRetry={onRetry} />;
+  if (error instanceof DoneBefore) return <Twice error={error} onRetry={onRetry} />;
   if (!isApiError(error)) return <ErrorNote error={error} title={texts.title} onRetry={onRetry} />;
   return createElement(wordsOf(error.code), { error, onRetry, onChoose });
 }
@@ -86,6 +90,29 @@ function Told({ error, title, text, tone = 'bad', actions, onRetry, children }: 
       {requestId !== undefined && (
         <p className="mt-1 font-mono text-xs break-all text-soft">{errorTexts.requestId(requestId)}</p>
       )}
+    </Callout>
+  );
+}
+
+/** Such a machine was rented a moment ago: whoever means another one says so. */
+function Twice({ error, onRetry }: { readonly error: DoneBefore; readonly onRetry: () => void }) {
+  return (
+    <Callout
+      role="alert"
+      tone="warn"
+      title={texts.twiceTitle(ago(new Date(error.atMs).toISOString(), useNow()))}
+      actions={
+        <>
+          <Button size="small" look="primary" onClick={onRetry}>
+            {texts.twice}
+          </Button>
+          <Link to="/app/rentals" className={buttonClasses('secondary', 'small')}>
+            {texts.full}
+          </Link>
+        </>
+      }
+    >
+      {texts.twiceAsk}
     </Callout>
   );
 }

@@ -1,4 +1,4 @@
-import type { NewRental, Quote } from '@gpu-rental/client';
+import { newIdempotencyKey, type Listing, type NewRental, type Quote } from '@gpu-rental/client';
 import {
   hashKey,
   keepPreviousData,
@@ -8,8 +8,12 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { useRef } from 'react';
-import { makeQuote, takeQuote } from '../../data/rentals.js';
+import { useEffect, useRef } from 'react';
+import { wishes } from '../../data/open-wishes.js';
+import { makeQuote, rentedBefore, takeQuote } from '../../data/rentals.js';
+import { DoneBefore, refuseTwice } from '../../data/wishes.js';
+import { familyName } from '../../format/machine.js';
+import { rentTexts } from '../../texts/rent.js';
 import { holdQuote, type HeldQuote } from './quote-state.js';
 import { isOutcomeUnknown, isRefused, quoteOfRefusal } from '../../data/outcome.js';
 
@@ -23,6 +27,9 @@ interface Attempt {
 interface Asked {
   readonly quoteId: string;
   readonly choices: string;
+  readonly listing: Listing;
+  /** It is not asked whether the same was rented a moment ago. */
+  readonly isMeant: boolean;
 }
 
 /** A quote is asked for anew when the same choices come back later than this. */
@@ -41,14 +48,54 @@ const quotingOf = (queryClient: QueryClient, request: NewRental) =>
     gcTime: FRESH_MS,
   });
 
+/** Takes quotes, once each; what was sent is kept until somebody has seen its outcome. */
+function useTaking(userId: string, request: NewRental, onRented: (rentalId: string) => void) {
+  const queryClient = useQueryClient();
+  const attempt = useRef<Attempt>(undefined);
+  const taking = useMutation({
+    mutationFn: async ({ quoteId, listing, isMeant }: Asked) => {
+      if (!isMeant) refuseTwice(await rentedBefore(listing), Date.now());
+      const sent =
+        attempt.current?.quoteId === quoteId ? attempt.current : { quoteId, key: newIdempotencyKey() };
+      attempt.current = sent;
+      const machine = rentTexts.machine(listing.gpuCount, familyName(listing.family));
+      wishes.keep('rent', { userId, key: sent.key, body: { quoteId, machine }, atMs: Date.now() });
+      return takeQuote(quoteId, sent.key);
+    },
+    onSuccess: async ({ id }) => {
+      await queryClient.invalidateQueries({ queryKey: ['rentals'], refetchType: 'none' });
+      await queryClient.invalidateQueries({ queryKey: ['balance'] });
+      onRented(id);
+      wishes.forget('rent');
+    },
+    onError: (error) => {
+      if (isRefused(error)) attempt.current = undefined;
+      const next = quoteOfRefusal(error);
+      if (!next) return;
+      queryClient.setQueryData<HeldQuote>(quoteKey(request), (before) => holdQuote(next, before, Date.now()));
+    },
+  });
+  const isUnknown = taking.isError && isOutcomeUnknown(taking.error);
+  const isSeen = taking.isError && !isUnknown;
+  useEffect(() => {
+    if (isSeen) wishes.forget('rent');
+  }, [isSeen]);
+  return { taking, isUnknown };
+}
+
 /**
  * Quotes what the choices would cost, and rents what was quoted.
+ * @param userId who rents
  * @param isComplete whether all that is to be sent is known by now
  * @param onRented is told the new rental's id
  */
-export function useRenting(request: NewRental, isComplete: boolean, onRented: (rentalId: string) => void) {
+export function useRenting(
+  userId: string,
+  request: NewRental,
+  isComplete: boolean,
+  onRented: (rentalId: string) => void,
+) {
   const queryClient = useQueryClient();
-  const attempt = useRef<Attempt>(undefined);
   const choices = hashKey([request]);
   const quoting = quotingOf(queryClient, request);
   const quote = useQuery({
@@ -59,33 +106,18 @@ export function useRenting(request: NewRental, isComplete: boolean, onRented: (r
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
-  const renting = useMutation({
-    mutationFn: ({ quoteId }: Asked) => {
-      const sent = attempt.current;
-      attempt.current = sent?.quoteId === quoteId ? sent : { quoteId, key: crypto.randomUUID() };
-      return takeQuote(quoteId, attempt.current.key);
-    },
-    onSuccess: async ({ id }) => {
-      await queryClient.invalidateQueries({ queryKey: ['rentals'], refetchType: 'none' });
-      await queryClient.invalidateQueries({ queryKey: ['balance'] });
-      onRented(id);
-    },
-    onError: (error) => {
-      if (isRefused(error)) attempt.current = undefined;
-      const next = quoteOfRefusal(error);
-      if (!next) return;
-      queryClient.setQueryData<HeldQuote>(quoteKey(request), (before) => holdQuote(next, before, Date.now()));
-    },
-  });
+  const { taking: renting, isUnknown } = useTaking(userId, request, onRented);
+  const ask = ({ quoteId, listing }: Quote, isMeant: boolean): void =>
+    renting.mutate({ quoteId, listing, choices, isMeant });
   /** Somebody pressed while the price of their last choice was on its way: it is taken where it is the one they saw. */
   const early = useMutation({
     mutationFn: async (seen: Quote) => {
       const { quote: next } = await queryClient.query(quoting);
-      if (isSamePrice(seen, next)) renting.mutate({ quoteId: next.quoteId, choices });
+      if (isSamePrice(seen, next)) ask(next, false);
     },
   });
   const isStale = quote.isFetching || quote.isPlaceholderData;
-  const isUnknown = renting.isError && isOutcomeUnknown(renting.error);
+  const failure = isUnknown || renting.variables?.choices === choices ? renting.error : null;
   return {
     held: quote.data,
     /** The quote on show is that of other choices, or a new one is under way. */
@@ -97,12 +129,12 @@ export function useRenting(request: NewRental, isComplete: boolean, onRented: (r
     },
     /** Rents by a quote; while the outcome of a create is not known, by the quote of that one. */
     rent: (seen: Quote) => {
-      if (isUnknown) renting.mutate(renting.variables);
+      if (renting.isError && isUnknown) renting.mutate({ ...renting.variables, isMeant: true });
       else if (isStale) early.mutate(seen);
-      else renting.mutate({ quoteId: seen.quoteId, choices });
+      else ask(seen, failure instanceof DoneBefore);
     },
     isRenting: renting.isPending || renting.isSuccess || early.isPending,
-    failure: isUnknown || renting.variables?.choices === choices ? renting.error : null,
+    failure,
     isUnknown,
     /** The create that failed can be sent again as it was; what was refused for good takes a new quote. */
     canRetry: renting.isError && !isRefused(renting.error),

@@ -1,0 +1,100 @@
+import type { Topup } from '@gpu-rental/client';
+import { wishes } from '../../data/open-wishes.js';
+import type { WishBefore } from '../../data/use-wish-before.js';
+import { money } from '../../format/money.js';
+import { billingTexts } from '../../texts/billing.js';
+import { declineOf } from '../../texts/declines.js';
+import { Callout } from '../../ui/badge.js';
+import { Button, buttonClasses } from '../../ui/button.js';
+import { ErrorNote, Skeleton } from '../../ui/states.js';
+
+const t = billingTexts.before;
+
+interface PaymentBeforeProps {
+  readonly before: WishBefore<'topup'>;
+}
+
+/** What became of a payment whose answer was never seen: its page was left, loaded anew, or broke. */
+export function PaymentBefore({ before: { told, isWaiting, error, retry, dismiss } }: PaymentBeforeProps) {
+  if (error) return <ErrorNote error={error} onRetry={retry} />;
+  if (!told) return isWaiting ? <Asking /> : null;
+  const amount = money(told.wish.body.amountCents);
+  if (told.state === 'over') return <Over amount={amount} made={told.made} onDone={dismiss} />;
+  const pageUrl = told.made?.checkoutUrl ?? undefined;
+  if (pageUrl !== undefined) return <AtPage amount={amount} url={pageUrl} onLeave={dismiss} />;
+  return (
+    <Callout role="status" tone="info" title={t.openTitle(amount)}>
+      {t.open}
+    </Callout>
+  );
+}
+
+interface AtPageProps {
+  readonly amount: string;
+  readonly url: string;
+  readonly onLeave: () => void;
+}
+
+function AtPage({ amount, url, onLeave }: AtPageProps) {
+  const leave = (): void => {
+    wishes.forget('topup');
+    onLeave();
+  };
+  return (
+    <Callout
+      role="status"
+      tone="info"
+      title={t.openTitle(amount)}
+      actions={
+        <>
+          <a href={url} className={buttonClasses('primary', 'small')}>
+            {billingTexts.topup.goToPage}
+          </a>
+          <Button size="small" onClick={leave}>
+            {billingTexts.topup.startOver}
+          </Button>
+        </>
+      }
+    >
+      {t.page}
+    </Callout>
+  );
+}
+
+interface OverProps {
+  readonly amount: string;
+  readonly made: Topup | undefined;
+  readonly onDone: () => void;
+}
+
+function Over({ amount, made, onDone }: OverProps) {
+  const isPaid = made?.status === 'succeeded';
+  return (
+    <Callout
+      role="status"
+      tone={isPaid ? 'good' : 'neutral'}
+      title={isPaid ? t.paidTitle(amount) : t.notTitle(amount)}
+      actions={
+        <Button size="small" onClick={onDone}>
+          {billingTexts.done}
+        </Button>
+      }
+    >
+      {isPaid ? t.paid : whyNot(made)}
+    </Callout>
+  );
+}
+
+function whyNot(made: Topup | undefined): string {
+  if (made?.status !== 'failed') return t.not;
+  return made.declineCode === null ? (made.error ?? t.not) : declineOf(made.declineCode).text;
+}
+
+function Asking() {
+  return (
+    <div role="status">
+      <span className="sr-only">{t.asking}</span>
+      <Skeleton className="h-59 w-full" />
+    </div>
+  );
+}
