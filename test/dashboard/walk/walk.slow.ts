@@ -79,7 +79,8 @@ const looks: readonly Look[] = [
 type Walker = Pick<Shown, 'visitor' | 'said'>;
 
 describe('each page of the dashboard', function () {
-  this.timeout(120_000);
+  // A page with three dialogs takes some 20 s on two idle cores.
+  this.timeout(300_000);
   let build: OwnBuild;
   let world: LivedLab;
   const walkers = new Map<string, Walker>();
