@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
-import { pino, type DestinationStream, type Logger, type SerializedError } from 'pino';
+import { pino, type DestinationStream, type LogFn, type Logger, type SerializedError } from 'pino';
+import { countOutageLines, isOutage } from './outage-lines.js';
 
 /**
  * Lines are written together, after a tenth of a second at the latest. As many wait for a slow reader as fit in
@@ -20,16 +21,38 @@ export interface LogOptions {
 /**
  * Makes the log of a program, as lines of JSON. Of an error it shows only what names it: the database, for one, puts
  * the whole row that it refused into an error, and with it codes and addresses. Lines are written beside the program's
- * work; a program that exits writes the rest first.
+ * work; a program that exits writes the rest first. Of lines that say that a peer is away, one a minute is written.
  */
 export function createLog({ level, service, fields, destination }: LogOptions): Logger {
+  const countLine = countOutageLines();
   const options = {
     level,
+    hooks: { logMethod },
     base: { service, pid: process.pid },
     serializers: { err: presentError },
     ...(fields && { mixin: fields }),
   };
   return pino(options, destination ?? standardOutput());
+
+  /** Writes a line, unless it is one of many that say that a peer is away. */
+  function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, lineLevel: number): void {
+    const [fields, message] = args as unknown as [unknown, unknown];
+    if (lineLevel < WARN || !isOutageLine(fields)) return method.apply(this, args);
+    const leftOut = countLine(String(message).replace(/\d+/g, '#'));
+    if (leftOut === undefined) return;
+    if (leftOut === 0) return method.apply(this, args);
+    method.call(this, { ...fields, leftOut }, String(message));
+  }
+}
+
+/** As pino numbers its levels. */
+const WARN = 40;
+
+/** Lines of the SDK's native core have no error: it warns of calls that fail, and of nothing that happens often. */
+function isOutageLine(fields: unknown): fields is { readonly err?: unknown } {
+  if (typeof fields !== 'object' || fields === null) return false;
+  if ('sdkComponent' in fields && fields.sdkComponent === 'core') return true;
+  return 'err' in fields && isOutage(fields.err);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { createIdentityProviders } from '../adapters/identity/providers.js';
 import { createLog } from '../adapters/log.js';
 import { startMetricsListener } from '../adapters/metrics/listener.js';
+import { watchDependencies } from '../adapters/metrics/dependencies.js';
 import { watchPools } from '../adapters/metrics/pools.js';
 import { createRegistry } from '../adapters/metrics/registry.js';
 import { createRequestMetrics } from '../adapters/metrics/requests.js';
@@ -9,6 +10,7 @@ import { createStreamMetrics } from '../adapters/metrics/streams.js';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
+import { askForChanges } from '../adapters/postgres/schema.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { readConfig } from '../config.js';
@@ -20,6 +22,9 @@ import { createEventStreams, type EventStreams } from './events/service.js';
 import { startServer, stopWithinMs, type ApiServer } from './server.js';
 import { settingsOf } from './settings.js';
 import { createTemporalGate, type TemporalGate } from '../adapters/temporal/gate.js';
+
+/** The longest answer time of Temporal that counts as one. */
+const DEPENDENCY_MS = 2_000;
 
 const config = readConfig();
 /** What is read for all streams at once: new events, their states, and ended sessions. */
@@ -38,6 +43,12 @@ const streams: EventStreams = createEventStreams({
   observeEnd: (reason) => countEnd(reason),
 });
 const countEnd = createStreamMetrics(registry, () => streams.figures());
+
+const stopWatching = watchDependencies(registry, log, {
+  postgres: () => askForChanges(hubDb),
+  temporal: () =>
+    temporal.within(DEPENDENCY_MS, () => temporal.client.connection.workflowService.getSystemInfo({})),
+});
 
 const app = createApp({
   db,
@@ -71,6 +82,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     if (stopping) return;
     stopping = true;
+    stopWatching();
     void stop(signal, { server, streams, pools: [db, hubDb], temporal, log });
   });
 }

@@ -10,6 +10,7 @@ import { createLog } from '../adapters/log.js';
 import { openDatabase } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
+import { askForChanges } from '../adapters/postgres/schema.js';
 import { createOddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import { connectTemporal } from '../adapters/temporal/client.js';
 import { pollersAt } from '../adapters/temporal/pollers.js';
@@ -61,6 +62,11 @@ const metrics = await startWorkerMetrics({
     'worker-metrics': metricsDb,
   },
   providers: config.providers.map(({ code }) => code),
+  dependencies: {
+    postgres: () => askForChanges(metricsDb),
+    temporal: () => temporal.connection.workflowService.getSystemInfo({}),
+  },
+  mail: createSmtpTransport(config.mail),
 });
 const oddities = createOddityBook();
 const deps: ActivityDeps = {
@@ -73,7 +79,7 @@ const deps: ActivityDeps = {
   oddities,
   prober: createProber(machineLimits.pollMs / 2),
   processor: createStripeProcessor(config.processor),
-  mail: createSmtpTransport(config.mail),
+  mail: metrics.mail,
   webhooks: {
     send: createWebhookSender(config.webhooks),
     openSecret: createSecretOpener(config.webhooks.privateKeys),

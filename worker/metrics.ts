@@ -1,6 +1,9 @@
 import type { Logger } from 'pino';
+import type { MailTransport } from '../adapters/mailer/smtp.js';
+import { watchDependencies, type AskDependency } from '../adapters/metrics/dependencies.js';
 import { exposeFigures } from '../adapters/metrics/figures.js';
 import { startMetricsListener, type FindFaults } from '../adapters/metrics/listener.js';
+import { countMails } from '../adapters/metrics/mails.js';
 import { watchPools } from '../adapters/metrics/pools.js';
 import { createRegistry } from '../adapters/metrics/registry.js';
 import { createTickMetrics, type Tick } from '../adapters/metrics/ticks.js';
@@ -10,6 +13,8 @@ import { joinTemporal } from './telemetry.js';
 
 export interface WorkerMetrics {
   readonly observeTick: (tick: Tick) => void;
+  /** The mail transport that was given, counted. */
+  readonly mail: MailTransport;
   close(): Promise<void>;
 }
 
@@ -18,6 +23,9 @@ export interface WorkerMetricsOptions {
   /** Port null: nothing listens. */
   readonly listen: { readonly host: string; readonly port: number | null };
   readonly pools: Readonly<Record<string, Database>>;
+  /** What it asks again and again, by name. */
+  readonly dependencies: Readonly<Record<string, AskDependency>>;
+  readonly mail: MailTransport;
   /** Own connections for reading the figures, so that they are read even when all others are taken. */
   readonly metricsDb: Database;
   readonly providers: readonly string[];
@@ -35,11 +43,22 @@ export async function startWorkerMetrics(options: WorkerMetricsOptions): Promise
   const { log, listen, pools, metricsDb, providers, sdkMetricsUrl, findFaults } = options;
   const registry = createRegistry('worker');
   watchPools(registry, pools);
+  const stopWatching = watchDependencies(registry, log, options.dependencies);
+  const mail = countMails(registry, options.mail);
   const observeTick = createTickMetrics(registry);
   const { host, port } = listen;
-  if (port === null || sdkMetricsUrl === null) return { observeTick, close: () => Promise.resolve() };
+  if (port === null || sdkMetricsUrl === null) {
+    return { observeTick, mail, close: () => Promise.resolve(stopWatching()) };
+  }
   const refresh = exposeFigures(registry, businessFigures(providers), { db: metricsDb, log });
   const scrape = joinTemporal(registry, sdkMetricsUrl, refresh);
   const listener = await startMetricsListener({ host, port, scrape, findFaults, log });
-  return { observeTick, close: () => listener.close() };
+  return {
+    observeTick,
+    mail,
+    close() {
+      stopWatching();
+      return listener.close();
+    },
+  };
 }

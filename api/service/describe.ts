@@ -19,7 +19,10 @@ const anything: JsonSchema = { type: 'object', additionalProperties: true };
 const checks = named(
   'ReadinessChecks',
   object({
-    postgres: oneOf(['ok', 'away']),
+    postgres: {
+      ...oneOf(['ok', 'away', 'read_only']),
+      description: 'read_only: a standby; nothing can be changed.',
+    },
     schema: { ...oneOf(['ok', 'behind', 'unknown']), description: 'Behind: migrate the database.' },
     temporal: oneOf(['ok', 'away']),
     brakes: { ...listOf(text), description: 'What operators have paused.' },
@@ -53,16 +56,23 @@ const health: readonly Operation[] = [
     isPublic: true,
     answers: [
       {
-        description: 'PostgreSQL and Temporal answer.',
-        schema: named('Readiness', readiness(['ready'])),
-        examples: [{ status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } }],
+        description:
+          'PostgreSQL answers and takes changes. Degraded: Temporal does not answer. Reads, sign-in and stops work; nothing can be rented or paid.',
+        schema: named('Readiness', readiness(['ready', 'degraded'])),
+        examples: [
+          { status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } },
+          { status: 'degraded', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } },
+        ],
       },
       {
         status: 503,
-        description: 'At least one of them does not.',
+        description: 'PostgreSQL does not answer, takes no changes, or has an older schema.',
         schema: named('Unreadiness', readiness(['unavailable'])),
         examples: [
-          { status: 'unavailable', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } },
+          {
+            status: 'unavailable',
+            checks: { postgres: 'away', schema: 'unknown', temporal: 'ok', brakes: [] },
+          },
         ],
       },
     ],

@@ -16,7 +16,9 @@ function showAlive(): Step {
 }
 
 /**
- * Answers "ready" when Postgres and Temporal answer, and this code can work on the schema. Brakes are shown, but the
+ * Answers "ready" when Postgres and Temporal answer, and this code can work on the schema. Without Temporal it is
+ * "degraded": reads, sign-in and stops work, so a balancer must go on sending requests. A database that only reads is
+ * told, and is not ready: it is a standby, and another process may reach the primary. Brakes are shown, but the
  * service is up while one is pulled. The answer has words only: the log holds the exact fault.
  * All callers share one look, for a moment: a stranger who asks a thousand times a second takes one connection.
  */
@@ -24,18 +26,18 @@ function showReady(deps: ApiDeps): Step {
   const looks = new Looks(deps);
   return async (ctx) => {
     const { database, temporal } = await looks.look();
-    const ready = database.schema === 'ok' && temporal;
-    ctx.status = ready ? 200 : 503;
+    const isUp = database.schema === 'ok' && database.postgres === 'ok';
+    ctx.status = isUp ? 200 : 503;
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {
-      status: ready ? 'ready' : 'unavailable',
+      status: !isUp ? 'unavailable' : temporal ? 'ready' : 'degraded',
       checks: { ...database, temporal: temporal ? 'ok' : 'away' },
     };
   };
 }
 
 interface DatabaseLook {
-  readonly postgres: 'ok' | 'away';
+  readonly postgres: 'ok' | 'away' | 'read_only';
   /** behind: steps are missing, so migrate first. Old code still works on a schema that is ahead. */
   readonly schema: 'ok' | 'behind' | 'unknown';
   /** The kinds of brakes that are pulled (decision 37, "Brakes and the watermark"). */
@@ -83,9 +85,13 @@ class Looks {
       limit.timer = setTimeout(() => reject(error), settings.reachMs);
     });
     try {
-      const { missing, brakes } = await Promise.race([this.#read(), late]);
+      const { missing, brakes, isReadOnly } = await Promise.race([this.#read(), late]);
       if (missing.length > 0) log.warn({ missing }, 'the schema is behind: migrate the database');
-      return { postgres: 'ok', schema: missing.length === 0 ? 'ok' : 'behind', brakes };
+      return {
+        postgres: isReadOnly ? 'read_only' : 'ok',
+        schema: missing.length === 0 ? 'ok' : 'behind',
+        brakes,
+      };
     } catch (error) {
       log.warn({ err: error }, 'the database can’t be asked');
       return away;

@@ -2615,12 +2615,15 @@ export interface components {
         };
         Readiness: {
             /** @enum {string} */
-            status: "ready";
+            status: "ready" | "degraded";
             checks: components["schemas"]["ReadinessChecks"];
         };
         ReadinessChecks: {
-            /** @enum {string} */
-            postgres: "ok" | "away";
+            /**
+             * @description read_only: a standby; nothing can be changed.
+             * @enum {string}
+             */
+            postgres: "ok" | "away" | "read_only";
             /**
              * @description Behind: migrate the database.
              * @enum {string}
@@ -7700,7 +7703,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description PostgreSQL and Temporal answer. */
+            /** @description PostgreSQL answers and takes changes. Degraded: Temporal does not answer. Reads, sign-in and stops work; nothing can be rented or paid. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7718,7 +7721,7 @@ export interface operations {
                 content?: never;
             };
             500: components["responses"]["InternalError"];
-            /** @description At least one of them does not. */
+            /** @description PostgreSQL does not answer, takes no changes, or has an older schema. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

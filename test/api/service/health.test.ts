@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { isDatabaseAway } from '../../../adapters/postgres/availability.js';
 import { refusalOf } from '../../../api/http/middleware/errors.js';
+import { askForChanges } from '../../../adapters/postgres/schema.js';
 import { openDatabase } from '../../../adapters/postgres/database.js';
 import { schemaSteps } from '../../../migrations/migrate.js';
 import { startApi, type TestApi } from '../../support/http/api.js';
@@ -67,13 +68,13 @@ describe('health', () => {
     }
   });
 
-  it('GET /readyz is 503 while Temporal is away', async () => {
+  it('GET /readyz is degraded, and no reason to send nobody here, while Temporal is away', async () => {
     const alone = await startApi();
     try {
       const answer = await alone.stranger().get('/readyz');
-      assert.equal(answer.status, 503);
+      assert.equal(answer.status, 200);
       assert.deepEqual(answer.body, {
-        status: 'unavailable',
+        status: 'degraded',
         checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] },
       });
     } finally {
@@ -164,6 +165,13 @@ describe('health', () => {
       };
       await setReadOnly('on');
       way.cut();
+      const ready = { postgres: '', status: 0 };
+      while (ready.postgres !== 'read_only') {
+        const { status, body } = await cut.stranger().get('/readyz');
+        Object.assign(ready, { status, postgres: body.checks.postgres });
+      }
+      assert.equal(ready.status, 503);
+      await assert.rejects(askForChanges(cut.deps.db), /takes no changes/);
       const refused = await client.post('/v1/auth/logout', {});
       assert.deepEqual([refused.status, refused.body.error], [503, 'temporarily_unavailable']);
       await setReadOnly('off');
