@@ -128,8 +128,8 @@ function configOf(env: ValuesOf<typeof variables>) {
     },
     providers: providersOf(env),
     webhooks: webhooksOf(env),
-    /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */
-    allowPrivatePods: env.LAB_PROVIDER_URL !== null,
+    /** True only in trials, whose pods live on loopback: elsewhere private addresses are never probed. */
+    allowPrivatePods: env.ALLOW_PRIVATE_MACHINES,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   trimmed,
   url,
   withDefault,
+  yesOrNo,
   type ValuesOf,
 } from './variables.js';
 
@@ -34,6 +35,8 @@ export const providerVariables = {
     text.pattern(/^\s*(shadeform|runpod)(\s*,\s*(shadeform|runpod))*\s*$/),
     'shadeform',
   ),
+  /** For trials alone: machines on loopback and on private addresses are entered and rented out. */
+  ALLOW_PRIVATE_MACHINES: withDefault(yesOrNo, false),
   SHADEFORM_API_KEY: withDefault(trimmed, ''),
   SHADEFORM_API_URL: withDefault(url(), 'https://api.shadeform.ai/v1'),
   SHADEFORM_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 120),

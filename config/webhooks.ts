@@ -1,12 +1,13 @@
 import type { apiVariables } from './api.js';
-import type { providerVariables } from './providers.js';
-import { itemsOf, text, trimmed, withDefault, withoutSlash, type ValuesOf } from './variables.js';
+import { itemsOf, text, trimmed, withDefault, withoutSlash, yesOrNo, type ValuesOf } from './variables.js';
 
 /** 32 bytes in base64. */
 const key = '[A-Za-z0-9+/]{43}=';
 
 /** The keys that seal and open the secrets of webhooks. Without them webhooks are disabled (400 `webhooks_disabled`). */
 export const webhookVariables = {
+  /** For trials alone: endpoints may be on loopback and on private addresses, over http and any port. */
+  ALLOW_PRIVATE_WEBHOOKS: withDefault(yesOrNo, false),
   WEBHOOK_PUBLIC_KEY: withDefault(
     text
       .trim()
@@ -21,10 +22,8 @@ export const webhookVariables = {
 };
 
 /** The part of the configuration that is about webhooks to users. */
-export function webhooksOf(
-  env: ValuesOf<typeof webhookVariables & typeof apiVariables & typeof providerVariables>,
-) {
-  const isLab = env.LAB_PROVIDER_URL !== null;
+export function webhooksOf(env: ValuesOf<typeof webhookVariables & typeof apiVariables>) {
+  const allowPrivate = env.ALLOW_PRIVATE_WEBHOOKS;
   const own = [env.API_PUBLIC_URL, env.DASHBOARD_URL, ...itemsOf(env.ALLOWED_ORIGINS)].filter(
     (url) => url !== null,
   );
@@ -33,10 +32,10 @@ export function webhooksOf(
     publicKey: env.WEBHOOK_PUBLIC_KEY,
     /** The worker opens with them: the first is the pair of the public key, the others open what is older. */
     privateKeys: itemsOf(env.WEBHOOK_PRIVATE_KEYS),
-    /** True only in the lab, whose receivers live on loopback: elsewhere only https to public addresses is possible. */
-    allowPrivate: isLab,
-    /** Nothing is sent to these. In the lab all is on one host, and the port counts. */
-    ownHosts: [...new Set(own.flatMap((url) => hostsOf(withoutSlash(url), isLab)))],
+    /** False: only https to public addresses is possible. */
+    allowPrivate,
+    /** Nothing is sent to these. Where private addresses are allowed all may be on one host, and the port counts. */
+    ownHosts: [...new Set(own.flatMap((url) => hostsOf(withoutSlash(url), allowPrivate)))],
   };
 }
 

@@ -13,6 +13,16 @@ describe('the configuration of upstream providers', () => {
   const providersOf = (env: Record<string, string>) =>
     readConfig({ ...ENV, ...env }).providers.map(({ code, dialect, url }) => [code, dialect, url]);
 
+  it('switches each check of addresses off by a switch of its own, and by no other', () => {
+    const checks = (env: NodeJS.ProcessEnv) => {
+      const { webhooks, allowPrivatePods } = readConfig({ ...ENV, ...env });
+      return { webhooks: webhooks.allowPrivate, machines: allowPrivatePods };
+    };
+    assert.deepEqual(checks(LAB), { webhooks: false, machines: false });
+    assert.deepEqual(checks({ ALLOW_PRIVATE_MACHINES: 'true' }), { webhooks: false, machines: true });
+    assert.deepEqual(checks({ ALLOW_PRIVATE_WEBHOOKS: 'true' }), { webhooks: true, machines: false });
+  });
+
   it('enables each by its key, all at once', () => {
     assert.deepEqual(providersOf({}), []);
     assert.deepEqual(providersOf({ SHADEFORM_API_KEY: '', RUNPOD_API_KEY: ' ' }), []);

@@ -198,7 +198,7 @@ export const webhookOperations: readonly Operation[] = [
     tag,
     summary: 'Sends it all events after a number again',
     description:
-      'Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time.',
+      'Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time. At most 10,000 events at once, and 20 times an hour; read older ones by `GET /v1/events`.',
     parameters,
     body: { schema: redeliverSchema, examples: [{ afterSeq: 40 }] },
     answers: [

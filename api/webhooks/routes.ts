@@ -1,6 +1,7 @@
 import { newId } from '../../adapters/ids.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { createExactCount, type Standing } from '../../adapters/postgres/requests/request-counts.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import type { WebhookRow } from '../../adapters/postgres/rows/tables.js';
 import {
@@ -15,8 +16,10 @@ import {
 } from '../../adapters/postgres/webhooks/endpoints.js';
 import { findDeliveryNo, listDeliveries } from '../../adapters/postgres/webhooks/deliveries.js';
 import { newWebhookSecret, sealSecret } from '../../adapters/webhooks/sealed-secrets.js';
+import { HOUR } from '../../domain/durations.js';
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
+import { webhookLimits } from '../../domain/webhooks/limits.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
@@ -154,10 +157,21 @@ function ping(deps: ApiDeps): Step {
 }
 
 function redeliver(deps: ApiDeps): Step {
+  const { redeliveriesPerHour, redeliveredAtOnce } = webhookLimits;
+  const asked = createExactCount(deps.db, 'webhook-redeliver', redeliveriesPerHour, HOUR);
   return async (ctx) => {
     const { afterSeq } = readBody(ctx, redeliverSchema);
+    // What is refused for another reason counts too: the limit stands before the work.
+    refuseWhenTooOften(await asked.count(callerOf(ctx).userId));
     ctx.body = await changing(ctx, deps, async (trx, hook) => {
       refuseUnlessEnabled(hook);
+      const first = hook.cursor_seq - redeliveredAtOnce;
+      if (afterSeq < first) {
+        throw fieldRefusal(
+          'afterSeq',
+          `afterSeq must be at least ${first}: at most ${redeliveredAtOnce} events are sent again at once. Read older ones by GET /v1/events`,
+        );
+      }
       if (await redeliverAfter(trx, hook, afterSeq)) return { ok: true, afterSeq };
       throw fieldRefusal(
         'afterSeq',
@@ -165,6 +179,16 @@ function redeliver(deps: ApiDeps): Step {
       );
     });
   };
+}
+
+function refuseWhenTooOften({ allowed, resetMs }: Standing): void {
+  if (allowed) return;
+  const retryAfterSeconds = Math.ceil(resetMs / 1_000);
+  throw new Refusal(
+    'rate_limited',
+    `You asked for ${webhookLimits.redeliveriesPerHour} redeliveries within an hour. Try again in ${retryAfterSeconds} s, or read the events by GET /v1/events.`,
+    { retryAfterSeconds },
+  );
 }
 
 function rotate(deps: ApiDeps): Step {

@@ -3,6 +3,9 @@ import { DAY, HOUR, MINUTE, SECOND } from '../durations.js';
 /** Limits of webhooks (decision 102, "Webhooks out"); durations in milliseconds. */
 export const webhookLimits = {
   perUser: 10,
+  /** Redelivery: how often a user may ask for it, over all of their endpoints, and of how many events at once. */
+  redeliveriesPerHour: 20,
+  redeliveredAtOnce: 10_000,
   urlMaxChars: 2_048,
   descriptionMaxChars: 200,
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { placeInCache } from './cache.js';
 import { goInstall } from './go-install.js';
@@ -16,19 +17,26 @@ export interface TemporalServerPrograms {
 const packages = { server: 'cmd/server', sql: 'cmd/tools/sql' } as const;
 const buildLimitMs = 30 * 60_000;
 
+/** Their names in Temporal's own releases, for a search on the PATH. */
+const released = { server: 'temporal-server', sql: 'temporal-sql-tool' } as const;
+
 /**
- * Finds the Temporal server and its SQL tool in the cache, or builds them with Go: some minutes, once for all
- * projects of this user.
+ * Finds the Temporal server and its SQL tool, of this very version: on the PATH, in the cache, or by building them with
+ * Go, which takes some minutes once for all projects of this user.
+ * @param signal gives up a build that is under way
  * @throws Error saying what to install when they can't be built
  */
 export async function findTemporalServer(
   places: Pick<TemporalCliPlaces, 'searchPath' | 'cacheDir'>,
   log: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<TemporalServerPrograms> {
+  const onPath = findReleased(places.searchPath);
+  if (onPath !== undefined) return onPath;
   const target = (name: keyof typeof packages): string =>
     join(places.cacheDir, `temporal-${name}-${temporalServerVersion}`);
   for (const name of Object.keys(packages) as (keyof typeof packages)[]) {
-    if (!isExecutable(target(name))) await build(name, target(name), places, log);
+    if (!isExecutable(target(name))) await build(name, target(name), places, { log, signal });
   }
   return { server: target('server'), sqlTool: target('sql') };
 }
@@ -37,7 +45,7 @@ async function build(
   name: keyof typeof packages,
   target: string,
   { searchPath }: Pick<TemporalCliPlaces, 'searchPath'>,
-  log: (line: string) => void,
+  { log, signal }: { readonly log: (line: string) => void; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   const go = findOnPath('go', searchPath);
   if (go === undefined) {
@@ -56,7 +64,20 @@ async function build(
       what,
       log,
       limitMs: buildLimitMs,
+      signal,
     });
     return join(folder, name);
   });
+}
+
+/** Finds both programs on a search path. Another version would be another server than that of docker-compose.yml. */
+function findReleased(searchPath: string): TemporalServerPrograms | undefined {
+  const server = findOnPath(released.server, searchPath);
+  const sqlTool = findOnPath(released.sql, searchPath);
+  if (server === undefined || sqlTool === undefined) return undefined;
+  const isOurs = [server, sqlTool].every((program) => {
+    const told = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: 30_000 });
+    return told.status === 0 && told.stdout.includes(temporalServerVersion.slice(1));
+  });
+  return isOurs ? { server, sqlTool } : undefined;
 }

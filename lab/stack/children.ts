@@ -125,6 +125,8 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     STRIPE_API_URL: urls.processor,
     WEBHOOK_PUBLIC_KEY: secrets.webhookKeys.publicKey,
     WEBHOOK_PRIVATE_KEYS: secrets.webhookKeys.privateKey,
+    ALLOW_PRIVATE_MACHINES: 'true',
+    ALLOW_PRIVATE_WEBHOOKS: 'true',
     LAB_PROVIDER_URL: urls.provider,
     LAB_PROVIDER_KEY: secrets.providerKey,
     SHADEFORM_API_KEY: '',

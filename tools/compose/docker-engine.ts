@@ -70,7 +70,7 @@ export function createDockerEngine(options: {
     },
     logsOf: async (service) => (await compose('logs', '--no-color', '--tail', '40', service)).stdout,
     async remove() {
-      await compose('down', '--volumes', '--remove-orphans', '--rmi', 'local');
+      await compose('down', '--timeout', '1', '--volumes', '--remove-orphans', '--rmi', 'local');
     },
   };
 }

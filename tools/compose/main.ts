@@ -18,6 +18,7 @@ import {
   runInOwnNetwork,
 } from './namespaces.js';
 import { playCompose } from './play.js';
+import { endPrograms } from './podman.js';
 import { createPodmanEngine } from './podman-engine.js';
 import { startStandIns } from './stand-ins.js';
 import { findToolFault } from './tools.js';
@@ -28,6 +29,8 @@ import { findToolFault } from './tools.js';
  * here from the same programs, in separate namespaces that end with the run. Exit code 75: neither is available.
  */
 const LEFT_OUT = 75;
+/** How long a run that was given up may clean up. */
+const endLimitMs = 8_000;
 const log = (line: string): void => console.log(line);
 const settings = readStackSettings();
 const { projectDir, cliPlaces } = settings;
@@ -58,7 +61,7 @@ const imageOf = (service: string): string => readNames().services[service]?.imag
 
 async function prepare(startedAtMs: number): Promise<Prepared> {
   const uiVersion = imageOf('temporal-ui').split(':')[1] ?? '';
-  const server = await findTemporalServer(cliPlaces, log);
+  const server = await findTemporalServer(cliPlaces, log, stopping.signal);
   const temporalCli = await findTemporalCli({ places: cliPlaces, log, signal: stopping.signal });
   const programs = { temporalServer: server.server, temporalSqlTool: server.sqlTool, temporalCli };
   return { startedAtMs, programs, files: await findBaseFiles(cliPlaces, uiVersion, log) };
@@ -67,16 +70,19 @@ async function prepare(startedAtMs: number): Promise<Prepared> {
 /** Outside the namespaces: finds or fetches the files, and runs the rest inside. */
 async function runByPodman(startedAtMs: number): Promise<number> {
   const fault = await findToolFault(cliPlaces.searchPath, log);
+  stopping.signal.throwIfAborted();
   if (fault !== undefined) return leaveOut(fault);
   let prepared: Prepared;
   try {
     prepared = await prepare(startedAtMs);
   } catch (error) {
+    stopping.signal.throwIfAborted();
     return leaveOut(`what the images are made of can not be had: ${String(error)}`);
   }
   const folder = await makeRunFolder();
   const plan = `${folder}.json`;
   try {
+    stopping.signal.throwIfAborted();
     writeFileSync(plan, JSON.stringify(prepared), { mode: 0o600 });
     return await runApart(folder, stopping.signal);
   } finally {
@@ -176,8 +182,18 @@ async function run(): Promise<number> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => stopping.abort(new Error('given up')));
+  process.on(signal, () => {
+    stopping.abort(new Error('given up'));
+    endPrograms();
+    setTimeout(endNow, endLimitMs).unref();
+  });
 }
+/** Ends while something still hangs. The next run removes what this one leaves. */
+function endNow(): void {
+  console.error(`given up after ${endLimitMs / 1000} s: the next run removes what is left`);
+  process.exit(130);
+}
+
 try {
   process.exitCode = await run();
 } catch (error) {

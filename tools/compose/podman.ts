@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Service } from './compose-file.js';
@@ -39,6 +39,15 @@ export function storeArgs(folder: string): string[] {
   return ['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--storage-driver', 'overlay'];
 }
 
+/** The programs that run now. */
+const running = new Set<ChildProcess>();
+
+/** Ends what runs now, for a run that was given up: a build or a wait may take minutes. Later programs clean up. None is
+ * killed outright: a package manager would leave half a package. */
+export function endPrograms(): void {
+  for (const child of running) child.kill('SIGTERM');
+}
+
 /** Runs a program to its end. Never rejects: a program that could not be started has the code 127. */
 export function runProgram(
   command: string,
@@ -47,15 +56,17 @@ export function runProgram(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
   return new Promise((done) => {
-    execFile(
+    const child = execFile(
       '/usr/bin/env',
       [...Object.entries(env).map(([name, value]) => `${name}=${value}`), command, ...args],
       { encoding: 'utf8', timeout: limitMs, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 124;
+        running.delete(child);
         done({ code, stdout, stderr });
       },
     );
+    running.add(child);
   });
 }
 

@@ -65,6 +65,8 @@ export async function startStandIns(host: string, folder: string): Promise<Stand
       STRIPE_WEBHOOK_SECRETS: webhook.secret,
       STRIPE_API_URL: processor.url,
       SMTP_URL: inbox.smtpUrl,
+      ALLOW_PRIVATE_MACHINES: 'true',
+      ALLOW_PRIVATE_WEBHOOKS: 'true',
       LAB_PROVIDER_URL: provider.url,
       LAB_PROVIDER_KEY: keys.provider,
     },

@@ -888,7 +888,7 @@ export interface paths {
         put?: never;
         /**
          * Sends it all events after a number again
-         * @description Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time.
+         * @description Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time. At most 10,000 events at once, and 20 times an hour; read older ones by `GET /v1/events`.
          */
         post: operations["redeliverWebhook"];
         delete?: never;

@@ -140,6 +140,8 @@ function ping(world: World) {
 function redeliver({ row }: MockWebhook, ctx: ApiContext): object {
   const { afterSeq } = readBody(ctx, redeliverSchema);
   if (row.state !== 'enabled') throw refusalOf('webhook_not_enabled', { state: row.state });
+  const first = row.cursor_seq - webhookLimits.redeliveredAtOnce;
+  if (afterSeq < first) throw fieldRefusal('afterSeq', `afterSeq must be at least ${first}`);
   if (afterSeq > row.cursor_seq) {
     throw fieldRefusal('afterSeq', `afterSeq must be at most ${row.cursor_seq}`);
   }

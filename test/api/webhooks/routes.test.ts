@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { newId } from '../../../adapters/ids.js';
 import { createSecretOpener } from '../../../adapters/webhooks/sealed-secrets.js';
 import type { presentDelivery, presentWebhook } from '../../../api/webhooks/present.js';
@@ -147,6 +148,29 @@ describe('webhooks', () => {
       assert.deepEqual([answer.status, answer.body.error], [404, 'webhook_not_found']);
     }
     assert.equal((await user.get(`/v1/webhooks/${id}`)).status, 200);
+  });
+
+  it('send at most so many events again at once, and only so often', async () => {
+    const { redeliveredAtOnce, redeliveriesPerHour } = webhookLimits;
+    const often = await api.signIn();
+    const { id } = hookOf(await often.post('/v1/webhooks', { url }));
+    const cursor = { cursor_seq: redeliveredAtOnce + 7 };
+    await api
+      .db('webhooks')
+      .where({ id })
+      .update({ state: 'enabled', enabled_at: new Date(), ...cursor });
+    const again = (afterSeq: number) => often.post(`/v1/webhooks/${id}/redeliver`, { afterSeq });
+    const tooMany = await again(6);
+    assert.deepEqual([tooMany.status, tooMany.body.error], [400, 'validation_failed']);
+    assert.match(JSON.stringify(tooMany.body.details), /at least 7: at most 10000 events/);
+    assert.equal((await api.db('webhooks').where({ id }).first())?.cursor_seq, cursor.cursor_seq);
+    assert.equal((await again(7)).status, 200);
+    // The limit is the user's, whatever the endpoint and the outcome.
+    for (let asked = 2; asked < redeliveriesPerHour; asked += 1) await again(8);
+    const refused = await again(7);
+    assert.deepEqual([refused.status, refused.body.error], [429, 'rate_limited']);
+    assert.match(JSON.stringify(refused.body.details), /"retryAfterSeconds":3[56]\d\d/);
+    assert.equal((await user.post(`/v1/webhooks/${id}/redeliver`, { afterSeq: 7 })).status, 404);
   });
 
   it('take pings and redeliveries only while they are enabled', async () => {

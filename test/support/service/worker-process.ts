@@ -90,6 +90,8 @@ function variablesOf(service: TestService): NodeJS.ProcessEnv {
     STRIPE_WEBHOOK_SECRETS: webhookSecret,
     STRIPE_API_URL: service.processor.url,
     SMTP_URL: service.inbox.smtpUrl,
+    ALLOW_PRIVATE_MACHINES: 'true',
+    ALLOW_PRIVATE_WEBHOOKS: 'true',
     LAB_PROVIDER_URL: service.gpus.url(),
     LAB_PROVIDER_KEY: API_KEY,
     SHADEFORM_API_KEY: '',
