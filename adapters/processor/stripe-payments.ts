@@ -92,6 +92,8 @@ function sessionParams(input: CheckoutInput): Stripe.Checkout.SessionCreateParam
     mode: 'payment',
     customer: input.customerId,
     payment_method_types: ['card'],
+    // A payer who pays in another currency would pay another amount (docs/operations/stripe.md).
+    adaptive_pricing: { enabled: false },
     line_items: [
       {
         quantity: 1,

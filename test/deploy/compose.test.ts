@@ -102,6 +102,15 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
+  it('gives our image the tag of this release, so that the one before stays to go back to', () => {
+    const tag = /image: gpu-rental:(.+)/.exec(text)?.[1];
+    const newest = /^## \[(\d+\.\d+\.\d+)\]/m.exec(readFileSync('CHANGELOG.md', 'utf8'))?.[1] ?? '';
+    assert.ok(
+      tag !== undefined && tag.localeCompare(newest, 'en', { numeric: true }) >= 0,
+      `${tag}, ${newest}`,
+    );
+  });
+
   it('carries no secret: each password and key comes from the environment', () => {
     for (const [name, { environment = {} }] of Object.entries(services)) {
       for (const [variable, value] of Object.entries(environment)) {

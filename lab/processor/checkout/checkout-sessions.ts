@@ -30,6 +30,7 @@ function create({ world, params }: Call): Stripe.Checkout.Session {
   const { id, customerId } = details;
   return world.store.put('checkout_sessions', {
     ...blankSession(world, id),
+    adaptive_pricing: adaptivePricingOf(params),
     amount_subtotal: details.amountCents,
     amount_total: details.amountCents,
     currency: details.currency,
@@ -84,6 +85,11 @@ function offersSave(params: Params, customerId: string | null): boolean {
     throw invalidRequest('payment_method_save needs a customer to save the card for.', { param: 'customer' });
   }
   return save === 'enabled';
+}
+
+/** As for an account whose default is on: only a session that says so itself goes without it. */
+function adaptivePricingOf(params: Params): { enabled: boolean } {
+  return { enabled: params.child('adaptive_pricing')?.oneOf('enabled', ['true', 'false']) !== 'false' };
 }
 
 function requireMode(): never {

@@ -53,6 +53,7 @@ describe('the Stripe adapter', () => {
       assert.deepEqual(kept.metadata, { user_id: 'usr_1', topup_id: input.topupId });
       assert.deepEqual(kept.payment_method_types, ['card']);
       assert.equal(kept.saved_payment_method_options?.payment_method_save, 'enabled');
+      assert.equal(kept.adaptive_pricing?.enabled, false);
 
       await payPage(session.url!, cards.good);
       const paid = await bench.stripe.checkout.sessions.retrieve(session.sessionId, {
