@@ -15,6 +15,7 @@ import { explainRoutes } from './wallet/explain.js';
 import { healthRoutes } from './service/health.js';
 import { invoiceRoutes } from './invoices/routes.js';
 import { ledgerRoutes } from './wallet/ledger.js';
+import { refuseUncalled } from './http/middleware/caller.js';
 import { refuseChangesWhenRestored } from './http/middleware/restored.js';
 import { limitRequests } from './http/middleware/request-limits.js';
 import { oauthRoutes } from './accounts/oauth.js';
@@ -80,7 +81,7 @@ export function createRouter(deps: ApiDeps): ApiRouter {
 export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const { log, settings } = deps;
   const { allowedOrigins, trustProxy, secureCookie } = settings;
-  const first = [limitRequests(deps, [webhookPath]), refuseChangesWhenRestored(deps.db)];
+  const first = [limitRequests(deps, [webhookPath]), refuseUncalled(), refuseChangesWhenRestored(deps.db)];
   return createFrame(
     {
       log,

@@ -10,6 +10,7 @@ import type { Processor } from '../adapters/processor/processor.js';
 import type { WebhookVerifier } from '../adapters/processor/webhook.js';
 import type { ApiKeyId } from '../domain/ids.js';
 import type { Refusal } from '../domain/refusal.js';
+import type { Access } from './http/middleware/caller.js';
 import type { EventStreams } from './events/service.js';
 import type { ApiSettings } from './settings.js';
 import type { TemporalGate } from '../adapters/temporal/gate.js';
@@ -44,6 +45,8 @@ export interface ApiState {
   rawBody: Buffer;
   /** The parsed JSON body; undefined when there was none. */
   body: unknown;
+  /** Who may call the route of the request; undefined: anybody. */
+  access?: Access | undefined;
   /** Who asks; undefined until limitRequests has looked them up, and for nobody known. */
   caller?: Caller;
   /** What was read with the look-up of the caller, in the hope that it is what the request asks for. */

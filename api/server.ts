@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 import { outcomeUnread } from './http/middleware/outcomes.js';
+import { Pipelines } from './http/pipelines.js';
 import { defaultPace, PaceWatch, type PaceLimits } from './http/pace.js';
 
 /** How long a client may take, in milliseconds. */
@@ -57,7 +58,7 @@ export async function startServer(
     connectionsCheckingInterval: Math.min(5_000, timeouts.headersMs / 2),
   });
   server.setTimeout(timeouts.idleMs, (socket) => socket.destroy());
-  server.on('request', (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (stopping) {
       refuse(request, response);
       return;
@@ -69,6 +70,10 @@ export async function startServer(
       if (stopping) setImmediate(() => server.closeIdleConnections());
     });
     void handle(request, response);
+  };
+  const pipelines = new Pipelines();
+  server.on('request', (request, response) => {
+    pipelines.enter(request, response, () => answer(request, response));
   });
   const paceWatch = new PaceWatch(underWay, timeouts.pace ?? defaultPace);
   server.listen(address.port, address.host);

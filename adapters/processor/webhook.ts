@@ -26,13 +26,13 @@ const HEADER_MAX_CHARS = 1_000;
 
 /**
  * Tells whether a header may be that of a signed delivery, before any of the delivery is read: it has a time that is
- * not too old, and a signature. Only the bytes can prove the signature.
+ * neither too old nor yet to come, and a signature. Only the bytes can prove the signature.
  * @param nowMs milliseconds since 1970
  */
 export function mayBeSigned(header: string, nowMs: number): boolean {
   if (header.length > HEADER_MAX_CHARS || !/(^|,)v1=[0-9a-f]{64}(,|$)/.test(header)) return false;
   const seconds = Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(header)?.[1]);
-  return nowMs / 1000 - seconds <= toleranceS;
+  return Math.abs(nowMs / 1000 - seconds) <= toleranceS;
 }
 
 /**

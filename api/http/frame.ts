@@ -49,11 +49,11 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
   app.use(errors());
   app.use(allowOrigins(allowedOrigins, allowedHeaders));
   app.use(tellOutcomes(openingPaths));
+  app.use(refuseUnrouted(router));
   for (const look of first) app.use(look);
   const openPaths = rawPaths.filter(({ fromAnyOrigin }) => fromAnyOrigin === true).map(({ path }) => path);
   app.use(refuseForeignOrigins(allowedOrigins, openPaths));
-  app.use(readBodies(rawPaths));
+  app.use(readBodies(rawPaths, trustProxy));
   app.use(router.routes());
-  app.use(refuseUnrouted());
   return app;
 }

@@ -1,5 +1,4 @@
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
-import { readClock } from '../../adapters/postgres/clock.js';
 import { listSwitchedOff, switchNotices } from '../../adapters/postgres/notices/notice-settings.js';
 import {
   readUnsubscribeToken,
@@ -61,8 +60,7 @@ function switchOff(deps: ApiDeps): Step {
 /** Returns what the link permits; undefined for one that permits nothing, which is answered already. */
 async function grantOf(ctx: ApiContext, { db }: ApiDeps): Promise<UnsubscribeGrant | undefined> {
   const { token } = ctx.query;
-  const nowMs = (await readClock(db)).getTime();
-  const grant = typeof token === 'string' ? await readUnsubscribeToken(db, token, nowMs) : undefined;
+  const grant = typeof token === 'string' ? await readUnsubscribeToken(db, token) : undefined;
   if (grant === undefined) showUnknown(ctx);
   else if (grant === 'expired') showExpired(ctx);
   else return grant;

@@ -57,6 +57,16 @@ export const requestLimits = {
   /** The processor's events are larger; their signature is read first. */
   eventMaxBytes: 512 * 1024,
 
+  /**
+   * Decision 137, "Work for strangers": how many bytes of bodies without a session one process reads at once, and one
+   * address sends; how long one of them may take to arrive while others want its place; how many requests may wait on
+   * one connection for the one before.
+   */
+  strangersBytes: 8 * 1024 * 1024,
+  strangersBytesOfAddress: 1024 * 1024,
+  strangersBodyMs: 2 * SECOND,
+  pipelined: 16,
+
   /** Decision 6, "Idempotent retries": idempotency keys. */
   idempotencyKeyMaxChars: 255,
   idempotencyKeptMs: DAY,

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isId, type UserId } from '../../../domain/ids.js';
 import { isNoticeKind, isOptional, type OptionalKind } from '../../../domain/notices/kinds.js';
 import { noticeLimits } from '../../../domain/notices/limits.js';
+import { readClock } from '../clock.js';
 import type { Database } from '../database.js';
 import { getInstallationKey } from '../wallets/installation-keys.js';
 
@@ -34,20 +35,18 @@ export async function makeUnsubscribeUrl(
 const FORM = /^((usr_\w{26})\.([a-z_]{1,40})\.(\d{1,12}))\.([A-Za-z0-9_-]{43})$/;
 
 /**
- * Reads the token of such a link.
- * @param nowMs the database's clock
+ * Reads the token of such a link. The database is asked about none that we did not sign.
  * @returns undefined for one that we did not sign; `expired` for one that has served its time
  */
 export async function readUnsubscribeToken(
   db: Database,
   token: string,
-  nowMs: number,
 ): Promise<UnsubscribeGrant | 'expired' | undefined> {
   const read = partsOf(token);
   if (read === undefined) return undefined;
   const { said, mac, grant, expiresMs } = read;
   if (!timingSafeEqual(Buffer.from(await signatureOf(db, said)), Buffer.from(mac))) return undefined;
-  return expiresMs <= nowMs ? 'expired' : grant;
+  return expiresMs <= (await readClock(db)).getTime() ? 'expired' : grant;
 }
 
 interface Parts {

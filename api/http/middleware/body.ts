@@ -3,6 +3,8 @@ import getRawBody from 'raw-body';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
+import { BodyBudget } from './body-budget.js';
+import { clientOf } from './client-address.js';
 import { shapeFault } from './body-shape.js';
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -22,13 +24,18 @@ export interface RawPath {
 
 /**
  * Reads the body, 16 KiB at most, and parses it as JSON of a shape that is cheap to validate (decision 83, "Cost of one
- * caller").
+ * caller"). What strangers send is bounded in all (decision 137, "Work for strangers").
  * @param rawPaths the paths that are read by other rules
+ * @param trustsProxy whether the addresses of clients are a proxy's word
  */
-export function readBodies(rawPaths: readonly RawPath[]): Middleware<ApiState, object> {
+export function readBodies(rawPaths: readonly RawPath[], trustsProxy: boolean): Middleware<ApiState, object> {
+  const budget = new BodyBudget({
+    ofProcess: requestLimits.strangersBytes,
+    ofAddress: trustsProxy ? null : requestLimits.strangersBytesOfAddress,
+  });
   return async (ctx, next) => {
     const raw = rawPaths.find(({ path }) => path === ctx.path);
-    ctx.state.rawBody = WITH_BODY.has(ctx.method) ? await bytesOf(ctx, raw) : EMPTY;
+    ctx.state.rawBody = WITH_BODY.has(ctx.method) ? await bytesOf(ctx, raw, budget) : unread(ctx);
     if (ctx.state.rawBody.length > 0 && raw === undefined) {
       refuseForeignTypes(ctx);
       ctx.state.body = parsed(ctx.state.rawBody);
@@ -37,20 +44,39 @@ export function readBodies(rawPaths: readonly RawPath[]): Middleware<ApiState, o
   };
 }
 
-async function bytesOf(ctx: Context, raw: RawPath | undefined): Promise<Buffer> {
+/** A read has no body. Whoever sends one all the same does not keep the connection, on which it would be read. */
+function unread(ctx: Context): Buffer {
+  if (ctx.get('Transfer-Encoding') !== '' || lengthOf(ctx) > 0) ctx.set('Connection', 'close');
+  return EMPTY;
+}
+
+/** The length that a body is said to have; NaN where it is not said. */
+function lengthOf(ctx: Context): number {
+  return Number.parseInt(ctx.get('Content-Length'), 10);
+}
+
+async function bytesOf(ctx: Context, raw: RawPath | undefined, budget: BodyBudget): Promise<Buffer> {
   const limit = raw?.limitBytes ?? requestLimits.bodyMaxBytes;
+  const length = lengthOf(ctx);
+  if (length > limit) throw tooLarge(limit);
+  if (length > 0 && raw === undefined) refuseForeignTypes(ctx);
+  raw?.refuseUnread((name) => ctx.get(name));
+  const read = (): Promise<Buffer> => whole(ctx, limit);
+  if (ctx.state.caller !== undefined || length === 0) return read();
+  return budget.read(clientOf(ctx.ip), Number.isNaN(length) ? limit : length, read);
+}
+
+async function whole(ctx: Context, limit: number): Promise<Buffer> {
   try {
-    raw?.refuseUnread((name) => ctx.get(name));
     return await getRawBody(ctx.req, { limit, length: ctx.get('Content-Length') || null });
   } catch (error) {
-    // The unread rest of this request would be taken for the next one.
-    ctx.set('Connection', 'close');
-    if (error instanceof Refusal) throw error;
-    if (isRawBodyError(error) && error.type === 'entity.too.large') {
-      throw new Refusal('payload_too_large', `The body may have at most ${limit} bytes.`);
-    }
+    if (isRawBodyError(error) && error.type === 'entity.too.large') throw tooLarge(limit);
     throw new Refusal('validation_failed', 'The body did not arrive whole. Send it again.');
   }
+}
+
+function tooLarge(limit: number): Refusal {
+  return new Refusal('payload_too_large', `The body may have at most ${limit} bytes.`);
 }
 
 function isRawBodyError(error: unknown): error is getRawBody.RawBodyError {

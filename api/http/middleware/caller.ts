@@ -1,8 +1,9 @@
+import type { Middleware } from 'koa';
 import type { FoundApiKey } from '../../../adapters/postgres/accounts/api-keys.js';
 import { keyRefusals } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import { Refusal } from '../../../domain/refusal.js';
-import type { ApiContext } from '../../context.js';
+import type { ApiState } from '../../context.js';
 import { plainAddress } from './client-address.js';
 import { setSessionCookie, type CookieDeps, type Step } from './session.js';
 
@@ -41,8 +42,19 @@ function guard(deps: CookieDeps, access: Access): Guard {
   return Object.assign(step, { access });
 }
 
+/**
+ * Refuses callers of a route who may not, before their body is read. It stands behind limitRequests; the route's own
+ * guard looks again.
+ */
+export function refuseUncalled(): Middleware<ApiState, object> {
+  return (ctx, next) => {
+    if (ctx.state.access !== undefined) refuseUnless(ctx, ctx.state.access);
+    return next();
+  };
+}
+
 /** Refuses callers who may not: nobody known, a key that does not hold, and one without the scope. */
-export function refuseUnless(ctx: ApiContext, access: Access): void {
+export function refuseUnless(ctx: { readonly state: ApiState }, access: Access): void {
   const { caller, refusedKey } = ctx.state;
   if (refusedKey) throw refusedKey;
   if (!caller) throw new Refusal('unauthorized', 'Sign in first: POST /v1/auth/request-code.');

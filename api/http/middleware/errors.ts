@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa';
+import type { Logger } from 'pino';
 import { isTransient } from '../../../adapters/postgres/availability.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
@@ -14,7 +15,9 @@ export function errors(): Middleware<ApiState, object> {
       await next();
     } catch (error) {
       const refusal = refusalOf(error);
-      if (refusalStatus[refusal.code] >= 500) ctx.state.log.error({ err: error }, 'request failed');
+      if (refusalStatus[refusal.code] >= 500) tellFailure(ctx.state.log, error);
+      // The unread rest of this request would be taken for the next one, or be read for nothing.
+      if (!ctx.req.complete) ctx.set('Connection', 'close');
       ctx.status = refusalStatus[refusal.code];
       if (ctx.status === 429) ctx.set('Retry-After', retryAfterOf(refusal));
       // What the failed answer would have been known and kept by.
@@ -23,6 +26,13 @@ export function errors(): Middleware<ApiState, object> {
       ctx.body = errorBody(refusal, ctx.state.requestId);
     }
   };
+}
+
+/** A refusal that is meant so is one line: a stranger can ask for as many as they like. */
+function tellFailure(log: Logger, error: unknown): void {
+  if (error instanceof Refusal && error.cause === undefined)
+    log.warn({ reason: error.message }, 'request refused');
+  else log.error({ err: error }, 'request failed');
 }
 
 interface ErrorBody {

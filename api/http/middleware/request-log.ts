@@ -27,7 +27,7 @@ export function requestLog(observe?: (request: AnsweredRequest) => void): Middle
     ctx.state.log.info(
       {
         method: ctx.method,
-        path: ctx.path,
+        path: ctx.path.slice(0, PATH_MAX_CHARS),
         status: ctx.status,
         elapsedMs: Math.round(elapsedMs),
         ...whoAsked(ctx.state),
@@ -37,6 +37,9 @@ export function requestLog(observe?: (request: AnsweredRequest) => void): Middle
     );
   };
 }
+
+/** A stranger's path may have 16 KiB. */
+const PATH_MAX_CHARS = 200;
 
 function whoAsked(state: ApiState): object {
   const keyId = keyIdOf({ state });

@@ -1,24 +1,61 @@
+import type { Layer } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { RouterContext } from '@koa/router';
 import { Refusal } from '../../../domain/refusal.js';
-import type { ApiState } from '../../context.js';
+import type { ApiRouter, ApiState } from '../../context.js';
+import type { Access, Guard } from './caller.js';
 
-/** Runs after the router: a path that exists with another method is a 405 that says which, any other is a 404. */
-export function refuseUnrouted(): Middleware<ApiState, object> {
-  return (ctx) => {
-    const { routeMatched, matched } = ctx as Partial<Pick<RouterContext, 'routeMatched' | 'matched'>>;
-    if (routeMatched === true) return;
-    const methods = new Set((matched ?? []).flatMap((layer) => layer.methods));
-    if (methods.size === 0) throw new Refusal('not_found', `There is nothing at ${shortened(ctx.path)}.`);
-    ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));
-    if (ctx.method === 'OPTIONS') {
-      ctx.status = 204;
-      return;
+interface Route {
+  readonly methods: readonly string[];
+  /** Who may call it; undefined: anybody. */
+  readonly access: Access | undefined;
+  readonly matches: (path: string) => boolean;
+}
+
+/**
+ * Refuses what nothing answers, before anything of the request is looked up or read: a path that exists with another
+ * method is a 405 that says which, any other is a 404. It notes who may call the route.
+ * @param router with all of its routes
+ */
+export function refuseUnrouted(router: ApiRouter): Middleware<ApiState, object> {
+  const all = router.stack.map((layer) => ({
+    path: layer.path,
+    paramNames: layer.paramNames,
+    ...routeOf(layer),
+  }));
+  const isPlain = (layer: { path: unknown; paramNames: readonly unknown[] }): boolean =>
+    typeof layer.path === 'string' && layer.paramNames.length === 0 && !/[*{(:]/.test(layer.path);
+  // Most paths are found at once; the others are tried one after the other.
+  const plain = new Map<unknown, Route[]>();
+  for (const route of all.filter(isPlain)) plain.set(route.path, [...(plain.get(route.path) ?? []), route]);
+  const patterns = all.filter((layer) => !isPlain(layer));
+  return (ctx, next) => {
+    const { path, method } = ctx;
+    const found = [...(plain.get(path) ?? []), ...patterns.filter((route) => route.matches(path))];
+    const route = found.find(({ methods }) => methods.includes(method));
+    if (route !== undefined) {
+      ctx.state.access = route.access;
+      return next();
     }
-    throw new Refusal('method_not_allowed', `${ctx.method} is not possible at ${shortened(ctx.path)}.`);
+    if (found.length === 0) throw new Refusal('not_found', `There is nothing at ${shortened(path)}.`);
+    const methods = new Set(found.flatMap((each) => each.methods));
+    ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));
+    if (method !== 'OPTIONS') {
+      throw new Refusal('method_not_allowed', `${shortened(method)} is not possible at ${shortened(path)}.`);
+    }
+    ctx.status = 204;
+    return Promise.resolve();
   };
 }
 
-function shortened(path: string): string {
-  return path.length <= 200 ? path : `${path.slice(0, 200)}…`;
+function routeOf(layer: Layer): Route {
+  const steps = layer.stack as readonly Partial<Guard>[];
+  return {
+    methods: layer.methods,
+    access: steps.find(({ access }) => access !== undefined)?.access,
+    matches: (path) => layer.match(path),
+  };
+}
+
+function shortened(text: string): string {
+  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }
