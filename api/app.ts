@@ -80,13 +80,15 @@ export function createRouter(deps: ApiDeps): ApiRouter {
 /** Makes the HTTP service. It opens and closes nothing: deps holds what it works with. */
 export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const { log, settings } = deps;
-  const { allowedOrigins, trustProxy, secureCookie } = settings;
+  const { allowedOrigins, allowedHosts, dashboardUrl, trustProxy, secureCookie } = settings;
   const first = [limitRequests(deps, [webhookPath]), refuseUncalled(), refuseChangesWhenRestored(deps.db)];
   return createFrame(
     {
       log,
       allowedOrigins,
       trustProxy,
+      hosts: allowedHosts,
+      dashboardUrl,
       overTls: secureCookie,
       first,
       rawPaths: [unreadWebhook(deps), unreadUnsubscribe],

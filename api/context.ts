@@ -1,5 +1,6 @@
 import type { Router, RouterContext } from '@koa/router';
 import type { Logger } from 'pino';
+import type { ApiKeyScope } from '../domain/accounts/api-keys.js';
 import type { IdentityProvider } from '../adapters/identity/identity.js';
 import type { LiveApiKey } from '../adapters/postgres/accounts/api-keys.js';
 import type { Session } from '../adapters/postgres/accounts/sessions.js';
@@ -10,7 +11,6 @@ import type { Processor } from '../adapters/processor/processor.js';
 import type { WebhookVerifier } from '../adapters/processor/webhook.js';
 import type { ApiKeyId } from '../domain/ids.js';
 import type { Refusal } from '../domain/refusal.js';
-import type { Access } from './http/middleware/caller.js';
 import type { EventStreams } from './events/service.js';
 import type { ApiSettings } from './settings.js';
 import type { TemporalGate } from '../adapters/temporal/gate.js';
@@ -49,9 +49,11 @@ export interface ApiState {
   access?: Access | undefined;
   /** Who asks; undefined until limitRequests has looked them up, and for nobody known. */
   caller?: Caller;
+  /** What the caller's session is known by. */
+  sessionToken?: string;
   /** What was read with the look-up of the caller, in the hope that it is what the request asks for. */
   ahead?: ReadAhead;
-  /** Why the API key that was sent does not hold. Routes that need a caller throw it. */
+  /** Why the API key, or the sessions, that were sent do not hold. Routes that need a caller throw it. */
   refusedKey?: Refusal;
   /**
    * Ends the request's turn (decision 97, "Requests under way"). A handler calls it before it waits for anybody but the
@@ -61,6 +63,9 @@ export interface ApiState {
   /** The opening that the request asks for; undefined until it has an id. */
   opening?: OpeningProgress;
 }
+
+/** Who may call a route: sessions alone, or keys of a scope as well. */
+export type Access = ApiKeyScope | 'session';
 
 /** Who asks, in the name of a user: their session, or a key of theirs (decision 108, "API keys"). */
 export type Caller = ({ readonly kind: 'session' } & Session) | ({ readonly kind: 'key' } & LiveApiKey);

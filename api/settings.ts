@@ -6,6 +6,8 @@ import { requestLimits } from '../domain/requests/limits.js';
 export interface ApiSettings {
   /** The one list of origins that may call with cookies (decision 12, "Allowed origins"). */
   readonly allowedOrigins: readonly string[];
+  /** The hosts that it answers to, as `host:port`; null: any. */
+  readonly allowedHosts: readonly string[] | null;
   readonly secureCookie: boolean;
   /** Where browsers reach the API and the dashboard, without a slash at the end. */
   readonly publicUrl: string;
@@ -74,6 +76,7 @@ export function settingsOf(config: Config): ApiSettings {
   return {
     ...defaultSettings,
     allowedOrigins: [...new Set([...config.api.allowedOrigins, new URL(config.api.dashboardUrl).origin])],
+    allowedHosts: config.api.allowedHosts,
     secureCookie: config.api.secureCookie,
     publicUrl: config.api.publicUrl,
     dashboardUrl: config.api.dashboardUrl,
@@ -107,6 +110,7 @@ function atOnceOf(poolMax: number): number {
 /** The settings of a service without a configuration. */
 export const defaultSettings: ApiSettings = {
   allowedOrigins: [],
+  allowedHosts: null,
   secureCookie: true,
   publicUrl: 'http://127.0.0.1:8080',
   dashboardUrl: 'http://127.0.0.1:3000',

@@ -23,6 +23,7 @@ export const apiVariables = {
   API_PUBLIC_URL: optional(url('https', 'http')),
   DASHBOARD_URL: required(url()),
   ALLOWED_ORIGINS: withDefault(trimmed, ''),
+  ALLOWED_HOSTS: withDefault(trimmed, ''),
   SECURE_COOKIE: withDefault(yesOrNo, true),
   TRUST_PROXY: withDefault(yesOrNo, false),
   API_READS_PER_MINUTE: withDefault(perMinute, requestLimits.readsPerMinute),
@@ -42,6 +43,8 @@ export function apiOf(env: ApiValues) {
     publicUrl: publicUrlOf(env),
     dashboardUrl: withoutSlash(env.DASHBOARD_URL),
     allowedOrigins: itemsOf(env.ALLOWED_ORIGINS),
+    /** As `host:port`; null: any. */
+    allowedHosts: env.ALLOWED_HOSTS === '' ? null : itemsOf(env.ALLOWED_HOSTS),
     secureCookie: env.SECURE_COOKIE,
     trustProxy: env.TRUST_PROXY,
     readsPerMinute: env.API_READS_PER_MINUTE,

@@ -53,6 +53,7 @@ export const refusalStatus = {
   idempotency_in_progress: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  unknown_host: 421,
   rate_limited: 429,
   code_request_rate_limited: 429,
   internal_error: 500,

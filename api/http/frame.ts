@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ApiDeps, ApiRouter, ApiState } from '../context.js';
 import { readBodies, type RawPath } from './middleware/body.js';
 import { errors } from './middleware/errors.js';
+import { leadPagesHome, refuseUnknownHosts } from './middleware/hosts.js';
 import { openingPaths, tellOutcomes } from './middleware/outcomes.js';
 import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
 import { requestId } from './middleware/request-id.js';
@@ -16,6 +17,10 @@ export interface Frame {
   readonly log: Logger;
   readonly allowedOrigins: readonly string[];
   readonly trustProxy: boolean;
+  /** The hosts that it answers to, as `host:port`; default: any. */
+  readonly hosts?: readonly string[] | null;
+  /** Where browsers reach the dashboard, without a slash at the end. */
+  readonly dashboardUrl: string;
   /** Whether clients reach it by TLS only: then browsers are told to stay with it. */
   readonly overTls: boolean;
   /** Headers that pages may send besides the API's own. */
@@ -49,10 +54,12 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
   app.use(errors());
   app.use(allowOrigins(allowedOrigins, allowedHeaders));
   app.use(tellOutcomes(openingPaths));
+  app.use(refuseUnknownHosts(frame.hosts ?? null));
+  app.use(leadPagesHome(frame.dashboardUrl));
   app.use(refuseUnrouted(router));
   for (const look of first) app.use(look);
   const openPaths = rawPaths.filter(({ fromAnyOrigin }) => fromAnyOrigin === true).map(({ path }) => path);
-  app.use(refuseForeignOrigins(allowedOrigins, openPaths));
+  app.use(refuseForeignOrigins(allowedOrigins, openPaths, frame.overTls));
   app.use(readBodies(rawPaths, trustProxy));
   app.use(router.routes());
   return app;

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createFrame, createPlainRouter } from '../../api/http/frame.js';
+import { loopbackOrigins } from '../../api/http/middleware/hosts.js';
 import { unreadUnsubscribe } from '../../api/notices/unsubscribe.js';
 import { readDashboard } from '../../api/service/dashboard/files.js';
 import { dashboardRoutes } from '../../api/service/dashboard/routes.js';
@@ -77,9 +78,10 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
   const server = createServer();
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   const world = new World(url, { ...mockDurations, ...options.durations }, options.clock, [
-    url,
+    ...loopbackOrigins(port),
     ...(options.allowedOrigins ?? []),
   ]);
   const handle = createMock(world, options).callback();
@@ -115,6 +117,8 @@ function createMock(world: World, options: MockOptions) {
     {
       log: pino({ level: logLevel }),
       allowedOrigins: world.allowedOrigins,
+      hosts: world.allowedOrigins.map((origin) => new URL(origin).host),
+      dashboardUrl,
       trustProxy: false,
       overTls: false,
       allowedHeaders: mockHeaders,

@@ -3,7 +3,13 @@ import type { FoundApiKey } from '../../adapters/postgres/accounts/api-keys.js';
 import { auditAddress } from '../../api/accounts/audit-event.js';
 import { keyIdOf, type ApiContext } from '../../api/context.js';
 import { bearerOf, keyRefusal, refuseUnless } from '../../api/http/middleware/caller.js';
-import { setSessionCookie, type Step } from '../../api/http/middleware/session.js';
+import {
+  findOnlySession,
+  refusalOfClash,
+  sessionTokensOf,
+  setSessionCookie,
+  type Step,
+} from '../../api/http/middleware/session.js';
 import { accessOf } from '../../api/http/openapi/document.js';
 import type { AuditKind } from '../../domain/accounts/audit.js';
 import { looksLikeApiKey } from '../../domain/accounts/api-keys.js';
@@ -21,24 +27,31 @@ export function signedIn(
   handle: (ctx: ApiContext, account: Account) => void | Promise<void>,
 ): Step {
   return async (ctx) => {
-    const account = identify(world, ctx);
+    const account = await identify(world, ctx);
     const method = ctx.method === 'HEAD' ? 'get' : ctx.method.toLowerCase();
     refuseUnless(ctx, accessOf(method, String(ctx._matchedRoute)));
     if (!account) throw new Error('whoever may call has an account');
     ctx.set('Cache-Control', 'no-store');
     const { caller } = ctx.state;
-    if (caller?.kind === 'session' && caller.renewed) setSessionCookie(ctx, cookieDeps, tokenOf(ctx));
+    if (caller?.kind === 'session' && caller.renewed)
+      setSessionCookie(ctx, cookieDeps, ctx.state.sessionToken ?? '');
     await handle(ctx, account);
   };
 }
 
 /** Finds out who asks, as limitRequests of the service does. */
-function identify(world: World, ctx: ApiContext): Account | undefined {
+async function identify(world: World, ctx: ApiContext): Promise<Account | undefined> {
   const bearer = bearerOf(ctx.get('Authorization'));
   if (bearer !== undefined) return identifyKey(world, ctx, bearer);
-  const found = world.accounts.find(tokenOf(ctx));
-  if (found) ctx.state.caller = { kind: 'session', ...found.session };
-  return found?.account;
+  const session = await sessionAmong(world, ctx);
+  if (session === 'clash') {
+    ctx.state.refusedKey = refusalOfClash(ctx, cookieDeps);
+    return undefined;
+  }
+  if (session === undefined) return undefined;
+  ctx.state.sessionToken = session.token;
+  ctx.state.caller = { kind: 'session', ...session.found.session };
+  return session.found.account;
 }
 
 function identifyKey(world: World, ctx: ApiContext, token: string): Account | undefined {
@@ -77,8 +90,13 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-export function tokenOf(ctx: ApiContext): string {
-  return ctx.cookies.get('sid') ?? '';
+/** The living session among those that a browser shows. */
+export function sessionAmong(world: World, ctx: ApiContext) {
+  return findOnlySession(
+    sessionTokensOf(ctx.get('Cookie')),
+    (token) => Promise.resolve(world.accounts.find(token)),
+    ({ account }) => account.user.id,
+  );
 }
 
 /** Records a user's action for the audit trail. */

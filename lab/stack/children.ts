@@ -1,3 +1,4 @@
+import { loopbackOrigins } from '../../api/http/middleware/hosts.js';
 import { join } from 'node:path';
 import { databaseRoles } from '../../migrations/grants.js';
 import { answers, answersOk, type ProgramPlan } from '../servers/program.js';
@@ -106,6 +107,8 @@ export function logFileOf(name: string, settings: StackSettings): string {
  */
 function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.ProcessEnv {
   const urls = urlsOf(settings);
+  const dashboardUrl = settings.dashboardUrl ?? urls.api;
+  const origins = originsOf(settings);
   return {
     ...settings.env,
     ...stackVariables(settings),
@@ -116,7 +119,9 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     LOG_LEVEL: logLevelOf(settings),
     API_HOST: '127.0.0.1',
     METRICS_HOST: '127.0.0.1',
-    DASHBOARD_URL: settings.dashboardUrl ?? urls.api,
+    DASHBOARD_URL: dashboardUrl,
+    ALLOWED_ORIGINS: origins.join(','),
+    ALLOWED_HOSTS: [...origins, dashboardUrl].map((origin) => new URL(origin).host).join(','),
     SECURE_COOKIE: 'false',
     SMTP_URL: urls.smtp,
     STRIPE_SECRET_KEY: secrets.processorSecretKey,
@@ -132,6 +137,12 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     SHADEFORM_API_KEY: '',
     RUNPOD_API_KEY: '',
   };
+}
+
+/** Where browsers may reach the stack's API: by this machine's own names, and by those that the environment adds. */
+function originsOf({ ports, env }: StackSettings): string[] {
+  const added = (env['ALLOWED_ORIGINS'] ?? '').split(',').map((origin) => origin.trim());
+  return [...loopbackOrigins(ports.api), ...added.filter((origin) => URL.canParse(origin))];
 }
 
 /** Writes the settings as variables again, so that a child reads the same values, whatever their source. */

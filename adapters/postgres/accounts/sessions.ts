@@ -27,6 +27,11 @@ export interface Session {
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
+/** Whether a text may be the token of a session. */
+export function looksLikeSession(token: string): boolean {
+  return TOKEN.test(token);
+}
+
 /** From what, and from where, a request comes; undefined where it does not tell. */
 export interface SeenFrom {
   /** At most 512 characters. */
@@ -148,7 +153,7 @@ export async function findSession(
   from: SeenFrom = {},
   ahead?: ReadAhead,
 ): Promise<Session | undefined> {
-  if (!TOKEN.test(token)) return undefined;
+  if (!looksLikeSession(token)) return undefined;
   const values = [hashOf(token), accountLimits.freshProofMs, accountLimits.sessionTouchMs] as const;
   const [row] = await readPreparedWith<Row, typeof values>(db, liveSession, values, ahead);
   if (!row) return undefined;

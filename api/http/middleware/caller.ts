@@ -3,15 +3,12 @@ import type { FoundApiKey } from '../../../adapters/postgres/accounts/api-keys.j
 import { keyRefusals } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import { Refusal } from '../../../domain/refusal.js';
-import type { ApiState } from '../../context.js';
+import type { Access, ApiState } from '../../context.js';
 import { plainAddress } from './client-address.js';
 import { setSessionCookie, type CookieDeps, type Step } from './session.js';
 
 /** A middleware that lets some callers through: sessions, and keys with this scope. */
 export type Guard = Step & { readonly access: Access };
-
-/** Who may call a route: sessions alone, or keys of a scope as well. */
-export type Access = ApiKeyScope | 'session';
 
 /**
  * Lets only requests through whose live session limitRequests has found (spec: Authentication).
@@ -36,7 +33,7 @@ function guard(deps: CookieDeps, access: Access): Guard {
     ctx.set('Cache-Control', 'no-store');
     const { caller } = ctx.state;
     if (caller?.kind === 'session' && caller.renewed)
-      setSessionCookie(ctx, deps, ctx.cookies.get('sid') ?? '');
+      setSessionCookie(ctx, deps, ctx.state.sessionToken ?? '');
     await next();
   };
   return Object.assign(step, { access });

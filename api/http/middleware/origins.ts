@@ -41,19 +41,24 @@ export function allowOrigins(
 
 /**
  * Refuses changes that a page of a foreign origin requests: the browser would send the cookie along.
+ * @param overTls whether clients reach the service by TLS only: the same page without it is told so
  * @param openPaths where no cookie counts
  */
 export function refuseForeignOrigins(
   allowed: readonly string[],
   openPaths: readonly string[] = [],
+  overTls = false,
 ): Middleware<ApiState, object> {
   return async (ctx, next) => {
     const origin = ctx.get('Origin');
     const isForeign = origin !== '' && !allowed.includes(origin);
     if (isForeign && !isReading(ctx.method) && !openPaths.includes(ctx.path)) {
+      const secure = origin.replace(/^http:/, 'https:').replace(/:80$/, '');
       throw new Refusal(
         'forbidden',
-        'Pages of this origin may not make changes. Add it to the allowed origins.',
+        overTls && origin.startsWith('http:') && allowed.includes(secure)
+          ? `Use https: open ${secure} and do this again. Nothing was changed.`
+          : 'Pages of this origin may not make changes. Add it to the allowed origins.',
       );
     }
     await next();

@@ -21,6 +21,7 @@ import { bearerOf, keyRefusal } from './caller.js';
 import { clientOf } from './client-address.js';
 import { Downloads } from './downloads.js';
 import { KnownCallers, readAheadOf, type Whose } from './read-ahead.js';
+import { findOnlySession, refusalOfClash, sessionTokensOf } from './session.js';
 import { isReading } from './safe-methods.js';
 import { createRequestTurns, type RequestTurns } from './turns.js';
 
@@ -167,7 +168,7 @@ function policiesOf({ db, settings }: ApiDeps): Policies {
   };
 }
 
-/** Who asks; or why the key that was sent does not hold. */
+/** Who asks; or why what was sent to be known by does not hold. */
 interface LookedUp {
   readonly caller?: Caller;
   readonly refusedKey?: Refusal;
@@ -176,7 +177,7 @@ interface LookedUp {
 /** What a request shows to be known by. */
 interface Credential {
   readonly isKey: boolean;
-  /** Empty for none. */
+  /** Empty for none; several sessions are separated by spaces. */
   readonly credential: string;
 }
 
@@ -184,7 +185,7 @@ interface Credential {
 function credentialOf(ctx: Context): Credential {
   const bearer = bearerOf(ctx.get('Authorization'));
   if (bearer !== undefined) return { isKey: true, credential: bearer };
-  return { isKey: false, credential: ctx.cookies.get('sid') ?? '' };
+  return { isKey: false, credential: sessionTokensOf(ctx.get('Cookie')).join(' ') };
 }
 
 /**
@@ -211,9 +212,16 @@ type LookUp = (
   ahead: ReadAhead | undefined,
 ) => Promise<LookedUp>;
 
-const lookUpSession: LookUp = async (ctx, { db }, token, ahead) => {
-  const session = await findSession(db, token, seenFrom(ctx), ahead);
-  return session ? { caller: { kind: 'session', ...session } } : {};
+const lookUpSession: LookUp = async (ctx, deps, tokens, ahead) => {
+  const session = await findOnlySession(
+    tokens.split(' '),
+    (token, nth) => findSession(deps.db, token, seenFrom(ctx), nth === 0 ? ahead : undefined),
+    ({ userId }) => userId,
+  );
+  if (session === 'clash') return { refusedKey: refusalOfClash(ctx, deps) };
+  if (session === undefined) return {};
+  ctx.state.sessionToken = session.token;
+  return { caller: { kind: 'session', ...session.found } };
 };
 
 const lookUpKey: LookUp = async (ctx, { db }, token, ahead) => {

@@ -1,8 +1,8 @@
 import type { Layer } from '@koa/router';
 import type { Middleware } from 'koa';
 import { Refusal } from '../../../domain/refusal.js';
-import type { ApiRouter, ApiState } from '../../context.js';
-import type { Access, Guard } from './caller.js';
+import type { Access, ApiRouter, ApiState } from '../../context.js';
+import type { Guard } from './caller.js';
 
 interface Route {
   readonly methods: readonly string[];

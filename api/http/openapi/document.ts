@@ -13,7 +13,7 @@ import { bodySchemaOf, jsonSchemaOf } from './joi-schema.js';
 import { definitionOf, named, type JsonSchema } from './json-schema.js';
 import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
-import type { Access } from '../middleware/caller.js';
+import type { Access } from '../../context.js';
 import type { DescribedAnswer, Links, Operation } from './operation.js';
 import { budgetOperations } from '../../spending/describe.js';
 import { paymentOperations } from '../../topups/describe.js';

@@ -196,6 +196,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
     },
   },
   payload_too_large: undefined,
+  unknown_host: undefined,
   unsupported_media_type: undefined,
   rate_limited: {
     schema: object(

@@ -168,6 +168,9 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
       'The first request with this Idempotency-Key is still being worked on. Try again in a few seconds.',
     details: { rentalId: exampleId('rent') },
   },
+  unknown_host: {
+    message: 'This service does not answer to the name gpu.example. Open 127.0.0.1:8080.',
+  },
   payload_too_large: { message: 'The body may have at most 16384 bytes.' },
   unsupported_media_type: {
     message: 'Send the body as application/json in UTF-8, uncompressed.',

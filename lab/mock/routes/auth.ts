@@ -2,12 +2,16 @@ import { seenFrom } from '../../../api/accounts/seen-from.js';
 import { freshUntil } from '../../../api/accounts/refresh-proof.js';
 import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/accounts/auth.js';
 import { callerOf, sessionOf, type ApiRouter } from '../../../api/context.js';
-import { setSessionCookie, takeSessionCookieBack } from '../../../api/http/middleware/session.js';
+import {
+  refusalOfClash,
+  setSessionCookie,
+  takeSessionCookieBack,
+} from '../../../api/http/middleware/session.js';
 import { presentApiKey } from '../../../api/api-keys/present.js';
 import { noSuchProvider } from '../../../api/accounts/oauth.js';
 import { readBody } from '../../../api/http/validation.js';
 import { endSession } from './sessions.js';
-import { cookieDeps, note, signedIn, tokenOf } from '../signed-in.js';
+import { cookieDeps, note, sessionAmong, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
 /** Signing in: the code is never sent, and any six digits are right. */
@@ -16,10 +20,11 @@ export function authRoutes(router: ApiRouter, world: World): void {
     readBody(ctx, requestCodeSchema);
     ctx.body = { ok: true };
   });
-  router.post('/v1/auth/verify-code', (ctx) => {
+  router.post('/v1/auth/verify-code', async (ctx) => {
     const { email } = readBody(ctx, verifyCodeSchema);
-    const former = world.accounts.find(tokenOf(ctx));
-    if (former) endSession(world, ctx, former.account, former.session.id, 'new_sign_in');
+    const former = await sessionAmong(world, ctx);
+    if (former === 'clash') refusalOfClash(ctx, cookieDeps);
+    else if (former) endSession(world, ctx, former.found.account, former.found.session.id, 'new_sign_in');
     const { account, created, session } = world.accounts.signIn(email.toLowerCase(), seenFrom(ctx));
     setSessionCookie(ctx, cookieDeps, session.token);
     note(world, ctx, account, 'signed_in', session.row.id, { by: 'code' });

@@ -13,7 +13,7 @@ import { readBody, readQuery } from '../../../api/http/validation.js';
 import type { SessionEndedBy } from '../../../domain/events/events.js';
 import { isId, type SessionId } from '../../../domain/ids.js';
 import type { Account } from '../account.js';
-import { cookieDeps, note, signedIn, tokenOf } from '../signed-in.js';
+import { cookieDeps, note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
 /** Where a user is signed in. Any six digits show anew who they are. */
@@ -61,7 +61,7 @@ function refreshProof(world: World) {
       ctx.body = { codeMailed: true, freshUntil: freshUntil(session) };
       return;
     }
-    const rotated = world.accounts.rotate(tokenOf(ctx));
+    const rotated = world.accounts.rotate(ctx.state.sessionToken ?? '');
     if (!rotated) throw noSuchSession();
     world.events.endSession(account.user.id, session.tokenHash, 'session_renewed');
     note(world, ctx, account, 'proof_refreshed', null, { sessionId: session.id });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRouter } from '../../../api/app.js';
 import type { ApiDeps } from '../../../api/context.js';
 import { defaultSettings } from '../../../api/settings.js';
-import type { Access } from '../../../api/http/middleware/caller.js';
+import type { Access } from '../../../api/context.js';
 import { describedOperations } from '../../support/http/described.js';
 
 /** Who may call each route under /v1 besides its public ones: a new one is decided here (decision 108, "API keys"). */

@@ -49,7 +49,12 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     assert.equal(refused.status, 400);
     assert.equal(refused.headers.get('ratelimit-policy'), '"changes";q=5;w=60');
     assert.deepEqual([standingIn(refused).policy, standingIn(refused).left], ['changes', 4]);
-    assert.equal(standingIn(await user.get('/v1/nothing')).left, 38);
+    assert.equal(standingIn(await user.get('/v1/rentals/none')).left, 38);
+    assert.equal(
+      (await user.get('/v1/nothing')).headers.get('ratelimit'),
+      null,
+      'what nothing answers costs nothing',
+    );
     const { resetSeconds } = standingIn(refused);
     assert.ok(resetSeconds > 50 && resetSeconds <= 60, String(resetSeconds));
   });

@@ -1,0 +1,65 @@
+import type { Middleware } from 'koa';
+import { Refusal } from '../../../domain/refusal.js';
+import type { ApiState } from '../../context.js';
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** The origins of a service at a port of this machine's own names, for services that only this machine reaches. */
+export function loopbackOrigins(port: number): string[] {
+  return LOOPBACK.map((name) => `http://${name}:${port}`);
+}
+
+/**
+ * Refuses requests for hosts that are not the service's, where those are known: a page elsewhere may point a name of its
+ * own at this machine, and its visitors' browsers would take the service for a part of it.
+ * @param hosts as `host:port`; null: any
+ */
+export function refuseUnknownHosts(hosts: readonly string[] | null): Middleware<ApiState, object> {
+  const known = hosts && new Set(hosts.map(plainHost));
+  return (ctx, next) => {
+    const asked = ctx.get('Host');
+    // Every browser sends it.
+    if (known === null || asked === '' || known.has(plainHost(asked))) return next();
+    throw new Refusal(
+      'unknown_host',
+      `This service does not answer to the name ${shown(asked)}. Open ${hosts?.[0]}.`,
+    );
+  };
+}
+
+/**
+ * Sends people who open a page by another name of the same place to the dashboard's own address: a cookie of one name
+ * does not go along to another, as when they come back from a payment. Those names are its own with a dot at the end,
+ * and those of this machine where it has one of them.
+ * @param dashboardUrl without a slash at the end
+ */
+export function leadPagesHome(dashboardUrl: string): Middleware<ApiState, object> {
+  const home = new URL(dashboardUrl);
+  const isLocal = LOOPBACK.includes(home.hostname);
+  const aliases = new Set([home.host, ...(isLocal ? LOOPBACK.map((name) => withPort(name, home.port)) : [])]);
+  return (ctx, next) => {
+    const asked = ctx.get('Host').toLowerCase();
+    const isElsewhere = asked !== home.host && aliases.has(plainHost(asked));
+    if (!isElsewhere || ctx.method !== 'GET' || !ctx.get('Accept').includes('text/html')) return next();
+    ctx.set('Cache-Control', 'no-store');
+    // Two slashes at the beginning name another host.
+    ctx.redirect(`${home.origin}/${ctx.url.replace(/^[/\\]+/, '')}`);
+    return Promise.resolve();
+  };
+}
+
+/** A host in lower case, without the dot that ends a full name and without the port that plain HTTP has anyway. */
+function plainHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/\.(?=:\d+$|$)/, '')
+    .replace(/:80$/, '');
+}
+
+function withPort(name: string, port: string): string {
+  return port === '' ? name : `${name}:${port}`;
+}
+
+function shown(host: string): string {
+  return host.length <= 100 ? host : `${host.slice(0, 100)}…`;
+}
