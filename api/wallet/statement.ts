@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
 import {
@@ -9,6 +10,7 @@ import {
   type StatementSum,
   type Stretch,
 } from '../../adapters/postgres/wallets/statement-reads.js';
+import { groupedBy } from '../../domain/grouped.js';
 import type { RentalId } from '../../domain/ids.js';
 import { labelKeyPattern } from '../../domain/rentals/labels.js';
 import { refuseWhenCapped } from '../spending/capped.js';
@@ -63,7 +65,8 @@ function showStatement(deps: ApiDeps): Step {
     refuseUnordered(from, to);
     refuseWhenCapped(ctx);
     const statement = await readStatement(deps.db, callerOf(ctx).userId, { from, to, labelKey });
-    ctx.body = presentStatement(query, statement);
+    ctx.type = 'json';
+    ctx.body = Readable.from(piecesOf(presentStatement(query, statement)));
   };
 }
 
@@ -78,6 +81,20 @@ export function presentStatement({ from, to, groupBy: labelKey }: StatementQuery
     ...(labelKey !== undefined && { groups: groupsOf(statement, labelKey) }),
     closingBalanceCents: statement.closingBalanceCents,
   };
+}
+
+/** How many rentals of a statement are written in one go. */
+const PIECE = 500;
+
+/** The text of a statement. Its rentals are of any number: others are answered between two pieces of them. */
+async function* piecesOf({ rentals, ...rest }: ReturnType<typeof presentStatement>): AsyncGenerator<string> {
+  yield `${JSON.stringify(rest).slice(0, -1)},"rentals":[`;
+  for (let at = 0; at < rentals.length; at += PIECE) {
+    const piece = JSON.stringify(rentals.slice(at, at + PIECE)).slice(1, -1);
+    yield at === 0 ? piece : `,${piece}`;
+    await setImmediate();
+  }
+  yield ']}';
 }
 
 /** Refuses instants in the wrong order. @throws Refusal validation_failed */
@@ -135,12 +152,6 @@ function rentalsOf({ sums }: Statement) {
     rentalId,
     ...chargesOf(ofRental),
   }));
-}
-
-function groupedBy<Key, Each>(all: readonly Each[], keyOf: (each: Each) => Key): Map<Key, Each[]> {
-  const groups = new Map<Key, Each[]>();
-  for (const each of all) groups.set(keyOf(each), [...(groups.get(keyOf(each)) ?? []), each]);
-  return groups;
 }
 
 function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {

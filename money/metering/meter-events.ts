@@ -1,3 +1,4 @@
+import { groupedBy } from '../../domain/grouped.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import { runwaySeconds } from '../../domain/metering/runway.js';
 import type { StopReason } from '../../domain/rentals/rental.js';
@@ -25,14 +26,18 @@ export async function tellEnded(trx: Transaction, ids: readonly RentalId[]): Pro
       data: { reason, stoppedAt: stoppedAt.toISOString() },
     })),
   );
-  const unpaid = new Map<UserId, RentalId[]>();
-  for (const { id, userId, reason } of rows) {
-    if (reason === 'balance_exhausted') unpaid.set(userId, [...(unpaid.get(userId) ?? []), id]);
-  }
+  const unpaid = groupedBy(
+    rows.filter(({ reason }) => reason === 'balance_exhausted'),
+    ({ userId }) => userId,
+  );
   await recordEvents(
     trx,
     'wallet.exhausted',
-    [...unpaid].map(([userId, rentalIds]) => ({ userId, entityId: userId, data: { rentalIds } })),
+    [...unpaid].map(([userId, ended]) => ({
+      userId,
+      entityId: userId,
+      data: { rentalIds: ended.map(({ id }) => id) },
+    })),
   );
 }
 

@@ -1,3 +1,4 @@
+import { groupedBy } from '../../../domain/grouped.js';
 import type { OperationId, RentalId, UserId } from '../../../domain/ids.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import {
@@ -165,10 +166,9 @@ async function readRefunds(
       where r.no = any (:nos::bigint[])`,
     { nos: [...rentalNos], exceptOrder },
   );
-  const refunds = new Map<number, Refund[]>();
-  for (const { no, cents, isDone, from, to } of rows) {
+  const refunds = rows.map(({ no, cents, isDone, from, to }) => {
     const window = from === null || to === null ? null : { from: new Date(from), to: new Date(to) };
-    refunds.set(no, [...(refunds.get(no) ?? []), { amountCents: cents, isDone, window }]);
-  }
-  return refunds;
+    return { no, amountCents: cents, isDone, window };
+  });
+  return groupedBy(refunds, ({ no }) => no);
 }

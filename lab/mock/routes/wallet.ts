@@ -60,8 +60,9 @@ export function walletRoutes(router: ApiRouter, world: World): void {
       const query = readQuery(ctx, statementQuery);
       refuseUnordered(query.from, query.to);
       refuseWhenCapped(ctx);
+      const labels = new Map(rentals.map(({ row }) => [row.id, row.labels?.[query.groupBy ?? '']]));
       const labelOf = (rentalId: RentalId | null) =>
-        rentals.find(({ row }) => row.id === rentalId)?.row.labels?.[query.groupBy ?? ''] ?? null;
+        rentalId === null ? null : (labels.get(rentalId) ?? null);
       ctx.body = presentStatement(query, statementOf(wallet.entries, query, labelOf));
     }),
   );
