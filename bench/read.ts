@@ -53,7 +53,14 @@ async function shoot({ url, headers, pid }: Side, postgresPid: number): Promise<
 
 async function insertKey(db: Database, userId: UserId): Promise<string> {
   const scopes = ['read', 'billing'] as const;
-  const wanted = { name: 'bench', scopes, allowedCidrs: null, expiresAt: null, spendCapCents: null };
+  const wanted = {
+    name: 'bench',
+    scopes,
+    ends: 'all' as const,
+    allowedCidrs: null,
+    expiresAt: null,
+    spendCapCents: null,
+  };
   const made = await db.transaction((trx) => insertApiKey(trx, { id: newId('key'), userId, ...wanted }));
   if (!made) throw new Error('no key was made');
   return made.token;

@@ -30,6 +30,7 @@ export const refusalStatus = {
   session_required: 403,
   key_scope: 403,
   key_address: 403,
+  key_ends_own: 403,
   cap_reserved: 403,
   budget_reserved: 403,
   not_found: 404,

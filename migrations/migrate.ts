@@ -46,6 +46,7 @@ import * as unwrittenMeters from './043-unwritten-meters.js';
 import * as carefulLooks from './044-careful-looks.js';
 import * as markedWhenBroken from './045-marked-when-broken.js';
 import * as accountTies from './048-account-ties.js';
+import * as endsOwn from './052-ends-own.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -97,6 +98,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['044-careful-looks', carefulLooks],
   ['045-marked-when-broken', markedWhenBroken],
   ['048-account-ties', accountTies],
+  ['052-ends-own', endsOwn],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

@@ -2742,10 +2742,12 @@ CREATE TABLE api_keys (
   revoked_at timestamp(3) with time zone,
   suspended_at timestamp(3) with time zone,
   ended_at timestamp(3) with time zone GENERATED ALWAYS AS (LEAST(expires_at, revoked_at)) STORED NOT NULL,
+  ends text DEFAULT 'all'::text NOT NULL,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_token_hash_key UNIQUE (token_hash),
   CONSTRAINT api_keys_allowed_cidrs_check CHECK (cardinality(allowed_cidrs) >= 1 AND cardinality(allowed_cidrs) <= 20),
   CONSTRAINT api_keys_cap CHECK (spend_cap_cents IS NULL OR (spent_cents + reserved_cents) <= spend_cap_cents),
+  CONSTRAINT api_keys_ends CHECK (ends = ANY (ARRAY['all'::text, 'own'::text])),
   CONSTRAINT api_keys_expire CHECK (expires_at > created_at AND expires_at <= (created_at + '366 days'::interval)),
   CONSTRAINT api_keys_hint_check CHECK (hint ~ '^[0-9A-Za-z]{4}$'::text),
   CONSTRAINT api_keys_id_check CHECK (id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
@@ -2781,7 +2783,7 @@ CREATE CONSTRAINT TRIGGER api_keys_reserve AFTER UPDATE OF reserved_cents, spend
 
 CREATE TRIGGER api_keys_spent BEFORE UPDATE OF spent_cents ON api_keys FOR EACH ROW WHEN (new.spent_cents < old.spent_cents) EXECUTE FUNCTION api_keys_spent();
 
-GRANT SELECT, INSERT (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents), UPDATE (name, allowed_cidrs, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at) ON api_keys TO gpu_rental_api;
+GRANT SELECT, INSERT (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents, ends), UPDATE (name, allowed_cidrs, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at) ON api_keys TO gpu_rental_api;
 GRANT SELECT, UPDATE (revoked_at) ON api_keys TO gpu_rental_ops;
 GRANT SELECT, UPDATE, DELETE ON api_keys TO gpu_rental_worker;
 

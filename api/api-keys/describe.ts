@@ -40,7 +40,7 @@ export const apiKeyOperations: readonly Operation[] = [
       `${apiKeyMs / DAY} days, or until \`expiresAt\`, a year ahead at most. Scopes do not hold one another: \`read\` reads`,
       'everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing`',
       'reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor',
-      `changes cards, auto-topup or notices. Without \`allowedCidrs\` it may be used from anywhere. With \`spendCapCents\` what its rentals cost and may still cost never passes that sum, and it sees its own rentals alone. A user has ${maxApiKeys} keys`,
+      `changes cards, auto-topup or notices. Without \`allowedCidrs\` it may be used from anywhere. With \`spendCapCents\` what its rentals cost and may still cost never passes that sum, and it sees its own rentals alone. With \`ends: own\`, as for agents, it ends and limits no machine that it did not open. A user has ${maxApiKeys} keys`,
       `that hold, at most. It takes a sign-in that is younger than ${freshProofMs / MINUTE} minutes.`,
     ].join(' '),
     body: {
@@ -51,6 +51,7 @@ export const apiKeyOperations: readonly Operation[] = [
           ...{ name: 'training runs', scopes: ['read', 'rentals'], expiresAt: '2027-01-30T09:30:00Z' },
           ...{ allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'], spendCapCents: 50_000 },
         },
+        { name: 'agent', scopes: ['read', 'rentals'], ends: 'own', spendCapCents: 2_000 },
       ],
     },
     answers: [

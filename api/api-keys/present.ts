@@ -7,6 +7,7 @@ export function presentApiKey(row: ApiKeyRow) {
     name: row.name,
     hint: row.hint,
     scopes: row.scopes,
+    ends: row.ends,
     allowedCidrs: row.allowed_cidrs,
     expiresAt: row.expires_at.toISOString(),
     spendCapCents: row.spend_cap_cents,

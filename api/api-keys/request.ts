@@ -1,14 +1,23 @@
 import type { CustomHelpers } from 'joi';
-import { apiKeyScopes, type ApiKeyScope } from '../../domain/accounts/api-keys.js';
+import {
+  apiKeyEnds,
+  apiKeyScopes,
+  type ApiKeyEnds,
+  type ApiKeyScope,
+} from '../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import type { ApiKeyId, RentalId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { ApiState } from '../context.js';
 import { fieldRefusal, instantField, joi, pageFields } from '../http/validation.js';
 import { readCidr } from './cidrs.js';
 
 export interface ApiKeyRequest {
   readonly name: string;
   readonly scopes: readonly ApiKeyScope[];
+  /** Default: all. */
+  readonly ends?: ApiKeyEnds;
   readonly expiresAt?: Date;
   readonly allowedCidrs?: readonly string[] | null;
   /** null: no cap. */
@@ -49,6 +58,7 @@ export const apiKeySchema = joi.object<ApiKeyRequest>({
     .min(1)
     .max(apiKeyScopes.length)
     .required(),
+  ends: joi.string().valid(...apiKeyEnds),
   expiresAt: instantField,
   allowedCidrs: fields.allowedCidrs,
   spendCapCents: fields.spendCapCents,
@@ -89,4 +99,21 @@ export function tooManyApiKeys(): Refusal {
 /** The refusal of a key that is none of the user's (decision 5, "Foreign ids"). */
 export function noSuchApiKey(): Refusal {
   return new Refusal('key_not_found', 'You have no such API key: GET /v1/api-keys lists yours.');
+}
+
+/**
+ * Refuses to a key that ends only what it opened (decision 144, "Keys that end their own") what ends another machine, or
+ * moves its limits: a lower one ends it too.
+ * @throws Refusal key_ends_own
+ */
+export function refuseToEnd(
+  { state: { caller } }: { readonly state: ApiState },
+  rental: { readonly id: RentalId; readonly api_key_id: ApiKeyId | null },
+): void {
+  if (caller?.kind !== 'key' || caller.ends === 'all' || rental.api_key_id === caller.keyId) return;
+  throw new Refusal(
+    'key_ends_own',
+    'This API key ends and limits only machines that it opened, and it did not open this one. Use a sign-in, or a key that ends all.',
+    { rentalId: rental.id },
+  );
 }

@@ -66,6 +66,7 @@ function add(deps: ApiDeps): Step {
     const {
       name,
       scopes,
+      ends = 'all',
       expiresAt,
       allowedCidrs = null,
       spendCapCents = null,
@@ -74,11 +75,11 @@ function add(deps: ApiDeps): Step {
     const { userId } = sessionOf(ctx);
     const made = await deps.db.transaction(async (trx) => {
       refuseEnd(expiresAt, await readClock(trx));
-      const asked = { name, scopes, allowedCidrs, expiresAt: expiresAt ?? null, spendCapCents };
+      const asked = { name, scopes, ends, allowedCidrs, expiresAt: expiresAt ?? null, spendCapCents };
       const added = await insertApiKey(trx, { id: newId('key'), userId, ...asked });
       if (!added) throw tooManyApiKeys();
       const { id: keyId, hint } = added.row;
-      const details = { scopes, spendCapCents };
+      const details = { scopes, ends, spendCapCents };
       await insertAuditEvent(
         trx,
         auditEvent(ctx, { userId, kind: 'api_key_created', entityId: keyId, details }),

@@ -1,4 +1,4 @@
-import { apiKeyScopes } from '../../domain/accounts/api-keys.js';
+import { apiKeyEnds, apiKeyScopes } from '../../domain/accounts/api-keys.js';
 import {
   cents,
   exampleId,
@@ -20,6 +20,10 @@ export const apiKeyFields = {
   name: text,
   hint: { type: 'string', description: 'Its last four characters.' },
   scopes: listOf(apiKeyScope),
+  ends: {
+    ...named('ApiKeyEnds', oneOf(apiKeyEnds)),
+    description: 'Which machines it may end: all of yours, or those alone that it opened.',
+  },
   allowedCidrs: orNull(listOf(text), 'From where it may be used; null: from anywhere.'),
   expiresAt: instant,
   spendCapCents: orNull(cents('What its rentals may cost in all.'), 'Null: it has no cap.'),
@@ -43,6 +47,7 @@ export const exampleApiKey = {
   name: 'training runs',
   hint: 'a1Zx',
   scopes: ['read', 'rentals'],
+  ends: 'all',
   allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'],
   expiresAt: '2027-01-30T09:30:00.000Z',
   spendCapCents: null,

@@ -16,6 +16,7 @@ import { newId } from '../../adapters/ids.js';
 import type { ApiKeyId, ChangeId } from '../../domain/ids.js';
 import { asksForLimits, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
 import { auditAddress, noteAudit } from '../accounts/audit-event.js';
+import { refuseToEnd } from '../api-keys/request.js';
 import { keyIdOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -46,6 +47,7 @@ function changeRental(deps: ApiDeps): Step {
   return async (ctx) => {
     const { body, asked } = readChange(ctx);
     const rental = await getRental(ctx, deps);
+    if (asksForLimits(asked)) refuseToEnd(ctx, rental);
     if (typeof asked.autoStopAt === 'string') {
       refuseTooLate(asked, rental.running_at, await readClock(deps.db));
     }

@@ -311,6 +311,7 @@ export const rentalOperations: readonly Operation[] = [
     refusals: [
       ...([
         'rental_not_found',
+        'key_ends_own',
         'rental_ending',
         'already_stopped',
         'cap_reserved',
@@ -338,7 +339,7 @@ export const rentalOperations: readonly Operation[] = [
         ],
       },
     ],
-    refusals: ['rental_not_found', 'already_stopped'],
+    refusals: ['rental_not_found', 'key_ends_own', 'already_stopped'],
   },
   {
     method: 'get',

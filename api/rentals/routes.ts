@@ -18,6 +18,7 @@ import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { isFinal } from '../../domain/rentals/rental.js';
 import { auditEvent, noteAudit } from '../accounts/audit-event.js';
 import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { refuseToEnd } from '../api-keys/request.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -155,6 +156,7 @@ function showRental(deps: ApiDeps): Step {
 function stopRental(deps: ApiDeps): Step {
   return async (ctx) => {
     const rental = await getRental(ctx, deps);
+    refuseToEnd(ctx, rental);
     if (isFinal(rental.status)) throw alreadyStopped(rental);
     const asked = auditEvent(ctx, { userId: rental.user_id, kind: 'rental_stopped', entityId: rental.id });
     await deps.db.transaction(async (trx) => {

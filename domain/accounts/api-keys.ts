@@ -3,6 +3,11 @@ export const apiKeyScopes = ['read', 'rentals', 'billing'] as const;
 
 export type ApiKeyScope = (typeof apiKeyScopes)[number];
 
+/** Which machines a key may end: all of its user's, or those alone that it opened. */
+export const apiKeyEnds = ['all', 'own'] as const;
+
+export type ApiKeyEnds = (typeof apiKeyEnds)[number];
+
 /** A key is this prefix, 30 random characters, and six that check them. */
 const PREFIX = 'gpur_';
 const RANDOM_CHARS = 30;

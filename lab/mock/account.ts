@@ -151,9 +151,13 @@ export class Accounts {
       const row = account.apiKeys.find((one) => one.token === token)?.row;
       if (!row) continue;
       const { id: userId, email, createdAt: userCreatedAt } = account.user;
-      const { id: keyId, scopes, expires_at: expiresAt, spend_cap_cents: capCents } = row;
+      const { id: keyId, scopes, ends, expires_at: expiresAt, spend_cap_cents: capCents } = row;
       const isCapped = capCents !== null;
-      return { account, row, key: { keyId, userId, email, userCreatedAt, scopes, isCapped, expiresAt } };
+      return {
+        account,
+        row,
+        key: { keyId, userId, email, userCreatedAt, scopes, ends, isCapped, expiresAt },
+      };
     }
     return undefined;
   }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { ContractClient } from './through-client.js';
-import { signIn, type Backend, type Person } from './backends.js';
+import { signIn, topUp, type Backend, type Person } from './backends.js';
 
 interface Key {
   readonly id: string;
   readonly key: string;
   readonly name: string;
   readonly hint: string;
+  readonly ends: string;
   readonly revokedAt: string | null;
   readonly lastUsedAt: string | null;
 }
@@ -55,6 +56,28 @@ export function describeApiKeys(backend: () => Backend): void {
       const key = await client.post('/v1/api-keys', { name: 'more', scopes: ['read'] });
       assert.deepEqual([key.status, key.body.error], [403, 'session_required']);
       assert.equal((await client.get('/v1/api-keys')).body.error, 'session_required');
+    });
+
+    it('end and limit only what they opened, where they were made so', async () => {
+      await topUp(backend(), person, 1_000);
+      const wish = { familyId: 'rtx-4090', gpuCount: 1 };
+      const { id } = (await person.post('/v1/rentals', wish)).body;
+      const { made, client } = await make(['read', 'rentals'], { ends: 'own' });
+      const { client: any } = await make(['read', 'rentals']);
+      assert.equal(made.ends, 'own');
+      for (const refused of [
+        await client.post(`/v1/rentals/${id}/stop`),
+        await client.patch(`/v1/rentals/${id}`, { maxSpendCents: 1 }),
+        await client.patch(`/v1/rentals/${id}`, { autoStopAfterHours: 1 }),
+      ]) {
+        assert.deepEqual([refused.status, refused.body.error], [403, 'key_ends_own']);
+        assert.deepEqual(refused.body.details, { rentalId: id });
+      }
+      assert.equal((await client.patch(`/v1/rentals/${id}`, { name: 'theirs' })).status, 200);
+      assert.equal((await any.post(`/v1/rentals/${id}/stop`)).status, 200);
+      const own = (await client.post('/v1/rentals', wish)).body;
+      assert.equal((await client.patch(`/v1/rentals/${own.id}`, { maxSpendCents: 100 })).status, 200);
+      assert.equal((await client.post(`/v1/rentals/${own.id}/stop`)).status, 200);
     });
 
     it('are refused when they are mistyped, and from elsewhere', async () => {

@@ -65,7 +65,7 @@ describe('the roles of the database', () => {
   it('let the api write what its requests make, and nothing that is money', async () => {
     assert.deepEqual(await writableBy(owner, databaseRoles.api), [
       'account_ties',
-      'api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at)',
+      'api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at, ends)',
       'audit_events',
       'auto_topups',
       'budgets',

@@ -1,5 +1,10 @@
 import { createHash, randomInt } from 'node:crypto';
-import { looksLikeApiKey, writeApiKey, type ApiKeyScope } from '../../../domain/accounts/api-keys.js';
+import {
+  looksLikeApiKey,
+  writeApiKey,
+  type ApiKeyEnds,
+  type ApiKeyScope,
+} from '../../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { ApiKeyId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
@@ -17,6 +22,8 @@ export interface LiveApiKey {
   readonly scopes: readonly ApiKeyScope[];
   /** It sees and changes only what it rented itself. */
   readonly isCapped: boolean;
+  /** Which machines it may end. */
+  readonly ends: ApiKeyEnds;
   readonly expiresAt: Date;
 }
 
@@ -28,7 +35,7 @@ export type FoundApiKey =
 
 interface Row extends Pick<
   ApiKeyRow,
-  'id' | 'user_id' | 'scopes' | 'spend_cap_cents' | 'expires_at' | 'revoked_at' | 'suspended_at'
+  'id' | 'user_id' | 'scopes' | 'ends' | 'spend_cap_cents' | 'expires_at' | 'revoked_at' | 'suspended_at'
 > {
   email: string;
   user_created_at: Date;
@@ -39,7 +46,7 @@ interface Row extends Pick<
 
 const keyOfToken: Prepared<readonly [tokenHash: Buffer, address: string | null, touchMs: number]> = {
   name: 'key_of_token',
-  sql: `select k.id, k.user_id, k.scopes, k.spend_cap_cents, k.expires_at, k.revoked_at, k.suspended_at,
+  sql: `select k.id, k.user_id, k.scopes, k.ends, k.spend_cap_cents, k.expires_at, k.revoked_at, k.suspended_at,
                u.email, u.created_at as user_created_at, k.expires_at <= clock_ms() as expired,
                k.allowed_cidrs is null or coalesce($2::inet <<= any (k.allowed_cidrs::inet[]), false) as is_allowed,
                coalesce(k.last_used_at < clock_ms() - $3::bigint * interval '1 millisecond', true) as stale
@@ -80,6 +87,7 @@ function foundIn(row: Row | undefined): FoundApiKey {
     userCreatedAt: row.user_created_at,
     scopes: row.scopes,
     isCapped: row.spend_cap_cents !== null,
+    ends: row.ends,
     expiresAt: row.expires_at,
   };
   return { is: 'live', key };
@@ -103,6 +111,7 @@ export interface NewApiKey {
   readonly userId: UserId;
   readonly name: string;
   readonly scopes: readonly ApiKeyScope[];
+  readonly ends: ApiKeyEnds;
   /** null: anywhere. */
   readonly allowedCidrs: readonly string[] | null;
   /** null: as long as a key holds by default. */
@@ -117,18 +126,18 @@ export interface NewApiKey {
  */
 export async function insertApiKey(
   trx: Transaction,
-  { id, userId, name, scopes, allowedCidrs, expiresAt, spendCapCents }: NewApiKey,
+  { id, userId, name, scopes, ends, allowedCidrs, expiresAt, spendCapCents }: NewApiKey,
 ): Promise<{ readonly row: ApiKeyRow; readonly token: string } | undefined> {
   await lockBy(trx, 'apiKeysOfUser', userId);
   const token = writeApiKey(() => randomInt(62));
   const { rows } = await trx.raw<{ rows: ApiKeyRow[] }>(
-    `insert into api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents)
-     select :id, :userId, :name, :hash, :hint, :scopes, :allowedCidrs::cidr[],
+    `insert into api_keys (id, user_id, name, token_hash, hint, scopes, ends, allowed_cidrs, expires_at, spend_cap_cents)
+     select :id, :userId, :name, :hash, :hint, :scopes, :ends, :allowedCidrs::cidr[],
             coalesce(:expiresAt::timestamptz, clock_ms() + :keyMs * interval '1 millisecond'), :spendCapCents
       where (select count(*) from api_keys where user_id = :userId and ended_at > clock_ms()) < :maxKeys
      returning *`,
     {
-      ...{ id, userId, name, expiresAt, spendCapCents, hash: hashOf(token), hint: token.slice(-4) },
+      ...{ id, userId, name, ends, expiresAt, spendCapCents, hash: hashOf(token), hint: token.slice(-4) },
       ...{ scopes: [...scopes], allowedCidrs: allowedCidrs && [...allowedCidrs] },
       ...{ keyMs: accountLimits.apiKeyMs, maxKeys: accountLimits.maxApiKeys },
     },

@@ -1,4 +1,4 @@
-import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
+import type { ApiKeyEnds, ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import type { ApiKeyId, SessionId, UserId } from '../../../domain/ids.js';
 
 export interface LoginCodeRow {
@@ -71,6 +71,8 @@ export interface ApiKeyRow {
   /** Its last characters. */
   hint: string;
   scopes: ApiKeyScope[];
+  /** Which machines it may end. */
+  ends: ApiKeyEnds;
   /** From where it may be used; null: from anywhere. */
   allowed_cidrs: string[] | null;
   expires_at: Date;

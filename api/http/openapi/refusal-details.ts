@@ -140,6 +140,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
     }),
   },
   key_address: { schema: object({ address: { ...text, description: 'Where the request came from.' } }) },
+  key_ends_own: { schema: object({ rentalId: idOf('rent') }) },
   cap_reserved: { schema: capReserved },
   budget_reserved: { schema: budgetReserved },
   not_found: undefined,

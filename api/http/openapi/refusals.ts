@@ -97,6 +97,11 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
       'This API key may not be used from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
     details: { address: '203.0.113.7' },
   },
+  key_ends_own: {
+    message:
+      'This API key ends and limits only machines that it opened, and it did not open this one. Use a sign-in, or a key that ends all.',
+    details: { rentalId: exampleId('rent') },
+  },
   cap_reserved: {
     message:
       'The rentals of this key may cost 500 cents in all: 20 are spent and 300 are reserved, so 400 more do not fit. Ask for a lower maxSpendCents, stop a rental of the key, or have its cap raised.',

@@ -94,7 +94,7 @@ function explainConnection(error: ConnectionError, url: string): Told {
 }
 
 /** Leaves out of the service's words what only whoever writes programs for it can use: GET /v1/… lists them. */
-function withoutRoutes(message: string): string {
+export function withoutRoutes(message: string): string {
   const parts = message.split(/(?<=[.:;]) /).filter((part) => !part.includes('/v1/'));
   return parts.length === 0 ? message : parts.join(' ').replace(/[:;]$/, '.');
 }

@@ -31,6 +31,10 @@ const fixed: Readonly<Record<string, Advice>> = {
     kind: 'refused',
     next: 'Run it in a terminal: you are then asked for a mailed code.',
   },
+  key_ends_own: {
+    kind: 'refused',
+    next: 'End it by a sign-in of yours: gpu stop, without the key of the agent.',
+  },
   card_declined: { kind: 'noMoney', next: 'Pay with another card: gpu pay' },
   cap_reserved: {
     kind: 'noMoney',

@@ -268,7 +268,7 @@ export interface paths {
         put?: never;
         /**
          * Makes a key
-         * @description The key is in this answer and nowhere else; it is sent as `Authorization: Bearer gpur_…`. It holds for 90 days, or until `expiresAt`, a year ahead at most. Scopes do not hold one another: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor changes cards, auto-topup or notices. Without `allowedCidrs` it may be used from anywhere. With `spendCapCents` what its rentals cost and may still cost never passes that sum, and it sees its own rentals alone. A user has 50 keys that hold, at most. It takes a sign-in that is younger than 15 minutes.
+         * @description The key is in this answer and nowhere else; it is sent as `Authorization: Bearer gpur_…`. It holds for 90 days, or until `expiresAt`, a year ahead at most. Scopes do not hold one another: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor changes cards, auto-topup or notices. Without `allowedCidrs` it may be used from anywhere. With `spendCapCents` what its rentals cost and may still cost never passes that sum, and it sees its own rentals alone. With `ends: own`, as for agents, it ends and limits no machine that it did not open. A user has 50 keys that hold, at most. It takes a sign-in that is younger than 15 minutes.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1253,13 +1253,15 @@ export interface components {
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
             id: string;
             name: string;
             /** @description Its last four characters. */
             hint: string;
             scopes: components["schemas"]["ApiKeyScope"][];
+            /** @description Which machines it may end: all of yours, or those alone that it opened. */
+            ends: components["schemas"]["ApiKeyEnds"];
             /** @description From where it may be used; null: from anywhere. */
             allowedCidrs: string[] | null;
             /** Format: date-time */
@@ -1290,6 +1292,8 @@ export interface components {
              */
             suspendedAt: string | null;
         };
+        /** @enum {string} */
+        ApiKeyEnds: "all" | "own";
         ApiKeyPage: {
             apiKeys: components["schemas"]["ApiKey"][];
             /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
@@ -1601,6 +1605,8 @@ export interface components {
         CreateApiKey: {
             name: string;
             scopes: ("read" | "rentals" | "billing")[];
+            /** @enum {string} */
+            ends?: "all" | "own";
             /**
              * @description A day, which is its beginning in UTC, or an instant with its offset.
              * @example 2026-11-01
@@ -1620,6 +1626,8 @@ export interface components {
             /** @description Its last four characters. */
             hint: string;
             scopes: components["schemas"]["ApiKeyScope"][];
+            /** @description Which machines it may end: all of yours, or those alone that it opened. */
+            ends: components["schemas"]["ApiKeyEnds"];
             /** @description From where it may be used; null: from anywhere. */
             allowedCidrs: string[] | null;
             /** Format: date-time */
@@ -2078,6 +2086,20 @@ export interface components {
             details: {
                 /** @description Where the request came from. */
                 address: string;
+            };
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
+        KeyEndsOwnError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "key_ends_own";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: {
+                rentalId: string;
             };
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
@@ -3518,6 +3540,7 @@ export type AddedWebhook = components['schemas']['AddedWebhook'];
 export type AlreadyStoppedError = components['schemas']['AlreadyStoppedError'];
 export type ApiError = components['schemas']['ApiError'];
 export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyEnds = components['schemas']['ApiKeyEnds'];
 export type ApiKeyPage = components['schemas']['ApiKeyPage'];
 export type ApiKeyScope = components['schemas']['ApiKeyScope'];
 export type AuditEvent = components['schemas']['AuditEvent'];
@@ -3590,6 +3613,7 @@ export type InvoiceNotFoundError = components['schemas']['InvoiceNotFoundError']
 export type InvoiceReason = components['schemas']['InvoiceReason'];
 export type InvoiceStatus = components['schemas']['InvoiceStatus'];
 export type KeyAddressError = components['schemas']['KeyAddressError'];
+export type KeyEndsOwnError = components['schemas']['KeyEndsOwnError'];
 export type KeyExpiredError = components['schemas']['KeyExpiredError'];
 export type KeyNotFoundError = components['schemas']['KeyNotFoundError'];
 export type KeyRevokedError = components['schemas']['KeyRevokedError'];
@@ -5377,14 +5401,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, key_scope, key_address, cap_reserved, budget_reserved */
+            /** @description forbidden, key_scope, key_address, key_ends_own, cap_reserved, budget_reserved */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"];
                 };
             };
             404: components["responses"]["RentalNotFoundError"];
@@ -5448,14 +5472,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, key_scope, key_address */
+            /** @description forbidden, key_scope, key_address, key_ends_own */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"];
                 };
             };
             404: components["responses"]["RentalNotFoundError"];

@@ -77,6 +77,7 @@ function rowOf(account: Account, asked: ApiKeyRequest, token: string, now: Date)
     token_hash: createHash('sha256').update(token).digest(),
     hint: token.slice(-4),
     scopes: [...asked.scopes],
+    ends: asked.ends ?? 'all',
     allowed_cidrs: asked.allowedCidrs ? [...asked.allowedCidrs] : null,
     expires_at: expiresAt,
     spend_cap_cents: asked.spendCapCents ?? null,

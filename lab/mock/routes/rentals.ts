@@ -2,6 +2,7 @@ import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/re
 import type { RentalWithHealth } from '../../../adapters/postgres/rentals/rental-reads.js';
 import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
 import { newId } from '../../../adapters/ids.js';
+import { refuseToEnd } from '../../../api/api-keys/request.js';
 import { keyIdOf, onlyOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { readChange, refuseTooLate } from '../../../api/rentals/change-request.js';
@@ -10,6 +11,7 @@ import { readQuoteBody, type QuoteBody } from '../../../api/rentals/by-quote.js'
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
 import { readRentalRequest, rentalsQuery } from '../../../api/rentals/request.js';
 import { readQuery } from '../../../api/http/validation.js';
+import { asksForLimits } from '../../../domain/rentals/changes.js';
 import { isFinal } from '../../../domain/rentals/rental.js';
 import { rentalFates, type Account, type MockRental } from '../account.js';
 import { answerOnce, madeUnder } from '../idempotency.js';
@@ -112,6 +114,7 @@ function change(world: World) {
     const { body, asked } = readChange(ctx);
     const rental = getRental(ctx, account);
     const { row } = rental;
+    if (asksForLimits(asked)) refuseToEnd(ctx, row);
     refuseTooLate(asked, row.running_at, world.now());
     answerOnce(ctx, account, 'PATCH /v1/rentals/:id', { ...body, id: row.id }, () => {
       const id = newId('chg');
@@ -125,6 +128,7 @@ function change(world: World) {
 function stop(world: World) {
   return signedIn(world, (ctx, account) => {
     const { row } = getRental(ctx, account);
+    refuseToEnd(ctx, row);
     if (isFinal(row.status)) {
       const { status, finalChargedCents, refundedCents } = presentStop(row);
       throw refusalOf('already_stopped', { status, finalChargedCents, refundedCents });

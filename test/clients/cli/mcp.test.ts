@@ -112,7 +112,8 @@ describe('gpu mcp', () => {
     const free = await start(key, '--allow-uncapped');
     const told = await free.call('quote', { ...machine, maxSpendCents: 1_000 });
     const { rentalId } = await free.call('rent', { quoteId: told['quoteId'] });
-    await careful.call('stop', { rentalId });
+    assert.equal((await careful.refused('stop', { rentalId }))['error'], 'not_opened_here');
+    await free.call('stop', { rentalId });
 
     const capped = await start(JSON.parse(made.out) as Key);
     const again = await capped.call('quote', { ...machine, maxSpendCents: 1_000 });

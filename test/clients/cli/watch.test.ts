@@ -83,7 +83,7 @@ describe('gpu watch', () => {
       }
       const news = ['09:30:07  2N3M4X is ready, and billed from now on, as it should be'];
       for (const width of [40, 60, 80, 120]) {
-        const lines = viewOf(state.seen(ms(4_000)), news, width, (_colour, text) => text);
+        const lines = viewOf(state.seen(ms(4_000)), news, { width, height: 40 }, (_colour, text) => text);
         assert.deepEqual(
           lines.filter((line) => widthOf(line) > width - 1),
           [],

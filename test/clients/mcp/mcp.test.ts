@@ -156,7 +156,7 @@ describe('the server for agents', () => {
     assert.equal((await agent.refused('stop', { rentalId: 'rent_1' }))['error'], 'rental_not_found');
   });
 
-  it('spends nothing by a session, and may still read and stop', async () => {
+  it('spends nothing by a session, ends nothing that it did not open, and may still read', async () => {
     const careful = await start();
     const { quoteId } = await careful.call('quote', { ...machine, autoStopAfterHours: 1 });
     const refused = await careful.refused('rent', { quoteId });
@@ -165,7 +165,8 @@ describe('the server for agents', () => {
     const { rentalId } = await agent.call('rent', { quoteId: (await quote())['quoteId'] });
     const { extensionId } = await careful.call('quote_extension', { rentalId, autoStopAfterHours: 5 });
     assert.equal((await careful.refused('extend', { extensionId }))['error'], 'no_spending_cap');
-    await careful.call('stop', { rentalId });
+    assert.equal((await careful.refused('stop', { rentalId }))['error'], 'not_opened_here');
+    await agent.call('stop', { rentalId });
     const { pid } = careful.transport;
     await careful.leave();
     await until('its process has ended', () => !isAlive(pid!));

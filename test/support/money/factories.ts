@@ -38,7 +38,7 @@ export async function insertApiKeyOf(
 ): Promise<{ readonly row: ApiKeyRow; readonly token: string }> {
   const made = await db.transaction((trx) =>
     insertApiKey(trx, {
-      ...{ id: newId('key'), userId, name: 'a test', scopes: ['read'] },
+      ...{ id: newId('key'), userId, name: 'a test', scopes: ['read'], ends: 'all' },
       ...{ allowedCidrs: null, expiresAt: null, spendCapCents: null },
       ...key,
     }),

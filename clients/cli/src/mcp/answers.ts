@@ -1,15 +1,21 @@
-import { ConnectionError, isApiError, RentalNotReadyError } from '@gpu-rental/client';
+import { ConnectionError, isApiError, RentalNotReadyError, type AnyApiError } from '@gpu-rental/client';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { withoutRoutes } from '../explain-failure.js';
 import { Failure } from '../failure.js';
+import { printableJson } from '../output/colour.js';
 
 /** Why a tool did not do what it was asked, in its own words. */
 export class ToolRefusal extends Error {
   override readonly name = 'ToolRefusal';
   readonly code: string;
 
-  constructor(code: string, message: string) {
+  /** What else the agent is told. */
+  readonly more: object;
+
+  constructor(code: string, message: string, more: object = {}) {
     super(message);
     this.code = code;
+    this.more = more;
   }
 }
 
@@ -22,6 +28,11 @@ export interface Call {
   readonly timeoutMs: number;
 }
 
+/** For what commits something: an agent that gives up does not take back what it asked for. */
+export function unended({ timeoutMs }: Call): Omit<Call, 'signal'> {
+  return { timeoutMs };
+}
+
 /**
  * Makes of a handler what the SDK calls: what it gives is told as JSON, and what it throws is told as a failure that the
  * agent can read, never as one of the protocol.
@@ -32,30 +43,46 @@ export function answering<Args>(handler: (args: Args, call: Call) => Promise<obj
       const result = await handler(args, { signal: extra.signal, timeoutMs: TOOL_WITHIN_MS });
       return { content: [textOf(result)], structuredContent: { ...result } };
     } catch (error) {
-      return { isError: true, content: [textOf(failureOf(error))] };
+      return { isError: true, content: [textOf({ ...namedIn(args), ...failureOf(error) })] };
     }
   };
 }
 
 function textOf(value: object): { type: 'text'; text: string } {
-  return { type: 'text', text: JSON.stringify(value, null, 2) };
+  return { type: 'text', text: printableJson(value, 2) };
+}
+
+/** A failure names the machine that it is about. */
+function namedIn(args: unknown): object {
+  const isNamed = typeof args === 'object' && args !== null && 'rentalId' in args;
+  return isNamed && args.rentalId !== undefined ? { rentalId: args.rentalId } : {};
 }
 
 function failureOf(error: unknown): object {
-  if (error instanceof ToolRefusal) return { error: error.code, message: error.message };
+  if (error instanceof ToolRefusal) return { error: error.code, message: error.message, ...error.more };
   if (error instanceof Failure) return { error: error.kind, message: error.message, next: error.next };
-  if (isApiError(error)) {
-    const { code, message, details, requestId, retryAfterSeconds } = error;
-    return { error: code, message, details, requestId, retryAfterSeconds };
+  if (isApiError(error)) return refusalOf(error);
+  if (error instanceof RentalNotReadyError) {
+    return { error: 'not_ready', message: error.message, rentalId: error.rental.id };
   }
-  if (error instanceof RentalNotReadyError) return { error: 'not_ready', message: error.message };
   if (error instanceof ConnectionError) {
     const next = error.neverSent
       ? 'Nothing was done. Try again.'
       : 'What became of it is not known. Call the same tool with the same arguments again: nothing is done twice.';
-    return { error: 'no_answer', message: error.message, next };
+    return { error: 'no_answer', message: 'The service did not answer.', next };
   }
   return { error: 'failed', message: error instanceof Error ? error.message : String(error) };
+}
+
+/** A refusal in words for an agent: where to look by HTTP is none of its tools. */
+function refusalOf({ code, message, details, requestId, retryAfterSeconds }: AnyApiError): object {
+  const told = Object.entries(details ?? {}).filter(([name]) => name !== 'lookAt');
+  return {
+    error: code,
+    message: withoutRoutes(message),
+    details: details && Object.fromEntries(told),
+    ...{ requestId, retryAfterSeconds },
+  };
 }
 
 /** Cents as people write them. */

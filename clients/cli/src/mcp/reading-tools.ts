@@ -1,7 +1,7 @@
-import { isApiError, type GpuRental, type LedgerEntry, type Listing, type Rental } from '@gpu-rental/client';
+import { isApiError, type GpuRental, type Listing, type Rental } from '@gpu-rental/client';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { answering, type Call } from './answers.js';
+import { answering, ToolRefusal, type Call } from './answers.js';
 import { readKey } from './spending.js';
 
 const gpuCount = z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]);
@@ -19,7 +19,8 @@ export function addReadingTools(server: McpServer, { client }: { readonly client
   server.registerTool(
     'list',
     {
-      description: 'Your rentals, the newest first: state, price, cost so far and limits.',
+      description:
+        'Your machines, the newest first: state, price, cost so far and limits. What all of them cost an hour, balance tells.',
       inputSchema: {
         status: z.enum(['provisioning', 'running', 'stopping', 'stopped', 'failed']).optional(),
         limit: z.number().int().min(1).max(100).default(20),
@@ -27,8 +28,9 @@ export function addReadingTools(server: McpServer, { client }: { readonly client
       annotations: reads,
     },
     answering(async ({ status, limit }, call) => {
-      const list = client.rentals.list({ ...(status && { status }), pageSize: limit }, call);
-      return { rentals: (await list.toArray(limit)).map(shownRental) };
+      const query = { ...(status && { status }), pageSize: Math.min(200, limit + 1) };
+      const { rows, more } = await cutTo(limit, client.rentals.list(query, call));
+      return { rentals: rows.map(shownRental), ...more };
     }),
   );
   server.registerTool(
@@ -63,9 +65,11 @@ function addOffers(server: McpServer, client: GpuRental): void {
       annotations: reads,
     },
     answering(async ({ limit, ...wanted }, call) => {
-      const query = { ...withoutUndefined(wanted), pageSize: limit };
-      const listings = await client.catalog.listings(query, call).toArray(limit);
-      return { offers: listings.map(shownOffer) };
+      const query = { ...withoutUndefined(wanted), pageSize: Math.min(200, limit + 1) };
+      const { rows, more } = await cutTo(limit, client.catalog.listings(query, call));
+      const { familyId } = wanted;
+      if (rows.length === 0 && familyId !== undefined) await refuseUnknownFamily(client, familyId, call);
+      return { offers: rows.map(shownOffer), ...more };
     }),
   );
 }
@@ -77,19 +81,39 @@ function addExplain(server: McpServer, client: GpuRental): void {
       description:
         'Why money was charged: with a ledgerEntryId, the sum behind that entry; without, the newest entries of the ledger with their ids, of one rental where it is named.',
       inputSchema: {
-        ledgerEntryId: z.string().optional(),
-        rentalId: z.string().optional(),
+        ledgerEntryId: z.string().optional().describe('led_…, as explain tells it'),
+        rentalId: z.string().optional().describe('rent_…, as rent and list tell it'),
         limit: z.number().int().min(1).max(100).default(10),
       },
       annotations: reads,
     },
     answering(async ({ ledgerEntryId, rentalId, limit }, call) => {
       if (ledgerEntryId !== undefined) return client.wallet.explain(ledgerEntryId, call);
-      const query = { ...(rentalId !== undefined && { rentalId }), pageSize: limit };
-      const entries: LedgerEntry[] = await client.wallet.ledger(query, call).toArray(limit);
-      return { entries };
+      const query = { ...(rentalId !== undefined && { rentalId }), pageSize: Math.min(200, limit + 1) };
+      const { rows, more } = await cutTo(limit, client.wallet.ledger(query, call));
+      return { entries: rows, ...more };
     }),
   );
+}
+
+/** The first rows of a list; one that is cut says so. */
+async function cutTo<Row>(limit: number, list: Rows<Row>): Promise<{ rows: Row[]; more: object }> {
+  const rows = await list.toArray(limit + 1);
+  if (rows.length <= limit) return { rows, more: {} };
+  const next = `There are more than these ${limit}: narrow it down, or name a higher limit (100 at most).`;
+  return { rows: rows.slice(0, limit), more: { hasMore: true, next } };
+}
+
+interface Rows<Row> {
+  toArray(max: number): Promise<Row[]>;
+}
+
+/** @throws ToolRefusal for a family that there is not, with those that there are */
+export async function refuseUnknownFamily(client: GpuRental, familyId: string, call: Call): Promise<void> {
+  const families = (await client.catalog.families(call)).map(({ family }) => family as string);
+  if (families.includes(familyId)) return;
+  const message = `There is no family ${familyId}. These there are: ${families.join(', ')}.`;
+  throw new ToolRefusal('unknown_family', message, { details: { familyId }, alternatives: families });
 }
 
 /** Null where the key may not read money. */

@@ -1,8 +1,15 @@
-import { RentalNotReadyError, type GpuRental, type Quote, type Rental } from '@gpu-rental/client';
+import {
+  isApiError,
+  RentalNotReadyError,
+  type GpuRental,
+  type NewRental,
+  type Quote,
+  type Rental,
+} from '@gpu-rental/client';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { answering, dollars, ToolRefusal, type Call } from './answers.js';
-import { shownRental, wish, withoutUndefined } from './reading-tools.js';
+import { answering, dollars, ToolRefusal, unended, type Call } from './answers.js';
+import { refuseUnknownFamily, shownRental, wish, withoutUndefined } from './reading-tools.js';
 import type { McpOptions } from './options.js';
 import type { Spending } from './spending.js';
 
@@ -24,7 +31,7 @@ export function addRentingTools(server: McpServer, options: McpOptions, spending
   addQuoteExtension(server, options.client, spending);
   addExtend(server, options.client, spending);
   addSshCommand(server, options);
-  addStop(server, options.client);
+  addStop(server, options.client, spending);
 }
 
 function addQuote(server: McpServer, options: McpOptions, spending: Spending): void {
@@ -53,12 +60,21 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
         );
       }
       const body = { ...withoutUndefined(args), sshPublicKeys: [await options.publicKey()] };
-      const quote = await client.quotes.create(body, call);
+      const quote = await quoteOf(client, body, call);
       spending.remember(quote);
       const key = await spending.key(call);
       return { ...shownQuote(quote), keyLeftCents: key?.leftCents ?? null };
     }),
   );
+}
+
+async function quoteOf(client: GpuRental, body: NewRental, call: Call): Promise<Quote> {
+  try {
+    return await client.quotes.create(body, call);
+  } catch (error) {
+    if (isApiError(error, 'unknown_family')) await refuseUnknownFamily(client, body.familyId, call);
+    throw error;
+  }
 }
 
 function shownQuote({ listing, alternatives, ...quote }: Quote): object {
@@ -92,11 +108,14 @@ function addRent(server: McpServer, client: GpuRental, spending: Spending): void
       await spending.requireCap(call);
       try {
         const idempotencyKey = `mcp-${quoteId}`;
-        const rental = await client.rentals.create({ quoteId }, { ...call, idempotencyKey });
+        const rental = await client.rentals.create({ quoteId }, { ...unended(call), idempotencyKey });
+        spending.opened(rental.id);
         const { id, status, pricePerHourCents, warnings } = rental;
         return { rentalId: id, status, pricePerHourCents, worstCaseCents, warnings };
       } catch (error) {
         spending.rememberNewOffer(error);
+        if (isApiError(error, 'temporarily_unavailable') && error.details?.rentalId !== undefined)
+          spending.opened(error.details.rentalId);
         throw error;
       }
     }),
@@ -139,7 +158,9 @@ function addExtend(server: McpServer, client: GpuRental, spending: Spending): vo
     answering(async ({ extensionId }, call) => {
       const { rentalId: id, body, worstCaseCents } = spending.extension(extensionId);
       await spending.requireCap(call);
-      const rental = await client.rentals.change(id, body, { ...call, idempotencyKey: `mcp-${extensionId}` });
+      await spending.requireOwn(id, call);
+      const idempotencyKey = `mcp-${extensionId}`;
+      const rental = await client.rentals.change(id, body, { ...unended(call), idempotencyKey });
       return { ...shownRental(rental), worstCaseCents };
     }),
   );
@@ -183,16 +204,18 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function addStop(server: McpServer, client: GpuRental): void {
+function addStop(server: McpServer, client: GpuRental, spending: Spending): void {
   server.registerTool(
     'stop',
     {
-      description: 'Ends a rental and its billing for good. What is on the machine is lost.',
+      description:
+        'Ends a machine that you opened, and its billing, for good. What is on it is lost. To call it twice does no harm.',
       inputSchema: { rentalId },
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     },
     answering(async ({ rentalId: id }, call) => {
-      const { status, finalChargedCents, refundedCents } = await client.rentals.stop(id, call);
+      await spending.requireOwn(id, call);
+      const { status, finalChargedCents, refundedCents } = await client.rentals.stop(id, unended(call));
       return { rentalId: id, status, finalChargedCents, refundedCents };
     }),
   );

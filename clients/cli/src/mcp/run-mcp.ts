@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { AgentStdio, type Act } from './agent-stdio.js';
+import { TOOL_WITHIN_MS } from './answers.js';
 import type { McpOptions } from './options.js';
 import { addReadingTools } from './reading-tools.js';
 import { addRentingTools } from './renting-tools.js';
@@ -13,26 +14,29 @@ const INSTRUCTIONS = [
   'Billing begins when the machine can be entered and ends with stop: always stop what is not used any more.',
   'To let one live longer: quote_extension, which tells the worst case, then extend with the extensionId.',
   'Machines go on, and cost, when this conversation ends: list shows them.',
+  'Machines that somebody else opened are shown, and are theirs to end.',
 ].join(' ');
 
 /**
- * Serves agents over stdio by the Model Context Protocol, until they leave or the signal is aborted. Machines that were
- * rented go on, up to their limits.
+ * Serves agents over stdio by the Model Context Protocol, until they leave or the signal is aborted. What they have asked
+ * for by then is done and answered. Machines that were rented go on, up to their limits.
+ * @returns what was done, or begun, and that nobody heard of
  */
-export async function runMcp(options: McpOptions): Promise<void> {
+export async function runMcp(options: McpOptions): Promise<readonly Act[]> {
   const { stdin, stdout, signal } = options;
   const server = new McpServer({ name: 'gpu', version: options.version }, { instructions: INSTRUCTIONS });
   addReadingTools(server, options);
   addRentingTools(server, options, new Spending(options));
-  const transport = new StdioServerTransport(stdin, stdout);
+  const transport = new AgentStdio(stdin, stdout);
   await server.connect(transport);
   try {
     await finished(stdin, { writable: false, ...(signal && { signal }) });
   } catch (error) {
     if (signal?.aborted !== true && !isGone(error)) throw error;
-  } finally {
-    await server.close();
   }
+  const unheard = await transport.settled(TOOL_WITHIN_MS + 5_000);
+  await server.close();
+  return unheard;
 }
 
 /** An agent that ends takes its half of the pipe with it, in whatever way. */

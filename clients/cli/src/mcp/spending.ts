@@ -5,6 +5,8 @@ import { ToolRefusal, type Call } from './answers.js';
 /** What is known of the key by which this server asks. */
 export interface KeyState {
   readonly name: string;
+  /** Whether it ends only machines that it opened. */
+  readonly endsOwn: boolean;
   readonly scopes: readonly string[];
   readonly spendCapCents: number | null;
   readonly spentCents: number;
@@ -35,6 +37,8 @@ export class Spending {
   readonly #allowUncapped: boolean;
   readonly #quotes = new Map<string, Quote>();
   readonly #extensions = new Map<string, QuotedExtension>();
+  /** The machines that this conversation opened, or may have opened. */
+  readonly #opened = new Set<string>();
 
   constructor(options: { readonly client: GpuRental; readonly allowUncapped: boolean }) {
     this.#client = options.client;
@@ -56,7 +60,29 @@ export class Spending {
       : 'This is a session, and no API key with a cap';
     throw new ToolRefusal(
       'no_spending_cap',
-      `${what}: nothing is rented or extended by it. Ask the user for a key with a cap, made by: gpu keys create agent --spend-cap 20. Or let them start this server with --allow-uncapped.`,
+      `${what}: nothing is rented or extended by it. Ask the user for a key with a cap, made by: gpu keys create agent --agent --spend-cap 20 --days 30. Or let them start this server with --allow-uncapped.`,
+    );
+  }
+
+  /** Takes note of a machine that this conversation opened. */
+  opened(rentalId: string): void {
+    this.#opened.add(rentalId);
+  }
+
+  /**
+   * Lets nobody else's machine be ended: with a key of its own the service sees to that, and without one this
+   * conversation ends what it opened.
+   * @throws ToolRefusal for another machine
+   */
+  async requireOwn(rentalId: string, call: Call): Promise<void> {
+    if (this.#opened.has(rentalId)) return;
+    const key = await this.key(call);
+    if (key?.endsOwn === true) return;
+    // One that there is not is told so.
+    await this.#client.rentals.get(rentalId, call);
+    throw new ToolRefusal(
+      'not_opened_here',
+      `This conversation did not open ${rentalId}, so it neither ends nor limits it. Ask the user to: gpu stop ${rentalId}. With a key of its own this server also ends what it opened in conversations of before: gpu keys create agent --agent`,
     );
   }
 
@@ -116,9 +142,9 @@ function remember<T>(kept: Map<string, T>, id: string, value: T): void {
 export async function readKey(client: GpuRental, call: Call): Promise<KeyState | undefined> {
   const { apiKey } = await client.auth.me(call);
   if (!apiKey) return undefined;
-  const { name, scopes, spendCapCents, spentCents, reservedCents } = apiKey;
+  const { name, scopes, ends, spendCapCents, spentCents, reservedCents } = apiKey;
   const leftCents = spendCapCents === null ? null : spendCapCents - spentCents - reservedCents;
-  return { name, scopes, spendCapCents, spentCents, reservedCents, leftCents };
+  return { name, endsOwn: ends === 'own', scopes, spendCapCents, spentCents, reservedCents, leftCents };
 }
 
 /**

@@ -27,7 +27,13 @@ export async function findRental(
   const meant = [live, rentals].map((some) => some.filter((rental) => isMeant(rental, given)));
   const found = meant.find((some) => some.length > 0);
   if (found === undefined) {
-    throw new Failure('notFound', `You have no rental "${given}".`, 'See your rentals with: gpu ls --all');
+    const among =
+      rentals.length < lookBack ? 'You have no rental' : `None of your newest ${lookBack} rentals is`;
+    throw new Failure(
+      'notFound',
+      `${among} "${given}".`,
+      'Name its whole id. See your rentals with: gpu ls --all',
+    );
   }
   return onlyOf(cli, found, verb);
 }

@@ -13,10 +13,13 @@ export class Screen {
 
   constructor(private readonly stream: OutStream & { readonly rows?: number }) {}
 
+  get rows(): number {
+    return this.stream.rows ?? 24;
+  }
+
   /** Draws the lines in place of the former ones. No line may be wider than the terminal. */
   draw(lines: readonly string[]): void {
-    const rows = this.stream.rows ?? 24;
-    const shown = lines.slice(0, Math.max(1, rows - 1));
+    const shown = lines.slice(0, Math.max(1, this.rows - 1));
     this.stream.write(
       `${this.#isOpen ? '' : hideCursor}${up(this.#drawn)}${clearDown}${printable(shown.map((line) => `${line}\n`).join(''))}`,
     );

@@ -6,15 +6,26 @@ import { duration } from '../output/time.js';
 import { shortId } from '../views/rental.js';
 import type { Row, Seen } from './live-state.js';
 
-/** Draws what is seen, for a terminal of a width; each line fits. */
-export function viewOf(seen: Seen, news: readonly string[], width: number, paint: Paint): string[] {
+/** The columns and lines of a terminal. */
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Draws what is seen, for a terminal of a size; each line fits, and rows that do not are told of. */
+export function viewOf(all: Seen, news: readonly string[], { width, height }: Size, paint: Paint): string[] {
   const last = width - 1;
+  // Wallet, titles, what happened, the connection, and the lines between.
+  const fitting = Math.max(1, height - 7 - news.length - (news.length === 0 ? 0 : 1));
+  const total = all.rows.length;
+  const seen = total <= fitting ? all : { ...all, rows: all.rows.slice(0, fitting) };
   return [
     walletLine(seen, last, paint),
     '',
     ...(seen.rows.length === 0
       ? ['No machine runs. Rent one: gpu rent']
       : table(columnsOf(seen, paint), seen.rows, last, (title) => paint('dim', title))),
+    ...(total <= fitting ? [] : [cut(`${fitting} of ${total} shown; all of them: gpu ls`, last)]),
     '',
     ...news.map((line) => cut(line, last)),
     ...(news.length === 0 ? [] : ['']),

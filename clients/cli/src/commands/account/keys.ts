@@ -3,7 +3,7 @@ import { askOrSession, withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { collect, dollars, wholeNumber, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
-import { usd } from '../../output/money.js';
+import { centsOf, usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { cut } from '../../output/text.js';
 import { ago, localDate } from '../../output/time.js';
@@ -11,7 +11,8 @@ import { addSshKeys } from './ssh-keys.js';
 
 interface CreateOptions {
   readonly scopes: readonly ApiKeyScope[];
-  readonly days: number;
+  readonly days?: number;
+  readonly agent?: boolean;
   readonly spendCap?: number;
   readonly from?: readonly string[];
 }
@@ -47,7 +48,8 @@ export const addKeys: AddCommand = (program, act) => {
     .option('--scopes <scopes>', `what it may do, with commas between: ${allScopes.join(',')}`, scopes, [
       ...allScopes,
     ])
-    .option('--days <number>', 'how long it is valid', wholeNumber(1, 365), 90)
+    .option('--days <number>', 'how long it is valid; 90 unless told', wholeNumber(1, 365))
+    .option('--agent', 'for an agent: it ends only machines that it opened, and has a cap and an end')
     .option('--spend-cap <dollars>', 'what its machines may cost in all', dollars)
     .option(
       '--from <addresses>',
@@ -136,13 +138,37 @@ function stateOf({ revokedAt, expiresAt, suspendedAt }: ApiKey, nowMs: number): 
   return suspendedAt === null ? `until ${localDate(expiresAt)}` : 'suspended';
 }
 
+/** An agent gets no key without limits: who names none is asked. */
+async function agentLimits(
+  { asking }: Cli,
+  { days, spendCap }: Pick<CreateOptions, 'days' | 'spendCap'>,
+): Promise<{ days: number; spendCap: number }> {
+  const otherwise = 'Name both: --spend-cap 20 --days 30';
+  const givenUp = 'No key was made.';
+  const cap = await (spendCap ??
+    asking
+      .line({ message: 'What may its machines cost in all, in dollars?', otherwise, givenUp }, (text) =>
+        centsOf(text) === undefined ? 'An amount such as 20 or 12.50.' : undefined,
+      )
+      .then((text) => centsOf(text) ?? 0));
+  const validDays = await (days ??
+    asking
+      .line({ message: 'For how many days is it valid?', otherwise, givenUp }, (text) =>
+        /^[1-9]\d{0,2}$/.test(text) && Number(text) <= 365 ? undefined : 'A number from 1 to 365.',
+      )
+      .then(Number));
+  return { days: validDays, spendCap: cap };
+}
+
 async function create(
   cli: Cli,
   name: string,
-  { scopes, days, spendCap, from }: CreateOptions,
+  { scopes, from, agent = false, ...given }: CreateOptions,
 ): Promise<void> {
   const { out } = cli;
+  const { days, spendCap } = agent ? await agentLimits(cli, given) : { days: 90, ...given };
   const body = {
+    ...(agent && { ends: 'own' as const }),
     name,
     scopes: [...scopes],
     expiresAt: new Date(cli.surroundings.now() + days * dayMs).toISOString(),
@@ -178,6 +204,7 @@ async function create(
 export function factsOf({
   name,
   scopes,
+  ends,
   spendCapCents,
   spentCents,
   reservedCents,
@@ -189,6 +216,7 @@ export function factsOf({
   return [
     ['Name', name],
     ['May', scopes.join(', ')],
+    ['Ends', ends === 'own' ? 'only machines that it opened' : null],
     ['Cap', spendCapCents === null ? 'none' : `${usd(spendCapCents)}${used}`],
     ['From', allowedCidrs === null ? 'anywhere' : allowedCidrs.join(', ')],
     ['Until', localDate(expiresAt)],

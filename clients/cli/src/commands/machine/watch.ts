@@ -90,7 +90,8 @@ function drawn(cli: Cli): Show {
   const known: { state: LiveState | undefined } = { state: undefined };
   const draw = (): void => {
     if (!known.state) return;
-    screen.draw(viewOf(known.state.seen(cli.surroundings.now()), news, cli.out.width, cli.out.paint));
+    const size = { width: cli.out.width, height: screen.rows };
+    screen.draw(viewOf(known.state.seen(cli.surroundings.now()), news, size, cli.out.paint));
   };
   const timer = setInterval(draw, drawEveryMs);
   return {

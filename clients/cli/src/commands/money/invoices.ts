@@ -6,6 +6,7 @@ import { Failure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { localDate } from '../../output/time.js';
+import { cutFirst, type CutList } from '../../views/cut-list.js';
 
 /** gpu invoices */
 export const addInvoices: AddCommand = (program, act) => {
@@ -35,16 +36,30 @@ export const addInvoices: AddCommand = (program, act) => {
 
 async function list(cli: Cli, limit: number): Promise<void> {
   const { out } = cli;
-  const invoices = await cli.client().invoices.list({ limit }, { signal: cli.signal });
+  const found = await cli.client().invoices.list({ limit: Math.min(200, limit + 1) }, { signal: cli.signal });
+  const { rows: invoices, words, more } = cutInvoices(found, limit);
   const open = invoices.filter(({ status }) => status === 'open');
-  out.result({ invoices }, () => {
+  out.result({ invoices, ...more }, () => {
     if (invoices.length === 0) return ['You have no invoices.'];
     return [
       ...out.table(columns, invoices),
-      ...(open.length === 0 ? [] : ['', 'Pay one: gpu invoices pay ID']),
+      ...(words.length + open.length === 0 ? [] : ['', ...words]),
+      ...(open.length === 0 ? [] : ['Pay one: gpu invoices pay ID']),
     ];
   });
 }
+
+/** The service lists 200 at most: whether that is all, it does not say. */
+function cutInvoices(found: readonly Invoice[], limit: number): CutList<Invoice> {
+  if (found.length < mostListed) return cutFirst(found, limit);
+  return {
+    rows: found.slice(0, limit),
+    words: ['The newest ones; see all on the page of your account.'],
+    more: { hasMore: true },
+  };
+}
+
+const mostListed = 200;
 
 const columns: Column<Invoice>[] = [
   { title: 'WHEN', value: ({ createdAt }) => localDate(createdAt) },

@@ -6,6 +6,7 @@ import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { localTime } from '../../output/time.js';
 import { findRental } from '../../rentals/find-rental.js';
+import { pageFor, readCut } from '../../views/cut-list.js';
 import { shortId } from '../../views/rental.js';
 
 interface Options {
@@ -58,13 +59,12 @@ async function list(cli: Cli, { machine, type, limit, from, to }: Options): Prom
   const client = cli.client();
   const rentalId = machine === undefined ? undefined : (await findRental(cli, client, machine, 'see')).id;
   const query = { ...(rentalId !== undefined && { rentalId }), ...(type !== undefined && { type }) };
-  const entries = await client.wallet
-    .ledger({ ...query, pageSize: Math.min(200, limit) }, { signal: cli.signal })
-    .toArray(limit);
-  out.result({ entries }, () =>
+  const list = client.wallet.ledger({ ...query, pageSize: pageFor(limit) }, { signal: cli.signal });
+  const { rows: entries, words, more } = await readCut(list, limit);
+  out.result({ entries, ...more }, () =>
     entries.length === 0
       ? ['There is nothing yet.']
-      : [...out.table(columns, entries), '', 'Why one was written: gpu explain ID'],
+      : [...out.table(columns, entries), '', ...words, 'Why one was written: gpu explain ID'],
   );
 }
 

@@ -7,6 +7,7 @@ import { inOptions } from '../../fields.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { localTime } from '../../output/time.js';
+import { pageFor, readCut } from '../../views/cut-list.js';
 
 interface AutoOptions {
   readonly below?: number;
@@ -86,12 +87,12 @@ async function switchOn(cli: Cli, { below, amount, dailyCap }: AutoOptions): Pro
 
 async function list(cli: Cli, limit: number): Promise<void> {
   const { out } = cli;
-  const topups = await cli
-    .client()
-    .topups.list({ pageSize: Math.min(200, limit) }, { signal: cli.signal })
-    .toArray(limit);
-  out.result({ topups }, () =>
-    topups.length === 0 ? ['You have paid nothing yet. Next: gpu pay 20'] : out.table(columns, topups),
+  const list = cli.client().topups.list({ pageSize: pageFor(limit) }, { signal: cli.signal });
+  const { rows: topups, words, more } = await readCut(list, limit);
+  out.result({ topups, ...more }, () =>
+    topups.length === 0
+      ? ['You have paid nothing yet. Next: gpu pay 20']
+      : [...out.table(columns, topups), ...(words.length === 0 ? [] : ['', ...words])],
   );
 }
 

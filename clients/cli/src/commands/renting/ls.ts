@@ -1,4 +1,4 @@
-import type { Rental } from '@gpu-rental/client';
+import { isApiError, type Rental } from '@gpu-rental/client';
 import type { Cli } from '../../cli.js';
 import { label, wholeNumber, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
@@ -6,6 +6,7 @@ import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { cut } from '../../output/text.js';
 import { localTime } from '../../output/time.js';
+import { cutRows, pageFor, readCut, type CutList } from '../../views/cut-list.js';
 import { costNow, gpusOf, isLive, runsFor, shortId, stateOf } from '../../views/rental.js';
 
 interface Options {
@@ -34,45 +35,57 @@ export const addLs: AddCommand = (program, act) => {
 
 async function list(cli: Cli, { all = false, limit, label: labels }: Options): Promise<void> {
   const { out } = cli;
-  const rentals = await readRentals(cli, all, limit, labelQuery(labels));
+  const query = labelQuery(labels);
+  const [cut, burn] = await Promise.all([readRentals(cli, all, limit, query), readBurn(cli)]);
+  const { rows: rentals, words, more } = cut;
   const nowMs = cli.surroundings.now();
-  out.result({ rentals }, () => {
+  out.result({ rentals, ...more }, () => {
     if (rentals.length === 0) {
       return out.text(
         all ? 'You have rented nothing yet. Next: gpu rent' : 'No machine runs. Ended ones: gpu ls --all',
       );
     }
-    const burn = rentals
-      .filter(({ status }) => status === 'running')
-      .reduce((sum, { pricePerHourCents }) => sum + pricePerHourCents, 0);
+    const told = [...words, ...(burn > 0 ? [`${sumOf(cut, query)} ${usd(burn)} an hour.`] : [])];
     return [
       ...out.table(columnsOf(cli, rentals, nowMs, all), rentals),
-      ...(burn === 0 ? [] : ['', `Together ${usd(burn)} an hour.`]),
+      ...(told.length === 0 ? [] : ['', ...told]),
     ];
   });
 }
 
-/** Live rentals are among the newest, but not always on the first page. */
+/** The service adds up what runs: the rows that are shown may be some of it. */
+function sumOf({ more }: CutList<Rental>, { label }: { label?: string }): string {
+  return more.hasMore === true || label !== undefined ? 'All of your machines together:' : 'Together';
+}
+
+/** Cents an hour; 0 as well for a key that may not read money. */
+async function readBurn(cli: Cli): Promise<number> {
+  try {
+    return (await cli.client().wallet.get({ signal: cli.signal })).burnPerHourCents;
+  } catch (error) {
+    if (isApiError(error, 'key_scope')) return 0;
+    throw error;
+  }
+}
+
+/** Those that live are few, and read as a whole: they are among the newest, but not always on the first page. */
 async function readRentals(
   cli: Cli,
   all: boolean,
   limit: number,
   query: { label?: string },
-): Promise<Rental[]> {
+): Promise<CutList<Rental>> {
   const client = cli.client();
   const { signal } = cli;
-  if (all)
-    return client.rentals.list({ ...query, pageSize: Math.min(200, limit) }, { signal }).toArray(limit);
+  if (all) return readCut(client.rentals.list({ ...query, pageSize: pageFor(limit) }, { signal }), limit);
   const states = ['provisioning', 'running', 'stopping'] as const;
   const lists = await Promise.all(
-    states.map((status) =>
-      client.rentals.list({ ...query, status, pageSize: 200 }, { signal }).toArray(limit),
-    ),
+    states.map((status) => client.rentals.list({ ...query, status, pageSize: 200 }, { signal }).toArray()),
   );
-  return lists
-    .flat()
-    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
-    .slice(0, limit);
+  return cutRows(
+    lists.flat().toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1)),
+    limit,
+  );
 }
 
 function labelQuery(labels: Options['label']): { label?: string } {

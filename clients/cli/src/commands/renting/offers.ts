@@ -5,6 +5,7 @@ import { Failure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { duration } from '../../output/time.js';
+import { pageFor, readCut } from '../../views/cut-list.js';
 
 interface Options {
   readonly gpus?: number;
@@ -87,19 +88,17 @@ async function showListings(cli: Cli, family: string | undefined, options: Optio
     ...(minVramGb !== undefined && { minVramGb }),
     ...(maxPricePerHourCents !== undefined && { maxPricePerHourCents }),
   };
-  const found = await cli
-    .anyone()
-    .catalog.listings({ ...query, pageSize: Math.min(200, options.limit + 1) }, { signal: cli.signal })
-    .toArray(options.limit + 1);
-  const listings = found.slice(0, options.limit);
+  const { limit } = options;
+  const list = cli.anyone().catalog.listings({ ...query, pageSize: pageFor(limit) }, { signal: cli.signal });
+  const { rows: listings, words, more } = await readCut(list, limit);
   const [cheapest] = listings;
   if (!cheapest && !out.isJson) await throwNothingFound(cli, family);
   const hasReliability = listings.some(({ reliability }) => Boolean(reliability));
   const shown = hasReliability ? columns : columns.filter(({ title }) => !['STARTS', 'LOST'].includes(title));
-  out.result({ listings }, () => [
+  out.result({ listings, ...more }, () => [
     ...out.table(shown, listings),
     '',
-    ...(found.length > listings.length ? [`The ${listings.length} cheapest; more with: --limit`] : []),
+    ...words,
     ...(hasReliability && out.width >= 60
       ? out.text('STARTS: how many of 100 came up, and how fast, in 30 days. LOST: machines in 1,000 hours.')
       : []),

@@ -1,5 +1,6 @@
 import { version } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
+import { Failure } from '../../failure.js';
 import { sshCommandFor } from '../../ssh/connection.js';
 import { ensureIdentity } from '../../ssh/identity.js';
 
@@ -9,7 +10,7 @@ export const addMcp: AddCommand = (program, act) => {
     .command('mcp')
     .summary('let an agent rent, within a cap')
     .description(
-      'Serve an agent by the Model Context Protocol, on the standard input and output. It spends by a key with a cap only: make one with gpu keys create --spend-cap, and set GPU_API_KEY.',
+      'Serve an agent by the Model Context Protocol, on the standard input and output. It spends by a key with a cap only, and ends only machines that it opened: make it a key of its own with gpu keys create agent --agent, and set GPU_API_KEY.',
     )
     .option('--allow-uncapped', 'let it spend by a key without a cap')
     .action(
@@ -17,12 +18,19 @@ export const addMcp: AddCommand = (program, act) => {
         const { runMcp } = await import('../../mcp/run-mcp.js');
         const client = cli.client();
         const { stdin, stdout } = cli.surroundings;
-        await runMcp({
+        const unheard = await runMcp({
           ...{ client, allowUncapped, version, stdin, stdout, signal: cli.signal },
           publicKey: () => ensureIdentity(cli),
           sshCommand: (rental) => sshCommandFor(cli, client, rental),
         });
-        return undefined;
+        if (unheard.length === 0) return undefined;
+        const told = unheard.map(({ tool, rentalId }) => `${tool} ${rentalId ?? ''}`.trim()).join(', ');
+        cli.standing = {
+          details: { unheard },
+          message: `The agent left before it heard what became of: ${told}.`,
+          next: 'Look with: gpu ls. What is there costs money; end it with: gpu stop',
+        };
+        throw new Failure('givenUp', 'The agent left.');
       }),
     );
 };

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
+import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
+import { startMock, type MockServer } from '../../../lab/mock/server.js';
+import { until } from '../../support/until.js';
+import { Agent } from '../mcp/support/agent.js';
+import { Person } from './support/person.js';
+import { gpuFile } from './support/terminal.js';
+
+interface Key {
+  readonly id: string;
+  readonly key: string;
+  readonly ends: string;
+}
+
+describe('gpu mcp, as agents use it', () => {
+  let mock: MockServer;
+  let ann: Person;
+  const agents: Agent[] = [];
+  let left: () => unknown = () => undefined;
+
+  before(async () => {
+    mock = await startMock({ port: 0, durations: { provisionMs: 50, tickMs: 50, endMs: 20 } });
+    ann = await Person.at(mock);
+    await ann.pay(200);
+  });
+  afterEach(async () => {
+    left();
+    for (const agent of agents.splice(0)) await agent.leave();
+  });
+  after(() => mock.stop());
+
+  async function keyWith(more: object): Promise<Key> {
+    const asked = { name: 'agent', scopes: ['read', 'rentals', 'billing'], ...more };
+    return (await ann.elsewhere.post('/v1/api-keys', asked)).body as unknown as Key;
+  }
+
+  const environment = (apiKey: string) => ({
+    ...{ PATH: process.env['PATH'] ?? '', HOME: ann.home },
+    ...{ GPU_API_URL: mock.url, GPU_API_KEY: apiKey },
+  });
+
+  async function start({ key }: Pick<Key, 'key'>, ...options: readonly string[]): Promise<Agent> {
+    const agent = await Agent.spawn([gpuFile, 'mcp', ...options], environment(key));
+    agents.push(agent);
+    return agent;
+  }
+
+  async function rentBy(agent: Agent): Promise<unknown> {
+    const { quoteId } = await agent.call('quote', { familyId: 'rtx-4090', gpuCount: 1, maxSpendCents: 100 });
+    return (await agent.call('rent', { quoteId }))['rentalId'];
+  }
+
+  it('takes numbers as text, and null for what is left out', async () => {
+    const agent = await start(await keyWith({ spendCapCents: 1_000 }));
+    const { offers } = (await agent.call('offers', {
+      ...{ familyId: 'rtx-4090', gpuCount: '1', limit: '2', region: null, minVramGb: null },
+    })) as { offers: unknown[] };
+    assert.equal(offers.length, 2);
+    const told = await agent.call('quote', {
+      ...{ familyId: 'rtx-4090', gpuCount: '1', autoStopAfterHours: ' 1.5 ', maxSpendCents: '100' },
+      ...{ name: null, templateId: null },
+    });
+    assert.equal(told['worstCaseCents'], 60);
+    const wrong = await agent.refused('quote', { familyId: 'rtx-4090', gpuCount: 'two', maxSpendCents: 1 });
+    assert.match(String(wrong['message']), /gpuCount/);
+  });
+
+  it('refuses a family that there is not, and names those that there are', async () => {
+    const agent = await start(await keyWith({ spendCapCents: 1_000 }));
+    for (const tool of ['offers', 'quote']) {
+      const refused = await agent.refused(tool, { familyId: 'abacus', gpuCount: 1, maxSpendCents: 5 });
+      assert.equal(refused['error'], 'unknown_family', tool);
+      assert.deepEqual(refused['details'], { familyId: 'abacus' });
+      assert.ok((refused['alternatives'] as string[]).includes('rtx-4090'));
+    }
+  });
+
+  it('ends only what its conversation opened, unless the key is its own', async () => {
+    const plain = await keyWith({ spendCapCents: 1_000 });
+    assert.equal(plain.ends, 'all');
+    const before = await start(plain);
+    const rentalId = await rentBy(before);
+    const later = await start(plain);
+    const refused = await later.refused('stop', { rentalId });
+    assert.deepEqual([refused['error'], refused['rentalId']], ['not_opened_here', rentalId]);
+    assert.match(String(refused['message']), /gpu stop rent_.*gpu keys create agent --agent/);
+    const { extensionId } = await later.call('quote_extension', { rentalId, maxSpendCents: 50 });
+    assert.equal((await later.refused('extend', { extensionId }))['error'], 'not_opened_here');
+    await before.call('stop', { rentalId });
+
+    const made = await ann.withCode('keys create agent --agent --spend-cap 10 --days 30 --json');
+    const own = JSON.parse(made.out) as Key;
+    assert.equal(own.ends, 'own');
+    const first = await start(own);
+    const ownRental = await rentBy(first);
+    const second = await start(own);
+    await second.call('stop', { rentalId: ownRental });
+  });
+
+  it('ends no machine of anybody else by a key of its own, whatever asks', async () => {
+    const { key } = await keyWith({ ends: 'own' });
+    const id = await ann.rent('rtx-4090 --max-spend 5');
+    const agent = await start({ key }, '--allow-uncapped');
+    const refused = await agent.refused('stop', { rentalId: id });
+    assert.equal(refused['error'], 'key_ends_own');
+    const env = { GPU_API_KEY: key };
+    for (const line of [`stop ${id}`, `extend ${id} --max-spend 1`, `extend ${id} --until 2027-01-01`]) {
+      const { code, err } = await ann.type(line, { env });
+      assert.equal(code, exitCodes.refused, err);
+    }
+    assert.equal((await ann.type(`stop ${id}`)).code, 0);
+  });
+
+  it('tells an agent nothing of HTTP', async () => {
+    const agent = await start(await keyWith({ spendCapCents: 1_000 }));
+    const { tools } = await agent.client.listTools();
+    const refused = [
+      await agent.refused('stop', { rentalId: 'rent_1' }),
+      await agent.refused('explain', { ledgerEntryId: 'led_1' }),
+      await agent.refused('quote', {
+        familyId: 'b200',
+        gpuCount: 8,
+        maxSpendCents: 5,
+        maxPricePerHourCents: 1,
+      }),
+    ];
+    const told = JSON.stringify([tools, refused, agent.client.getInstructions()]);
+    assert.doesNotMatch(told, /\/v1\/|\b(GET|POST|PATCH|DELETE|PUT)\b|HTTP|cursor|pageSize|topup_id|_id\b/);
+  });
+
+  it('says that a list is cut', async () => {
+    const agent = await start(await keyWith({ spendCapCents: 1_000 }));
+    const whole = await agent.call('offers', { familyId: 'rtx-4090', limit: 100 });
+    assert.equal(whole['hasMore'], undefined);
+    const cut = await agent.call('offers', { limit: 1 });
+    assert.equal(cut['hasMore'], true);
+    assert.match(String(cut['next']), /higher limit/);
+  });
+
+  /** Starts the command with pipes, and says hello. */
+  async function piped(key: string) {
+    const child = spawn(process.execPath, [gpuFile, 'mcp'], { env: environment(key) });
+    left = () => child.kill('SIGKILL');
+    const lines: string[] = [];
+    createInterface(child.stdout).on('line', (line) => lines.push(line));
+    const texts = { err: '' };
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.err += text));
+    child.stdin.on('error', () => undefined);
+    const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const params = {
+      ...{ protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {} },
+      clientInfo: { name: 'agent', version: '1' },
+    };
+    say({ id: 1, method: 'initialize', params });
+    await until('it has answered', () => lines.length > 0);
+    say({ method: 'notifications/initialized' });
+    const call = (id: number, name: string, args: object) =>
+      say({ id, method: 'tools/call', params: { name, arguments: args } });
+    return { child, lines, texts, call, ended: once(child, 'close') };
+  }
+
+  const statusOf = async (id: string): Promise<string> =>
+    ((await ann.elsewhere.get(`/v1/rentals/${id}`)).body as unknown as { status: string }).status;
+
+  it('does and answers what was asked for before its input ended', async () => {
+    const { key } = await keyWith({ ends: 'own', spendCapCents: 1_000 });
+    const { child, lines, call, ended } = await piped(key);
+    const id = await ann.rent('rtx-4090 --max-spend 5', { env: { GPU_API_KEY: key } });
+    call(2, 'stop', { rentalId: id });
+    child.stdin.end();
+    assert.deepEqual(await ended, [0, null]);
+    const answer = JSON.parse(lines.at(-1)!) as { id: number; result: { isError?: boolean } };
+    assert.deepEqual([answer.id, answer.result.isError], [2, undefined]);
+    assert.ok(['stopping', 'stopped'].includes(await statusOf(id)));
+  });
+
+  it('does it, and says so elsewhere, when nobody hears the answer', async () => {
+    const { key } = await keyWith({ ends: 'own', spendCapCents: 1_000 });
+    const { child, texts, call, ended } = await piped(key);
+    const id = await ann.rent('rtx-4090 --max-spend 5', { env: { GPU_API_KEY: key } });
+    child.stdout.destroy();
+    call(2, 'stop', { rentalId: id });
+    child.stdin.end();
+    assert.deepEqual(await ended, [exitCodes.committed, null], texts.err);
+    assert.match(texts.err.replace(/\s+/g, ' '), new RegExp(`before it heard .*stop ${id}`));
+    assert.ok(['stopping', 'stopped'].includes(await statusOf(id)));
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { startMock, type MockServer } from '../../../lab/mock/server.js';
+import { viewOf } from '../../../clients/cli/src/watch/view.js';
+import { Person } from './support/person.js';
+
+interface Cut {
+  readonly hasMore?: boolean;
+  readonly total?: number;
+}
+
+describe('lists of gpu that are cut', () => {
+  let mock: MockServer;
+  let ann: Person;
+
+  before(async () => {
+    mock = await startMock({ port: 0, durations: { provisionMs: 20, tickMs: 20, endMs: 20 } });
+    ann = await Person.at(mock);
+    for (let times = 0; times < 3; times += 1) await ann.pay(20 * (times + 1));
+    for (let times = 0; times < 3; times += 1) await ann.rent('rtx-4090 --label team=a');
+  });
+  after(() => mock.stop());
+
+  it('say so, and how to see the rest', async () => {
+    const live = await ann.type('ls --limit 2');
+    assert.match(live.out, /\n\n2 of 3 shown; all of them: --limit 3\n/);
+    for (const line of ['ls --all', 'topup', 'ledger']) {
+      assert.match(
+        (await ann.type(`${line} --limit 2`)).out,
+        /\nThe first 2 shown; more with: --limit 4\n/,
+        line,
+      );
+    }
+    assert.match(
+      (await ann.type('offers h100-80gb --limit 1')).out,
+      /The first 1 shown; more with: --limit 2/,
+    );
+    for (const line of ['ls --limit 3', 'ls --all --limit 3', 'topup --limit 3', 'invoices']) {
+      assert.doesNotMatch((await ann.type(line)).out, /shown/, line);
+    }
+  });
+
+  it('say so in JSON', async () => {
+    const { hasMore, total } = await ann.json<Cut>('ls --limit 2');
+    assert.deepEqual([hasMore, total], [true, 3]);
+    for (const line of ['ls --all', 'topup', 'ledger', 'offers h100-80gb']) {
+      assert.equal((await ann.json<Cut>(`${line} --limit 1`)).hasMore, true, line);
+    }
+    assert.equal((await ann.json<Cut>('ls')).hasMore, undefined);
+  });
+
+  it('are added up by the service, not by what is shown', async () => {
+    const { burnPerHourCents } = await ann.json<{ burnPerHourCents: number }>('balance');
+    assert.equal(burnPerHourCents, 120);
+    assert.match((await ann.type('ls')).out, /\nTogether \$1\.20 an hour\.\n/);
+    assert.match(
+      (await ann.type('ls --limit 1')).out,
+      /\nAll of your machines together: \$1\.20 an hour\.\n/,
+    );
+    assert.match(
+      (await ann.type('ls --all --limit 1')).out,
+      /All of your machines together: \$1\.20 an hour\./,
+    );
+    assert.match((await ann.type('ls --label team=a')).out, /All of your machines together: \$1\.20/);
+  });
+
+  it('are told of at a terminal that is too low for all machines', () => {
+    const rows = Array.from({ length: 40 }, (_, index) => ({
+      ...{ id: `rent_${String(index).padStart(26, '0')}`, name: null, gpus: '1 x A', state: 'running' },
+      ...{ isRunning: true, ranSeconds: 1, costCents: 1, pricePerHourCents: 100 },
+    }));
+    const seen = {
+      walletCents: 1,
+      burnPerHourCents: 4_000,
+      lastsSeconds: 1,
+      rows,
+      connection: 'live' as const,
+    };
+    const lines = viewOf(seen, ['news'], { width: 80, height: 24 }, (_colour, text) => text);
+    assert.ok(lines.length < 24, String(lines.length));
+    assert.ok(lines.includes('15 of 40 shown; all of them: gpu ls'), lines.join('\n'));
+    assert.match(lines[0]!, /\$40\.00 an hour/);
+  });
+});
