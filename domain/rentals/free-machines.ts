@@ -106,13 +106,13 @@ export function tooManyFree(
  */
 export function freeCents(machine: FreeMachine, at: Date, limits: FreeMachineLimits): number {
   const { pricePerHourCents, boughtAt, runningAt, endedAt, goneAt, netCents } = machine;
-  const nowMs = at.getTime();
-  if (runningAt === null) {
-    const waitedMs = (endedAt?.getTime() ?? nowMs) - boughtAt.getTime();
-    if (waitedMs >= limits.slowBootMs) return 0;
-  }
-  const untilMs = runningAt === null ? (goneAt?.getTime() ?? nowMs) : (endedAt?.getTime() ?? nowMs);
-  const costMs = Math.max(limits.minMs, untilMs - (runningAt ?? boughtAt).getTime());
-  const cents = Math.max(0, (pricePerHourCents * costMs) / HOUR - netCents);
+  const endMs = msOr(endedAt, at);
+  if (runningAt === null && endMs - boughtAt.getTime() >= limits.slowBootMs) return 0;
+  const costMs = runningAt === null ? msOr(goneAt, at) - boughtAt.getTime() : endMs - runningAt.getTime();
+  const cents = Math.max(0, (pricePerHourCents * Math.max(limits.minMs, costMs)) / HOUR - netCents);
   return endedAt === null ? cents * limits.comingUpShare : cents;
+}
+
+function msOr(instant: Date | null, now: Date): number {
+  return (instant ?? now).getTime();
 }

@@ -99,8 +99,7 @@ export async function creditPayment(
   });
   if (!credited) return false;
   if (isAuto) await acknowledge(trx, wallet.id);
-  const fingerprint = payment.card?.fingerprint ?? (await fingerprintOf(trx, topup));
-  if (fingerprint !== null) await tieAccount(trx, userId, 'card', fingerprint);
+  await tieToCard(trx, userId, payment, topup);
   await voidOffersCoveredBy(trx, userId, payment.amountReceivedCents);
   const message = receiptMail({
     topupId: topup?.id ?? null,
@@ -112,8 +111,19 @@ export async function creditPayment(
   return true;
 }
 
+/** Ties an account to the card that it paid with, where the payment or its saved card says which one that was. */
+async function tieToCard(
+  trx: Transaction,
+  userId: UserId,
+  payment: Payment,
+  topup: TopupRow | null,
+): Promise<void> {
+  const fingerprint = payment.card?.fingerprint ?? (await fingerprintOf(trx, topup));
+  if (fingerprint !== null) await tieAccount(trx, userId, 'card', fingerprint);
+}
+
 /** Reads the fingerprint of the saved card that a top-up was charged to; null where there is none. */
 async function fingerprintOf(trx: Transaction, topup: TopupRow | null): Promise<string | null> {
-  if (topup === null || topup.pm_id === null) return null;
+  if (!topup?.pm_id) return null;
   return (await trx('saved_cards').where({ pm_id: topup.pm_id }).first('fingerprint'))?.fingerprint ?? null;
 }

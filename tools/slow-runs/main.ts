@@ -67,16 +67,25 @@ async function play(slow: SlowRun, show: (text: string) => void): Promise<Outcom
       onError: note,
       signal: stopping.signal,
     });
-    if ('code' in ended && ended.code === LEFT_OUT) return undefined;
-    const counted = slow.counts ? readCounts(counts) : undefined;
-    if (counted && counted.failed > 0) return counted;
-    if ('code' in ended && ended.code === 0) return counted ?? { passed: 1, failed: 0, failures: '' };
-    const why = 'why' in ended ? ended.why : `exit ${ended.code}`;
-    const failures = `failed: ${nameOf(slow)} (${why})\n${lastLines(written)}`;
-    return { passed: counted?.passed ?? 0, failed: 1, failures };
+    return outcomeOf(slow, ended, slow.counts ? readCounts(counts) : undefined, written);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** @returns undefined where it needs something that can't be had here */
+function outcomeOf(
+  slow: SlowRun,
+  ended: { readonly code: number } | { readonly why: string },
+  counted: Outcome | undefined,
+  written: string,
+): Outcome | undefined {
+  if ('code' in ended && ended.code === LEFT_OUT) return undefined;
+  if (counted && counted.failed > 0) return counted;
+  if ('code' in ended && ended.code === 0) return counted ?? { passed: 1, failed: 0, failures: '' };
+  const why = 'why' in ended ? ended.why : `exit ${ended.code}`;
+  const failures = `failed: ${nameOf(slow)} (${why})\n${lastLines(written)}`;
+  return { passed: counted?.passed ?? 0, failed: 1, failures };
 }
 
 /** @returns what mocha counted; undefined where it ended before its end */

@@ -20,7 +20,7 @@ interface Answer {
 export class AnswersUnderWay {
   readonly #deps: Pick<ApiDeps, 'db' | 'log' | 'settings'>;
   readonly #answers = new Set<Answer>();
-  #timer: NodeJS.Timeout | undefined;
+  #looks = false;
 
   constructor(deps: Pick<ApiDeps, 'db' | 'log' | 'settings'>) {
     this.#deps = deps;
@@ -32,7 +32,7 @@ export class AnswersUnderWay {
     const answer = { ctx, holder: heldBy(ctx, caller), sinceMs: performance.now() };
     this.#answers.add(answer);
     ctx.res.once('close', () => this.#answers.delete(answer));
-    this.#timer ??= setTimeout(() => void this.#look(), this.#deps.settings.askAgainMs).unref();
+    if (!this.#looks) this.#lookLater();
   }
 
   async #look(): Promise<void> {
@@ -53,8 +53,13 @@ export class AnswersUnderWay {
     } catch (error) {
       log.warn({ err: error }, 'answers under way could not ask for their sessions and keys; they go on');
     }
-    this.#timer =
-      this.#answers.size === 0 ? undefined : setTimeout(() => void this.#look(), settings.askAgainMs).unref();
+    this.#looks = false;
+    if (this.#answers.size > 0) this.#lookLater();
+  }
+
+  #lookLater(): void {
+    this.#looks = true;
+    setTimeout(() => void this.#look(), this.#deps.settings.askAgainMs).unref();
   }
 }
 

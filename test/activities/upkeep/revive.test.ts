@@ -233,7 +233,7 @@ describe('reviveWorkflows', () => {
       await revive();
       const [, rental] = await aside();
       assert.equal(rental?.item, failing);
-      assert.match(rental?.last_error ?? '', /failed or timed out 7 times in a row/);
+      assert.match(rental.last_error, /failed or timed out 7 times in a row/);
       temporal.attempts.clear();
       await revive();
       assert.deepEqual(await aside(), []);

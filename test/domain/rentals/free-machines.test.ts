@@ -46,8 +46,9 @@ function seenAt(life: Life, nowMs: number): FreeMachine | undefined {
     pricePerHourCents: priceCents,
     boughtAt: at(atMs),
     runningAt: runs ? at(atMs + bootMs) : null,
-    endedAt: ended ? at(endMs(life)) : null,
-    settledAt: ended ? at(endMs(life)) : null,
+    ...(ended
+      ? { endedAt: at(endMs(life)), settledAt: at(endMs(life)) }
+      : { endedAt: null, settledAt: null }),
     goneAt: goneMs <= nowMs ? at(goneMs) : null,
     netCents: ended ? chargedCents(life) : 0,
   };
@@ -173,7 +174,7 @@ describe('machines that nobody is billed for', () => {
       (error) =>
         error instanceof Refusal &&
         error.code === 'rate_limited' &&
-        /Try again in 30 minutes\.$/.test(error.message) &&
+        error.message.endsWith('Try again in 30 minutes.') &&
         error.details?.['retryAfterSeconds'] === 1_800,
     );
   });

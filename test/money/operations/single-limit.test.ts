@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { approveOrder, rejectOrder } from '../../../adapters/postgres/operators/operator-orders.js';
-import type { InvoiceId, OperationId, RentalId, UserId } from '../../../domain/ids.js';
+import type { InvoiceId, OperationId, UserId } from '../../../domain/ids.js';
 import type { OrderedAction } from '../../../domain/operations/operation.js';
 import { databaseRoles } from '../../../migrations/grants.js';
 import { operate } from '../../../money/operations/operations.js';
@@ -67,7 +67,7 @@ describe('what one operator may move alone', () => {
     await insertSettled(db, wallet, rentals);
     const ids = (await db('rentals').where({ user_id: wallet.user_id }).select('id')).map(({ id }) => id);
     const window = { from: new Date(Date.now() - 2 * HOUR), to: new Date() };
-    return orderAffected(by, window, ids as RentalId[]);
+    return orderAffected(by, window, ids);
   }
 
   /** Makes an order and what came of it so much older. */
@@ -117,7 +117,10 @@ describe('what one operator may move alone', () => {
       const orders: OperationId[] = [];
       for (let i = 0; i < 10; i += 1) orders.push(await refund(ada, 10_000));
       const told = await Promise.all(orders.reverse().map(look));
-      assert.deepEqual(told, [...Array(5).fill('waiting'), ...Array(5).fill('done')]);
+      assert.deepEqual(
+        told,
+        ['waiting', 'done'].flatMap((word) => Array<string>(5).fill(word)),
+      );
     }),
   );
 

@@ -11,7 +11,7 @@ export async function openBrowser(): Promise<Browser> {
     const { startChromium } = await import('../../../lab/browser/chromium.js');
     holder[place] = startChromium();
   }
-  return holder[place] as Promise<Browser>;
+  return holder[place]!;
 }
 
 /** Whether a test may have a browser to show what went wrong. */
