@@ -45,6 +45,9 @@ const capVariables = {
     integer(paymentLimits.minAutoTopupCents, paymentLimits.maxDailyCapCents).empty(''),
   ),
   ORDER_SINGLE_LIMIT_CENTS: withDefault(integer(0), operationLimits.orderSingleLimitCents),
+  CARD_TRIES_PER_HOUR: withDefault(integer(1), paymentLimits.cardTriesPerHour),
+  CARD_TRIES_PER_HOUR_OF_ADDRESS: withDefault(integer(1), paymentLimits.cardTriesPerHourOfAddress),
+  CARD_DECLINES_PER_PAGE: withDefault(integer(1), paymentLimits.declinesPerPage),
   FREE_MACHINES_CENTS: withDefault(integer(1), rentalLimits.freeMachines.freeCents),
   FREE_MACHINES_NEW_ACCOUNT_HOURS: withDefault(
     integer(0, 720),
@@ -121,6 +124,12 @@ function configOf(env: ValuesOf<typeof variables>) {
     meter: meterOf(env),
     /** The most that one operator may move alone, in cents (decision 87, "Operator orders"). */
     orderSingleLimitCents: env.ORDER_SINGLE_LIMIT_CENTS,
+    /** How often cards may be tried (decision 133, "Trying of cards"). */
+    cardTries: {
+      perHour: env.CARD_TRIES_PER_HOUR,
+      perHourOfAddress: env.CARD_TRIES_PER_HOUR_OF_ADDRESS,
+      declinesPerPage: env.CARD_DECLINES_PER_PAGE,
+    },
     /** What machines may cost that nobody is billed for (decision 83, "Cost of one caller"). */
     freeMachines: {
       freeCents: env.FREE_MACHINES_CENTS,

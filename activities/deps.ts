@@ -49,6 +49,8 @@ export interface ActivityDeps {
      * value.
      */
     readonly topupsPerDayWhenYoung?: number;
+    /** The declines that end a payment page. Default: the limit's value. */
+    readonly declinesPerPage?: number;
     /** What machines may cost that nobody is billed for. Default: the limits' values. */
     readonly freeMachines?: Partial<FreeMachineLimits>;
     /**

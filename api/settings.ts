@@ -1,5 +1,6 @@
 import type { Config } from '../config.js';
 import type { ReceiverRules } from '../domain/webhooks/receiver-url.js';
+import { paymentLimits } from '../domain/payments/limits.js';
 import { requestLimits } from '../domain/requests/limits.js';
 
 /** The API's part of the configuration. Durations are milliseconds. */
@@ -40,6 +41,12 @@ export interface ApiSettings {
   };
   /** The daily cap of auto-topup for accounts that are made now, in cents; null: no cap. */
   readonly autoTopupDailyCapCents: number | null;
+  /** Decision 133, "Trying of cards": ways to try one that may be begun, and the declines that end a card's form. */
+  readonly cardTries: {
+    readonly perHour: number;
+    readonly perHourOfAddress: number;
+    readonly declinesPerPage: number;
+  };
   readonly webhooks: {
     /** Seals their secrets; empty: they are disabled. */
     readonly publicKey: string;
@@ -93,6 +100,7 @@ export function settingsOf(config: Config): ApiSettings {
       simulatorUrl: config.processor.apiUrl,
     },
     autoTopupDailyCapCents: config.autoTopupDailyCapCents,
+    cardTries: config.cardTries,
     webhooks: {
       publicKey: config.webhooks.publicKey,
       allowPrivate: config.webhooks.allowPrivate,
@@ -123,6 +131,11 @@ export const defaultSettings: ApiSettings = {
   askAgainMs: requestLimits.askAgainMs,
   billing: { enabled: false, publishableKey: '', livemode: false, simulatorUrl: null },
   autoTopupDailyCapCents: null,
+  cardTries: {
+    perHour: paymentLimits.cardTriesPerHour,
+    perHourOfAddress: paymentLimits.cardTriesPerHourOfAddress,
+    declinesPerPage: paymentLimits.declinesPerPage,
+  },
   webhooks: { publicKey: '', allowPrivate: false, ownHosts: [] },
   meterShards: 1,
   codeRequestsPerClientPerHour: 30,

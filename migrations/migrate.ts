@@ -47,6 +47,7 @@ import * as carefulLooks from './044-careful-looks.js';
 import * as markedWhenBroken from './045-marked-when-broken.js';
 import * as accountTies from './048-account-ties.js';
 import * as endsOwn from './052-ends-own.js';
+import * as declines from './053-declines.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -99,6 +100,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['045-marked-when-broken', markedWhenBroken],
   ['048-account-ties', accountTies],
   ['052-ends-own', endsOwn],
+  ['053-declines', declines],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

@@ -985,6 +985,8 @@ CREATE TABLE processor_events (
 
 CREATE INDEX processor_events_age ON processor_events USING btree (received_at);
 
+CREATE INDEX processor_events_declines ON processor_events USING btree ((object #>> '{metadata,user_id}'::text[]), received_at) WHERE kind = ANY (ARRAY['payment_intent.payment_failed'::text, 'setup_intent.setup_failed'::text, 'invoice.payment_failed'::text]);
+
 CREATE INDEX processor_events_object ON processor_events USING btree ((object ->> 'id'::text));
 
 CREATE INDEX processor_events_unhandled ON processor_events USING btree (received_at) WHERE handled_at IS NULL;

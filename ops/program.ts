@@ -4,6 +4,7 @@ import { addBrakeCommands } from './machines/brakes.js';
 import { addCatalogCommands } from './machines/catalog.js';
 import type { OpsContext } from './context.js';
 import { addDatabaseCommands } from './service/database.js';
+import { addDeclinesCommand } from './money/declines.js';
 import { addEndpointCommands } from './service/endpoints.js';
 import { addExplainCommand } from './money/explain.js';
 import { addInvoiceCommands } from './money/invoices.js';
@@ -48,6 +49,7 @@ const groups = [
   addLoginCommands,
   addSetAsideCommands,
   addMarkCommands,
+  addDeclinesCommand,
   addNoticeCommands,
   addAffectedCommands,
   addDatabaseCommands,

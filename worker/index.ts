@@ -91,6 +91,7 @@ const deps: ActivityDeps = {
     shards: config.meter.shards,
     orderSingleLimitCents: config.orderSingleLimitCents,
     freeMachines: config.freeMachines,
+    declinesPerPage: config.cardTries.declinesPerPage,
     allowPrivatePods: config.allowPrivatePods,
     operatorEmail: config.mail.operatorEmail,
     publicUrl: config.api.publicUrl,

@@ -1,8 +1,9 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { readClock } from '../../adapters/postgres/clock.js';
+import { countEndingDeclines } from '../../adapters/postgres/payments/declines.js';
 import { endTopup, recordPage, recordProcessing, markPageAsked } from '../../money/topups/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
-import { ProcessorError } from '../../adapters/processor/processor.js';
+import { ProcessorError, type CheckoutSession } from '../../adapters/processor/processor.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { settlePayment } from '../payments/settle-payment.js';
@@ -56,7 +57,10 @@ async function endUnopened(deps: ActivityDeps, topup: TopupRow): Promise<void> {
 /** Reads from the processor what became of a page and records it: credits once, or ends the top-up. */
 export async function settlePage(deps: ActivityDeps, topup: TopupRow, sessionId: string): Promise<void> {
   const { db } = deps;
-  const session = await deps.processor.getCheckoutSession(sessionId);
+  const seen = await deps.processor.getCheckoutSession(sessionId);
+  const session = (await isTriedOut(deps, topup, seen))
+    ? await deps.processor.expireCheckoutSession(sessionId)
+    : seen;
   const { payment } = session;
   if (payment?.status === 'succeeded') {
     await settlePayment(deps, topup, payment);
@@ -69,4 +73,23 @@ export async function settlePage(deps: ActivityDeps, topup: TopupRow, sessionId:
     // The page took the payment, and the bank refused it later.
     await endTopup(db, topup.id, { status: 'failed', error: 'The payment failed. Begin another top-up.' });
   }
+}
+
+/** Says whether an open page ends because of the cards that were declined on it (decision 133, "Trying of cards"). */
+async function isTriedOut(deps: ActivityDeps, topup: TopupRow, page: CheckoutSession): Promise<boolean> {
+  if (page.status !== 'open' || page.payment?.status === 'processing') return false;
+  const declines = await countEndingDeclines(
+    deps.db,
+    { topupId: topup.id },
+    {
+      perPage: deps.settings.declinesPerPage ?? paymentLimits.declinesPerPage,
+      perDay: paymentLimits.declinesPerDay,
+    },
+  );
+  if (declines === 0) return false;
+  deps.log.warn(
+    { topupId: topup.id, userId: topup.user_id, declines },
+    'a payment page ends: cards were declined on it',
+  );
+  return true;
 }

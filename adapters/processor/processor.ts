@@ -20,6 +20,8 @@ export interface Processor extends ProcessorInvoices, ProcessorLists {
   /** Opens a hosted payment page for one top-up. */
   createCheckoutSession(input: CheckoutInput): Promise<CheckoutSession>;
   getCheckoutSession(sessionId: string): Promise<CheckoutSession>;
+  /** Closes an open page. One that can't be closed any more is returned as it is. */
+  expireCheckoutSession(sessionId: string): Promise<CheckoutSession>;
 
   /**
    * Charges a saved card while its owner is away. The same top-up is always the same charge. Keys are kept for a day,
@@ -39,6 +41,8 @@ export interface Processor extends ProcessorInvoices, ProcessorLists {
 
   /** Begins to save a card for charges while its owner is away; the number makes each setup unique. */
   createCardSetup(input: { userId: string; customerId: string; setupNo: number }): Promise<CardSetup>;
+  /** Ends a setup: it takes no card any more. It does nothing for one that has ended. */
+  cancelCardSetup(setupId: string): Promise<void>;
   getCard(cardId: string): Promise<Card>;
   /** Takes a card from its customer for good. It does nothing for a card that is gone already. */
   detachCard(cardId: string): Promise<void>;

@@ -6,7 +6,10 @@ import { attemptKey, type StripeCalls } from './stripe-calls.js';
 export function createStripeCards({
   stripe,
   asked,
-}: StripeCalls): Pick<Processor, 'createCustomer' | 'createCardSetup' | 'getCard' | 'detachCard'> {
+}: StripeCalls): Pick<
+  Processor,
+  'createCustomer' | 'createCardSetup' | 'cancelCardSetup' | 'getCard' | 'detachCard'
+> {
   const getCard: Processor['getCard'] = async (cardId) =>
     cardOf(await asked(() => stripe.paymentMethods.retrieve(cardId)));
   return {
@@ -36,6 +39,14 @@ export function createStripeCards({
         setupId: requireText(setup.id, 'the setup’s id'),
         clientSecret: requireText(setup.client_secret, 'the setup’s secret'),
       };
+    },
+    cancelCardSetup: async (setupId) => {
+      try {
+        await asked(() => stripe.setupIntents.cancel(setupId, {}, attemptKey('cancel-setup', setupId)));
+      } catch (error) {
+        // It has saved a card, or is cancelled.
+        if (!isRefused(error)) throw error;
+      }
     },
     detachCard: async (cardId) => {
       try {

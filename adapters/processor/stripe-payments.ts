@@ -12,35 +12,15 @@ const pageSize = 100;
 const lookupLimit = 1000;
 
 /** The calls for payments: by the hosted page, and of a saved card. */
-export function createStripePayments({
-  stripe,
-  asked,
-  chargeTimeoutMs,
-}: StripeCalls): Pick<
-  Processor,
-  | 'createCheckoutSession'
-  | 'getCheckoutSession'
-  | 'chargeSavedCard'
-  | 'getPayment'
-  | 'findPaymentOfTopup'
-  | 'cancelPayment'
-> {
+export function createStripePayments(
+  calls: StripeCalls,
+): Pick<Processor, PageCall | 'chargeSavedCard' | 'getPayment' | 'findPaymentOfTopup' | 'cancelPayment'> {
+  const { stripe, asked, chargeTimeoutMs } = calls;
   const getPayment: Processor['getPayment'] = async (paymentId) =>
     paymentOf(await asked(() => stripe.paymentIntents.retrieve(paymentId, { expand: paymentExpansions })));
   return {
     getPayment,
-    createCheckoutSession: async (input) =>
-      checkoutSessionOf(
-        await asked(() =>
-          stripe.checkout.sessions.create(sessionParams(input), {
-            idempotencyKey: `checkout:${input.topupId}`,
-          }),
-        ),
-      ),
-    getCheckoutSession: async (sessionId) =>
-      checkoutSessionOf(
-        await asked(() => stripe.checkout.sessions.retrieve(sessionId, { expand: sessionExpansions })),
-      ),
+    ...createPages(calls),
     chargeSavedCard: async (input) =>
       paymentOf(
         await asked(() =>
@@ -82,6 +62,37 @@ export function createStripePayments({
         throw error;
       }
     },
+  };
+}
+
+type PageCall = 'createCheckoutSession' | 'getCheckoutSession' | 'expireCheckoutSession';
+
+function createPages({ stripe, asked }: StripeCalls): Pick<Processor, PageCall> {
+  const getCheckoutSession: Processor['getCheckoutSession'] = async (sessionId) =>
+    checkoutSessionOf(
+      await asked(() => stripe.checkout.sessions.retrieve(sessionId, { expand: sessionExpansions })),
+    );
+  return {
+    getCheckoutSession,
+    expireCheckoutSession: async (sessionId) => {
+      try {
+        return checkoutSessionOf(
+          await asked(() => stripe.checkout.sessions.expire(sessionId, { expand: sessionExpansions })),
+        );
+      } catch (error) {
+        // It was paid meanwhile, or has expired: the caller goes by its present state.
+        if (error instanceof ProcessorError && error.kind === 'refused') return getCheckoutSession(sessionId);
+        throw error;
+      }
+    },
+    createCheckoutSession: async (input) =>
+      checkoutSessionOf(
+        await asked(() =>
+          stripe.checkout.sessions.create(sessionParams(input), {
+            idempotencyKey: `checkout:${input.topupId}`,
+          }),
+        ),
+      ),
   };
 }
 

@@ -19,6 +19,7 @@ import {
   refuseWhenCapIdle,
 } from './auto-topup-shapes.js';
 import { readBody } from '../http/validation.js';
+import { countCardTries } from './card-tries.js';
 
 /**
  * Auto-topup (spec: PUT /v1/billing/auto-topup; decision 33, "Removal of a card", and decision 34, "Trigger of
@@ -42,13 +43,17 @@ function showSettings(deps: ApiDeps): Step {
  * (workflows/auto-topup.ts). From then on whatever lowers what is available checks the level.
  */
 function putSettings(deps: ApiDeps): Step {
+  const countTry = countCardTries(deps);
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
     const settings = readBody(ctx, autoTopupSchema);
     if (settings.enabled && !deps.settings.billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here, so nothing can be charged.');
     }
-    refuseWhenCapIdle(settings, await findAutoTopup(deps.db, userId));
+    const before = await findAutoTopup(deps.db, userId);
+    refuseWhenCapIdle(settings, before);
+    // A charge that fails switches it off: whoever switches it on lets the card be tried once more.
+    if (settings.enabled && before?.enabled !== true) await countTry(ctx, userId);
     const row = await saveAutoTopup(deps.db, userId, settings, auditAddress(ctx));
     if (!row) {
       throw new Refusal(

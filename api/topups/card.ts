@@ -12,6 +12,7 @@ import type { ApiSettings } from '../settings.js';
 import { requireCaller, requireSession } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { presentCard } from './card-shapes.js';
+import { countCardTries } from './card-tries.js';
 
 /** The routes of the saved card (spec: POST /v1/billing/setup-intent, GET and DELETE /v1/billing/card). */
 export function cardRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -27,12 +28,14 @@ const SIGNAL_LIMIT_MS = 5_000;
  * `setup_intent.succeeded` saves the card (workflows/card.ts).
  */
 function beginSetup(deps: ApiDeps): Step {
+  const countTry = countCardTries(deps);
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
     const { billing } = deps.settings;
     if (!billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here, so no card can be saved.');
     }
+    await countTry(ctx, userId);
     const setup = await setUp(ctx, deps, userId);
     ctx.body = {
       clientSecret: setup.clientSecret,

@@ -13,6 +13,7 @@ import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { onlyMade } from '../http/idempotency.js';
 import { answerOpening } from '../http/opening.js';
+import { countCardTries } from './card-tries.js';
 import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery } from './shapes.js';
 import { openTopup } from '../../adapters/temporal/open-topup.js';
 import { readBody, readQuery } from '../http/validation.js';
@@ -31,6 +32,7 @@ export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
  * or opens the payment page.
  */
 function createCheckout(deps: ApiDeps): Step {
+  const countTry = countCardTries(deps);
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const body = readBody(ctx, checkoutSchema);
@@ -40,6 +42,8 @@ function createCheckout(deps: ApiDeps): Step {
     // A second call while a charge of the same amount is under way gets the answer of that charge (decision 32,
     // "Checkout and credit").
     let answeredBy: TopupId | undefined;
+    // The call is repeated while nobody answers it.
+    const counted = new Set<TopupId>();
     const topupId = await answerOpening<TopupId, TopupRow>(ctx, deps, {
       endpoint: ENDPOINT,
       userId,
@@ -52,6 +56,8 @@ function createCheckout(deps: ApiDeps): Step {
           amountCents: body.amountCents,
           ...(apiKeyId !== undefined && { apiKeyId }),
         };
+        if (!counted.has(id)) await countTry(ctx, userId);
+        counted.add(id);
         await insertTopupRequest(deps.db, id, request, answerBefore);
         answeredBy = await openTopup(deps.temporal.client.workflow, id, request, answerBefore);
       },

@@ -1,4 +1,5 @@
 import { isUnacceptable } from '../../adapters/postgres/availability.js';
+import { countEndingDeclines } from '../../adapters/postgres/payments/declines.js';
 import { insertOddEvent } from '../../adapters/postgres/payments/odd-events.js';
 import { insertProcessorEvent } from '../../adapters/postgres/payments/processor-events.js';
 import type { ProcessorEvent } from '../../adapters/processor/processor.js';
@@ -6,6 +7,7 @@ import { processorApiVersion } from '../../adapters/processor/stripe.js';
 import { mayBeSigned, OddEventError } from '../../adapters/processor/webhook.js';
 import { signalLook } from '../../adapters/temporal/signal-look.js';
 import { routeOf, type EventRoute } from '../../domain/payments/processor-routes.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
@@ -53,7 +55,9 @@ async function recordOrPutAside(ctx: ApiContext, deps: ApiDeps): Promise<EventRo
   try {
     const event = verified(ctx, deps);
     logOddities(ctx, deps, event);
-    return (await insertProcessorEvent(deps.db, event, routeOf(event))).unhandledBy;
+    const { unhandledBy } = await insertProcessorEvent(deps.db, event, routeOf(event));
+    if (event.kind === 'setup_intent.setup_failed') void endTriedSetup(ctx, deps, event.object['id']);
+    return unhandledBy;
   } catch (error) {
     if (error instanceof Refusal) throw error;
     const reason = whyOdd(error);
@@ -123,5 +127,27 @@ async function signalWorkflow(ctx: ApiContext, deps: ApiDeps, route: EventRoute)
     );
   } catch (error) {
     ctx.state.log.warn({ err: error, ...route }, 'a workflow could not be told of its event yet');
+  }
+}
+
+/**
+ * Ends a form for a card in which too many were declined (decision 133, "Trying of cards"). If that fails, the next
+ * decline tries again.
+ */
+async function endTriedSetup(
+  ctx: ApiContext,
+  { db, processor, settings }: ApiDeps,
+  id: unknown,
+): Promise<void> {
+  if (typeof id !== 'string') return;
+  try {
+    const { declinesPerPage: perPage } = settings.cardTries;
+    const limits = { perPage, perDay: paymentLimits.declinesPerDay };
+    const declines = await countEndingDeclines(db, { setupId: id }, limits);
+    if (declines === 0) return;
+    await processor.cancelCardSetup(id);
+    ctx.state.log.warn({ setupId: id, declines }, 'a form for a card ends: cards were declined in it');
+  } catch (error) {
+    ctx.state.log.error({ err: error, setupId: id }, 'a form for a card could not be ended');
   }
 }

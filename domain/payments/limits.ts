@@ -12,6 +12,16 @@ export const paymentLimits = {
   youngAccountMs: 7 * DAY,
   topupsPerDayWhenYoung: 10,
 
+  /**
+   * Decision 133, "Trying of cards": ways to try a card that a user, or a public address, may begin in an hour; the
+   * declines that end a page; and those of a day after which a user begins no more.
+   */
+  cardTriesPerHour: 30,
+  cardTriesPerHourOfAddress: 90,
+  cardTriesWindowMs: HOUR,
+  declinesPerPage: 5,
+  declinesPerDay: 15,
+
   /** spec: Limits, Auto-topup. */
   minThresholdCents: 100,
   maxThresholdCents: 100_000,

@@ -43,6 +43,11 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
     await teller.processor.getCheckoutSession(sessionId);
     await fails(() => teller.processor.getCheckoutSession('cs_test_none'), 'refused');
   },
+  expireCheckoutSession: async (teller) => {
+    const { sessionId } = await openSession(teller, 'top_tried_out');
+    await teller.processor.expireCheckoutSession(sessionId);
+    await teller.processor.expireCheckoutSession(sessionId);
+  },
   chargeSavedCard: async (teller) => {
     await charge(teller, 'top_charged', 'pm_card_visa');
     for (const method of ['pm_card_chargeCustomerFail', 'pm_card_authenticationRequired']) {
@@ -84,6 +89,13 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
     const url = `${teller.labUrl}/setup/${setupId}?client_secret=${clientSecret}`;
     await payPage(url, '4000000000000002');
     await payPage(url, visa);
+    await teller.stripe.setupIntents.retrieve(setupId);
+  },
+  cancelCardSetup: async (teller) => {
+    const customerId = await customerOf(teller);
+    const { setupId } = await teller.processor.createCardSetup({ userId, customerId, setupNo: 2 });
+    await teller.processor.cancelCardSetup(setupId);
+    await teller.processor.cancelCardSetup(setupId);
     await teller.stripe.setupIntents.retrieve(setupId);
   },
   getCard: async (teller) => {

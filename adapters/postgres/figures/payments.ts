@@ -1,4 +1,5 @@
 import type { FigureGroup, Sample } from '../../metrics/figures.js';
+import { declinesOfLastHour } from '../payments/declines.js';
 import type { ChargeMarkRow } from '../rows/tables.js';
 
 const quantiles = [0.5, 0.95, 1] as const;
@@ -19,6 +20,9 @@ export const paymentFigures: FigureGroup = {
     events_unhandled: { help: 'Events of the processor that are stored and not handled.' },
     oldest_unhandled_event_seconds: { help: 'Age of the oldest of them; 0: none.' },
     parked_payments: { help: 'Payments that nobody could be credited with and no operator has resolved.' },
+    card_declines_last_hour: {
+      help: 'Cards that banks declined within the last hour, on pages, in forms and by charges (ops declines).',
+    },
     charge_marks: {
       help: 'Denied payments whose payer and card are not charged until an operator lifts the mark (ops marks).',
       labels: ['kind'],
@@ -36,7 +40,8 @@ export const paymentFigures: FigureGroup = {
         where received_at > now() - interval '1 hour' and handled_at is not null and workflow_id is not null`,
     );
     const { rows } = await trx.raw<{ rows: Waiting[] }>(
-      `select e.*, c.*, (select count(*) from parked_payments where resolved_at is null) as parked
+      `select e.*, c.*, (select count(*) from parked_payments where resolved_at is null) as parked,
+              (${declinesOfLastHour}) as declines
          from (select count(*) as unhandled, coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as "oldestS"
                  from processor_events where handled_at is null) e,
               (select coalesce(extract(epoch from now() - min(charge_sent_at)), 0)::float8 as "chargeS"
@@ -45,12 +50,13 @@ export const paymentFigures: FigureGroup = {
     const { rows: marks } = await trx.raw<{ rows: { kind: string; marks: number }[] }>(
       'select kind, count(*) as marks from charge_marks where lifted_at is null group by kind',
     );
-    const now = rows[0] ?? { unhandled: 0, oldestS: 0, chargeS: 0, parked: 0 };
+    const now = rows[0] ?? { unhandled: 0, oldestS: 0, chargeS: 0, parked: 0, declines: 0 };
     return [
       ...handledSamples(handled[0]),
       { metric: 'events_unhandled', value: now.unhandled },
       { metric: 'oldest_unhandled_event_seconds', value: Math.max(0, now.oldestS) },
       { metric: 'parked_payments', value: now.parked },
+      { metric: 'card_declines_last_hour', value: now.declines },
       ...markKinds.map((kind) => ({
         metric: 'charge_marks',
         labels: { kind },
@@ -66,6 +72,7 @@ interface Waiting {
   oldestS: number;
   chargeS: number;
   parked: number;
+  declines: number;
 }
 
 interface Handled {

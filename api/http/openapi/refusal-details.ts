@@ -204,7 +204,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       {
         retryAfterSeconds,
         reason: {
-          ...oneOf(['too_many_at_once', 'too_many_free_machines']),
+          ...oneOf(['too_many_at_once', 'too_many_free_machines', 'too_many_card_tries']),
           description: 'Left out where a minute’s requests, or another rental being opened, are the reason.',
         },
         costCents: {

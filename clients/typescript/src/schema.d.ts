@@ -2626,7 +2626,7 @@ export interface components {
                  * @description Left out where a minute’s requests, or another rental being opened, are the reason.
                  * @enum {string}
                  */
-                reason?: "too_many_at_once" | "too_many_free_machines";
+                reason?: "too_many_at_once" | "too_many_free_machines" | "too_many_card_tries";
                 /** @description With too_many_free_machines: what those of the last hour cost that nobody was billed for. */
                 costCents?: number;
                 /** @description With too_many_free_machines: what they may cost in an hour. */

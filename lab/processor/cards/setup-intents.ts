@@ -117,6 +117,19 @@ export function attemptSetup(
   return waiting;
 }
 
+function cancel({ world, id }: Call): Stripe.SetupIntent {
+  const setup = getSetup(world, id);
+  if (!isOpen(setup)) {
+    throw invalidRequest(`A SetupIntent that is ${setup.status} can’t be cancelled.`, {
+      code: 'setup_intent_unexpected_state',
+      setup_intent: setup,
+    });
+  }
+  const canceled = world.store.put('setup_intents', { ...setup, status: 'canceled', next_action: null });
+  world.emit('setup_intent.canceled', canceled);
+  return canceled;
+}
+
 /** Continues with a card whose owner has answered the bank. */
 export function finishSetupAuthentication(
   world: World,
@@ -193,4 +206,5 @@ export const setupIntentEndpoints: readonly Endpoint[] = [
     handle: ({ world, id }) => getSetup(world, id),
   },
   { method: 'post', path: '/setup_intents/:id/confirm', browser: true, handle: confirm },
+  { method: 'post', path: '/setup_intents/:id/cancel', handle: cancel },
 ];

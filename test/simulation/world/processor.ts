@@ -81,6 +81,9 @@ export class ProcessorModel {
           }),
         ),
       getCheckoutSession: (id) => this.ask('getSession', () => this.#shownSession(this.#session(id))),
+      // Nobody here tries one card after the other.
+      expireCheckoutSession: (id) => this.ask('getSession', () => this.#shownSession(this.#session(id))),
+      cancelCardSetup: () => this.ask('setup', () => undefined),
       chargeSavedCard: (input) => this.ask('charge', () => this.bank.charge(input)),
       getPayment: (id) => this.ask('getPayment', () => shown(this.#payment(id))),
       findPaymentOfTopup: ({ topupId }) =>
