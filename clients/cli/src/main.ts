@@ -33,6 +33,9 @@ function endNow(cli: Cli | undefined): never {
   process.exit(exitCodes.committed);
 }
 
+// Warnings of the platform are for whoever writes programs, and would stand beside a failure in JSON.
+process.removeAllListeners('warning');
+
 // A reader that leaves after the command has ended changes nothing: what is lost meanwhile is seen there.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 

@@ -108,7 +108,7 @@ export class Transport {
       if (!('failure' in outcome)) return outcome.data;
       const error = outcome.failure;
       const delayMs = this.#pauseBefore(number, repeats, error);
-      if (wasBegun(error)) open = error;
+      if (repeats !== 'read' && wasBegun(error)) open = error;
       // That the last one of several was not begun says nothing of those before it.
       if (delayMs === undefined || Date.now() + delayMs >= endsAt) throw open ?? error;
       this.#options.onRetry?.({ number, delayMs, error });

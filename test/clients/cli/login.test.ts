@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Store } from '../../../clients/cli/src/config/store.js';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
@@ -165,6 +165,22 @@ describe('gpu login', () => {
     assert.equal((await user.type('logout --profile login8@example.com')).code, 0);
     assert.equal((await user.type('balance --profile login8@example.com')).code, exitCodes.signedOut);
     assert.equal((await user.type('balance --profile login9@example.com')).code, 0);
+  });
+
+  it('revokes the key that it made and can’t keep', async () => {
+    const user = new GpuUser(mock.url);
+    writeFileSync(join(user.home, 'file'), '');
+    const email = 'login10@example.com';
+    const { code, err } = await user.type(`login --email ${email}`, {
+      types: { 'The six digits': '123456' },
+      env: { XDG_CONFIG_HOME: join(user.home, 'file') },
+    });
+    assert.equal(code, exitCodes.fault, err);
+    assert.match(err.replace(/\s+/g, ' '), /no folder\. The key that was made is revoked\./);
+    assert.deepEqual(
+      (await keysOf(email)).map(({ revokedAt }) => revokedAt === null),
+      [false],
+    );
   });
 
   it('forgets the key at logout, and says until when it would have been valid', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ConnectionError, GpuRental, isApiError, type Retry } from '@gpu-rental/client';
+import { ConnectionError, GpuRental, isApiError, plainAnswer, type Retry } from '@gpu-rental/client';
 import { dies, refusal, ScriptedApi } from './support/scripted-api.js';
 
 const machine = { familyId: 'b200', gpuCount: 8 } as const;
@@ -43,7 +43,7 @@ describe('retries of the typed client', () => {
     );
     assert.deepEqual(await gpu.rentals.create(machine), opened);
     assert.equal(new Set(keys()).size, 1);
-    assert.match(String(keys()[0]), /^[0-9a-f-]{36}$/);
+    assert.match(String(keys()[0]), /^[0-9a-f-]{32,36}$/);
     assert.deepEqual(new Set(api.arrived.map(({ body }) => body)), new Set([JSON.stringify(machine)]));
     assert.deepEqual(
       retries.map(({ number, error }) => [number, error.name]),
@@ -53,6 +53,38 @@ describe('retries of the typed client', () => {
         [3, 'ApiError'],
       ],
     );
+  });
+
+  it('tell of an outcome that one of them left open, though the last one was not begun', async () => {
+    const few = new GpuRental({ baseUrl: api.url, pauseMs: 1, retries: 1 });
+    for (const last of [
+      refusal(429, 'rate_limited'),
+      refusal(503, 'temporarily_unavailable', { outcome: 'not_done' }),
+    ]) {
+      api.script(dies, last);
+      await assert.rejects(few.rentals.create(machine), (error) => {
+        assert.ok(error instanceof ConnectionError);
+        return !error.neverSent;
+      });
+    }
+    api.script(dies, refusal(429, 'rate_limited'));
+    await assert.rejects(few.rentals.get('rent_1'), (error) => isApiError(error, 'rate_limited'));
+  });
+
+  it('hand each answer on as the caller gives it, refusals too', async () => {
+    const plain = new GpuRental({ baseUrl: api.url, retries: 0, onAnswer: plainAnswer });
+    api.script(
+      { status: 200, body: { ...opened, warnings: ['a\u202eb\n\u001b[2Jc'] } },
+      { status: 404, body: { error: 'rental_not_found', message: 'no\u0007ne', requestId: 'r' } },
+    );
+    assert.deepEqual((await plain.rentals.create(machine)).warnings, ['ab\nc']);
+    await assert.rejects(plain.rentals.get('rent_1'), { message: 'none' });
+  });
+
+  it('are refused an address that would lose a part, or show a password', () => {
+    for (const wrong of ['https://a:b@x', 'https://x/?a=b', 'https://x/#a', 'ftp://x'])
+      assert.throws(() => new GpuRental({ baseUrl: wrong }), TypeError, wrong);
+    assert.equal(new GpuRental({ baseUrl: 'https://x/gpu/' }).baseUrl, 'https://x/gpu');
   });
 
   it('give each create a key of its own, or the caller’s', async () => {

@@ -33,6 +33,27 @@ function clientOf({ rentals, stream, status = 200 }: Looks): { gpu: GpuRental; l
 }
 
 describe('waiting for a machine', () => {
+  it('goes on over a service that is away, for as long as it was told to, and ends at a refusal', async () => {
+    const answers: Response[] = [];
+    const lost = () => Promise.reject(new TypeError('fetch failed'));
+    const fetch = (request: Request) =>
+      request.url.includes('/stream') ? lost() : (answers.shift() ?? lost());
+    const client = new GpuRental({ baseUrl: 'http://127.0.0.1:9', fetch: async (r) => fetch(r), retries: 0 });
+    const gaps: string[] = [];
+    const onGap = (error: Error): void => {
+      gaps.push(error.name);
+      answers.push(Response.json(running));
+    };
+    answers.push(Response.json(provisioning('queued')), Response.json({}, { status: 502 }));
+    assert.deepEqual(await client.rentals.waitUntilReady('rent_1', { onGap }), running);
+    assert.deepEqual(gaps, ['ConnectionError']);
+    await assert.rejects(client.rentals.waitUntilReady('rent_1', { gapMs: 0 }), { name: 'ConnectionError' });
+    answers.push(Response.json({ error: 'key_revoked', message: 'No.', requestId: 'r' }, { status: 401 }));
+    await assert.rejects(client.rentals.waitUntilReady('rent_1'), (error) =>
+      isApiError(error, 'key_revoked'),
+    );
+  });
+
   it('looks as soon as the stream tells something of it', async () => {
     const { gpu, looks } = clientOf({
       rentals: [provisioning('queued'), provisioning('booting'), running],

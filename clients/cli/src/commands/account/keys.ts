@@ -266,7 +266,13 @@ async function revoke(cli: Cli, given: string, stopMachines: boolean): Promise<v
     const keys = await client.apiKeys.list().toArray();
     // Its machines may be stopped later as well.
     const key = keys.find(({ id }) => id === given) ?? keyMeant(keys, given);
-    await client.apiKeys.revoke(key.id, { stopMachines });
+    const about = { details: { keyId: key.id }, next: 'Look with: gpu keys, and gpu ls' };
+    const more = stopMachines ? ', and whether its machines are ending' : '';
+    await cli.commit(
+      () => client.apiKeys.revoke(key.id, { stopMachines }),
+      { ...about, message: `The service did not say whether ${key.name} (${key.id}) is revoked${more}.` },
+      () => ({ ...about, message: `${key.name} (${key.id}) is revoked.` }),
+    );
     return key;
   });
   if (revoked.id === cli.store.profile(cli.place)?.keyId) cli.store.forget(cli.place);
