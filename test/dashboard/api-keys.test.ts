@@ -8,7 +8,7 @@ import { assertReadAgain, failedRequest } from '../support/dashboard/failures.js
 import { until } from '../support/until.js';
 
 const key: ApiKey = {
-  ...{ id: 'key_1', name: 'runs', hint: 'a1Zx', scopes: ['read'], allowedCidrs: null },
+  ...{ id: 'key_1', name: 'runs', hint: 'a1Zx', scopes: ['read'], ends: 'all', allowedCidrs: null },
   ...{ expiresAt: '2027-01-30T00:00:00.000Z', spendCapCents: 5_000, spentCents: 0, reservedCents: 0 },
   ...{ createdAt: '2026-11-01T00:00:00.000Z', lastUsedAt: null, lastUsedAddress: null },
   ...{ revokedAt: null, suspendedAt: null },
