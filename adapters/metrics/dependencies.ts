@@ -8,6 +8,8 @@ export type AskDependency = () => Promise<unknown>;
 /** How often each dependency is asked, and how long it may take, in milliseconds. */
 const EVERY_MS = 5_000;
 const LIMIT_MS = 3_000;
+/** One answer may be late because this process itself is busy, above all while it starts. */
+const MISSES = 2;
 
 /**
  * Asks what a process can't work without, again and again, and shows what it sees. So an alert of an outage rests on no
@@ -27,7 +29,7 @@ export function watchDependencies(
     registers: [registry],
   });
   const timers = Object.entries(dependencies).map(([dependency, ask]) => {
-    const seen = { isUp: true, sinceMs: performance.now(), isAsking: false };
+    const seen = { isUp: true, sinceMs: performance.now(), isAsking: false, missed: 0 };
     const look = async (): Promise<void> => {
       if (seen.isAsking) return;
       seen.isAsking = true;
@@ -36,7 +38,9 @@ export function watchDependencies(
         (error: unknown) => error,
       );
       seen.isAsking = false;
-      const isUp = err === undefined;
+      seen.missed = err === undefined ? 0 : seen.missed + 1;
+      if (seen.missed > 0 && seen.missed < MISSES) return;
+      const isUp = seen.missed === 0;
       gauge.set({ dependency }, isUp ? 1 : 0);
       if (isUp === seen.isUp) return;
       const forS = Math.round((performance.now() - seen.sinceMs) / 1_000);
