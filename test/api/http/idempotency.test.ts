@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RentalId } from '../../../domain/ids.js';
+import {
+  claimIdempotencyKey,
+  findMadeUnderKey,
+  recordIdempotentResponse,
+} from '../../../adapters/postgres/requests/idempotency-keys.js';
+import type { RentalId, UserId } from '../../../domain/ids.js';
 import { insertRental, insertUser } from '../../support/money/factories.js';
 import { until } from '../../support/until.js';
 import { OpeningBench } from './opening-bench.js';
@@ -153,5 +158,54 @@ describe('opening an entity with an Idempotency-Key', () => {
     const answer = await bench.open('k', 'b');
     assert.equal(answer.status, 200);
     assert.notEqual(answer.body.id, first.body.id);
+  });
+
+  describe('what was made under a key', () => {
+    const endpoint = 'POST /v1/billing/checkout';
+    const made = (key: string, name: { userId?: UserId; endpoint?: string } = {}) =>
+      findMadeUnderKey(bench.api.db, { userId: bench.userId, endpoint, key, ...name });
+    const claim = (key: string) =>
+      claimIdempotencyKey(
+        bench.api.db,
+        { userId: bench.userId, endpoint, key },
+        Buffer.alloc(32),
+        'top_asked',
+      );
+    const record = (key: string, status: number, body: unknown) =>
+      recordIdempotentResponse(bench.api.db, { userId: bench.userId, endpoint, key }, 'top_asked', {
+        status,
+        body,
+      });
+
+    it('is told before it is there, to its user alone, for a day', async () => {
+      await claim('k');
+      assert.equal(await made('k'), 'top_asked');
+      const { id: userId } = await insertUser(bench.api.db);
+      assert.deepEqual(
+        await Promise.all([
+          made('other'),
+          made('k', { userId }),
+          made('k', { endpoint: 'POST /v1/rentals' }),
+        ]),
+        [undefined, undefined, undefined],
+      );
+      await bench.api.db.raw("update idempotency_keys set created_at = created_at - interval '25 hours'");
+      assert.equal(await made('k'), undefined);
+    });
+
+    it('is what the answer named, where another request had made it', async () => {
+      for (const [key, status, body] of [
+        ['charge', 200, { body: { topupId: 'top_before' } }],
+        ['rental', 200, { body: { id: 'top_before' } }],
+        ['declined', 402, { refused: { code: 'card_declined', details: { topupId: 'top_before' } } }],
+      ] as const) {
+        await claim(key);
+        await record(key, status, body);
+        assert.equal(await made(key), 'top_before', key);
+      }
+      await claim('refused');
+      await record('refused', 403, { refused: { code: 'blocked', message: 'no' } });
+      assert.equal(await made('refused'), 'top_asked');
+    });
   });
 });
