@@ -66,7 +66,14 @@ describe('the overview of the dashboard', function () {
     await machine.getByText('Running').waitFor();
     const costs = new Set<string>();
     await until('its cost ticks', async () => {
-      costs.add((await machine.getByText(/^\$\d+\.\d\d$/).innerText()).trim());
+      costs.add(
+        (
+          await machine
+            .locator('.font-semibold')
+            .getByText(/^\$\d+\.\d\d$/)
+            .innerText()
+        ).trim(),
+      );
       return costs.size >= 4;
     });
     await tile('Burn per hour').getByText('1 machine runs').waitFor();
@@ -88,7 +95,10 @@ describe('the overview of the dashboard', function () {
     const page = await visitor.open('/app');
     const { id } = await rent({ name: 'short' });
     const machine = page.getByRole('listitem').filter({ hasText: 'short' });
-    await machine.getByText(/^\$(0\.0[3-9]|0\.[1-9]\d|[1-9]\d*\.\d\d)$/).waitFor();
+    await machine
+      .locator('.font-semibold')
+      .getByText(/^\$(0\.0[3-9]|0\.[1-9]\d|[1-9]\d*\.\d\d)$/)
+      .waitFor();
     await post(`/v1/rentals/${id}/stop`, {});
     await page.getByText('Nothing runs, and nothing costs').waitFor();
     const { totalChargedCents } = (await (await visitor.context.request.get(`/v1/rentals/${id}`)).json()) as {
