@@ -1,3 +1,4 @@
+import { leftOf } from '../../domain/spending/pots.js';
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 
 /** An API key on read. The key itself is in the answer that makes it, and nowhere else. */
@@ -13,12 +14,18 @@ export function presentApiKey(row: ApiKeyRow) {
     spendCapCents: row.spend_cap_cents,
     spentCents: row.spent_cents,
     reservedCents: row.reserved_cents,
+    leftCents: leftCentsOf(row),
     createdAt: row.created_at.toISOString(),
     lastUsedAt: timeOf(row.last_used_at),
     lastUsedAddress: row.last_used_address,
     revokedAt: timeOf(row.revoked_at),
     suspendedAt: timeOf(row.suspended_at),
   };
+}
+
+function leftCentsOf(row: ApiKeyRow): number | null {
+  const { spend_cap_cents: limitCents, spent_cents: spentCents, reserved_cents: reservedCents } = row;
+  return limitCents === null ? null : leftOf({ limitCents, spentCents, reservedCents });
 }
 
 function timeOf(at: Date | null): string | null {

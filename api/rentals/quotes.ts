@@ -66,7 +66,7 @@ export async function quote(
   ];
   const pots = await findPots(db, request, 'unlocked');
   // The quote keeps the limit that it tells: its rental never costs more, whatever is left by then.
-  const maxSpendCents = usualLimit(request.maxSpendCents, listing.price_per_hour_cents, pots);
+  const maxSpendCents = usualLimit(request, listing.price_per_hour_cents, pots);
   const limited = { ...request, maxSpendCents };
   const id = newId('quo');
   const expiresAt = await insertQuote(db, { id, request: limited, listing });

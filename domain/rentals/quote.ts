@@ -20,6 +20,22 @@ export function worstCaseCents(
   return finalCents(pricePerHourCents, autoStopAfterMs, maxSpendCents);
 }
 
+/** The limits of a rental, and from when on its time counts. */
+export interface RunningLimits extends CostLimits {
+  readonly runningAt: Date | null;
+  readonly autoStopAt: Date | null;
+}
+
+/** The most that a rental which was opened is ever charged, in cents; null without a limit. */
+export function worstCaseOf(pricePerHourCents: number, limits: RunningLimits): number | null {
+  const { runningAt, autoStopAt, maxSpendCents } = limits;
+  const autoStopAfterMs =
+    runningAt === null || autoStopAt === null
+      ? limits.autoStopAfterMs
+      : autoStopAt.getTime() - runningAt.getTime();
+  return worstCaseCents(pricePerHourCents, { autoStopAfterMs, maxSpendCents });
+}
+
 /** What a wallet has, and what already runs on it. Amounts in cents. */
 export interface Funds {
   readonly availableCents: number;

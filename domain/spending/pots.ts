@@ -1,5 +1,7 @@
 import type { ApiKeyId, RentalId } from '../ids.js';
+import { accruedCents, elapsedMsAtCents } from '../metering/metering.js';
 import { Refusal } from '../refusal.js';
+import { worstCaseOf, type CostLimits, type RunningLimits } from '../rentals/quote.js';
 import { spendingLimits } from './limits.js';
 
 /** A sum that rentals may cost in all: the cap of an API key, or a month's budget. Amounts in cents. */
@@ -41,33 +43,67 @@ export type AnyPot = CapPot | BudgetPot;
 
 /**
  * The spend limit that a rental is opened with (decision 109, "Caps and budgets"): what is asked for; without that,
- * four hours' price, or what is left of the fullest pot.
+ * four hours' price, or what is left of the fullest pot. Where a pot must hold it, it is no more than what the rental's
+ * time can cost.
+ * @param asked the limits that are asked for
  * @returns cents; null without a limit and without a pot
  * @throws Refusal cap_reserved or budget_reserved when a pot does not hold it
  */
 export function limitOfOpening(
-  askedCents: number | null,
+  asked: CostLimits,
   pricePerHourCents: number,
   pots: readonly AnyPot[],
 ): number | null {
-  const limit = usualLimit(askedCents, pricePerHourCents, pots);
+  const limit = usualLimit(asked, pricePerHourCents, pots);
   if (limit === null) return null;
   const empty = pots.find((pot) => leftOf(pot) === 0);
-  if (askedCents === null && empty) throw refusalOf(empty, limit);
+  if (asked.maxSpendCents === null && empty) throw refusalOf(empty, limit);
   refuseBeyond(limit, pots);
   return limit;
 }
 
-/** The same limit for a quote, which refuses nothing: four hours' price where nothing is left. */
+/** The same limit for a quote, which refuses nothing: the whole of it where nothing is left. */
 export function usualLimit(
-  askedCents: number | null,
+  { maxSpendCents: askedCents, autoStopAfterMs }: CostLimits,
   pricePerHourCents: number,
   pots: readonly Pot[],
 ): number | null {
-  if (askedCents !== null || pots.length === 0) return askedCents;
-  const usual = spendingLimits.usualHours * pricePerHourCents;
+  if (pots.length === 0) return askedCents;
+  const ofTime = autoStopAfterMs === null ? Infinity : costOfTime(pricePerHourCents, autoStopAfterMs);
+  if (askedCents !== null) return Math.min(askedCents, ofTime);
+  const usual = Math.min(spendingLimits.usualHours * pricePerHourCents, ofTime);
   const left = Math.min(...pots.map(leftOf));
   return left === 0 ? usual : Math.min(usual, left);
+}
+
+/** The least limit that does not end a rental before its time: its price, rounded up; one cent at least. */
+function costOfTime(pricePerHourCents: number, ms: number): number {
+  const accrued = accruedCents(pricePerHourCents, ms);
+  return Math.max(1, elapsedMsAtCents(pricePerHourCents, accrued) < ms ? accrued + 1 : accrued);
+}
+
+/**
+ * Refuses more time for a rental that a pot holds where that time alone is asked for, and would cost more than is
+ * reserved: the rental would end at its spend limit, before the time that was agreed.
+ * @param limits with the limit in force, before and after the change
+ * @throws Refusal validation_failed, which names the limit that must be sent with it
+ */
+export function refuseUnreservedTime(
+  pricePerHourCents: number,
+  limits: { readonly before: RunningLimits; readonly after: RunningLimits },
+  pots: readonly AnyPot[],
+): void {
+  const timeOf = (one: RunningLimits) => worstCaseOf(pricePerHourCents, { ...one, maxSpendCents: null });
+  const [before, after] = [timeOf(limits.before) ?? Infinity, timeOf(limits.after) ?? Infinity];
+  const { maxSpendCents } = limits.after;
+  if (pots.length === 0 || maxSpendCents === null || after <= before || after <= maxSpendCents) return;
+  const costs =
+    after === Infinity
+      ? 'Without a limit of time nothing ends it earlier'
+      : `That time costs up to ${after} cents`;
+  const message = `maxSpendCents must be sent with a longer time: ${costs}, and ${maxSpendCents} are reserved for it`;
+  const fields = [{ field: 'maxSpendCents', message }];
+  throw new Refusal('validation_failed', `The request is not right: ${message}.`, { fields });
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   refusalOfSettled,
   type AskedChange,
 } from '../../domain/rentals/changes.js';
-import { refuseRaise } from '../../domain/spending/pots.js';
+import { refuseRaise, refuseUnreservedTime } from '../../domain/spending/pots.js';
 import type { Account, MockRental } from './account.js';
 import { meter } from './meter.js';
 import { potsOf } from './spending.js';
@@ -62,9 +62,13 @@ function changeLimits(world: World, account: Account, rental: MockRental, asked:
     chargedCents: row.charged_cents,
   };
   const limits = limitsAfter(facts, asked, now);
-  if (limits.maxSpendCents !== row.max_spend_cents) {
-    const change = { before: row.max_spend_cents, after: limits.maxSpendCents };
-    refuseRaise(change, potsOf(world, account, row.api_key_id));
+  const pots = potsOf(world, account, row.api_key_id);
+  if (asked.maxSpendCents === undefined) {
+    const runningAt = row.running_at;
+    const spans = { before: { ...limitsOf(row), runningAt }, after: { ...limits, runningAt } };
+    refuseUnreservedTime(row.price_per_hour_cents, spans, pots);
+  } else if (limits.maxSpendCents !== row.max_spend_cents) {
+    refuseRaise({ before: row.max_spend_cents, after: limits.maxSpendCents }, pots);
   }
   row.max_spend_cents = limits.maxSpendCents;
   row.spend_limit_at = limits.spendLimitAt;

@@ -29,10 +29,10 @@ export function meter(world: World, account: Account, rental: MockRental): void 
   if (dueCents > row.hold_cents + account.wallet.availableCents) topUpWhenLow(world, account);
   if (charge(account, row, dueCents) < dueCents) {
     settle(world, account, row, moneyEndedAt(row), 'balance_exhausted');
-  } else if (isReached(row.spend_limit_at, until)) {
-    settle(world, account, row, until, 'spend_limit');
   } else if (isReached(row.auto_stop_at, until)) {
     settle(world, account, row, until, 'auto_stop');
+  } else if (isReached(row.spend_limit_at, until)) {
+    settle(world, account, row, until, 'spend_limit');
   }
 }
 

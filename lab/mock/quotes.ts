@@ -20,7 +20,7 @@ export function makeQuote(world: World, account: Account, request: RentalRequest
   const listing = findCheapest(world, request);
   if (!listing) throw unavailable(world, request);
   const pots = potsOf(world, account, request.apiKeyId);
-  const maxSpendCents = usualLimit(request.maxSpendCents, listing.price_per_hour_cents, pots);
+  const maxSpendCents = usualLimit(request, listing.price_per_hour_cents, pots);
   const limited = { ...request, maxSpendCents };
   const { id, expiresAt } = keep(world, account, limited, listing.price_per_hour_cents);
   const seconds = Math.ceil(world.durations.provisionMs / 1_000);

@@ -33,7 +33,7 @@ export function openRental(world: World, account: Account, request: Request, fat
     throw refusalOf('insufficient_balance', { requiredCents, availableCents: wallet.availableCents });
   }
   const pots = potsOf(world, account, request.apiKeyId);
-  const maxSpendCents = limitOfOpening(request.maxSpendCents, requiredCents, pots);
+  const maxSpendCents = limitOfOpening(request, requiredCents, pots);
   wallet.hold(requiredCents);
   const limited = { ...request, maxSpendCents };
   const rental: MockRental = { row: newRow(world, account, limited, listing), fate, lastTickAt: null };

@@ -170,7 +170,7 @@ turned as (
           (select case s.requested_by when 'user' then 'user' else 'operator' end
              from stop_requests s where s.rental_no = r.no and s.open)
         when 'limit' then
-          case when r.spend_limit_at <= coalesce(r.auto_stop_at, r.spend_limit_at) then 'spend_limit' else 'auto_stop' end
+          case when r.spend_limit_at < coalesce(r.auto_stop_at, 'infinity') then 'spend_limit' else 'auto_stop' end
         else e.reason end
     from ending e
    -- Few end. The planner expects that most do, and would read all rentals.

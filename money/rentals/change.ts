@@ -70,7 +70,8 @@ async function changeUnderLock(
   const refusal = refusalOfEnding(endingOf(rental), rental.stop !== null, now);
   if (refusal) return refusal;
   const limits = limitsAfter(factsOf(rental), change.asked, now);
-  const beyond = await reserveChange(trx, rental, limits.maxSpendCents);
+  const isTimeAlone = change.asked.maxSpendCents === undefined;
+  const beyond = await reserveChange(trx, rental, { before: limitsOf(rental), after: limits, isTimeAlone });
   if (beyond) return beyond;
   await writeLimits(trx, rental, limits);
   await answer(trx, change, { from: limitsOf(rental), to: limits, at: now });

@@ -5,8 +5,14 @@ import { findCap, type Lock } from '../../adapters/postgres/spending/caps.js';
 import { findPots } from '../../adapters/postgres/spending/pots.js';
 import type { ApiKeyId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalLimits } from '../../domain/rentals/changes.js';
 import { Refusal } from '../../domain/refusal.js';
-import { limitOfOpening, refuseRaise, type AnyPot } from '../../domain/spending/pots.js';
+import {
+  limitOfOpening,
+  refuseRaise,
+  refuseUnreservedTime,
+  type AnyPot,
+} from '../../domain/spending/pots.js';
 
 /**
  * Finds the spend limit that a rental is opened with, under the lock of its wallet (decision 109, "Caps and budgets").
@@ -22,7 +28,7 @@ export async function limitFor(
   pricePerHourCents: number,
   lock: Lock,
 ): Promise<number | null> {
-  return limitOfOpening(request.maxSpendCents, pricePerHourCents, await findPots(trx, request, lock));
+  return limitOfOpening(request, pricePerHourCents, await findPots(trx, request, lock));
 }
 
 /** Takes what a rental may cost out of the cap of its key, in the transaction that inserts the rental. */
@@ -36,18 +42,24 @@ export async function reserve(
 
 /**
  * Reserves what a new limit adds, or gives back what it takes away, under the locks of the wallet and the rental.
- * @param after the rental's new limit in cents; null for none
+ * @param limits in force before, and after the change, which may ask for another time alone
  * @returns the refusal, which changed nothing; undefined when it is done
  */
 export async function reserveChange(
   trx: Transaction,
-  rental: Pick<RentalRow, 'user_id' | 'api_key_id' | 'max_spend_cents'>,
-  after: number | null,
+  rental: Pick<RentalRow, 'user_id' | 'api_key_id' | 'price_per_hour_cents' | 'running_at'>,
+  limits: { readonly before: RentalLimits; readonly after: RentalLimits; readonly isTimeAlone: boolean },
 ): Promise<Refusal | undefined> {
-  const { user_id: userId, api_key_id: apiKeyId, max_spend_cents: before } = rental;
-  if (before === after) return undefined;
+  const { user_id: userId, api_key_id: apiKeyId, price_per_hour_cents: priceCents } = rental;
+  const [before, after] = [limits.before.maxSpendCents, limits.after.maxSpendCents];
+  if (before === after && !limits.isTimeAlone) return undefined;
   try {
-    refuseRaise({ before, after }, await lockPots(trx, userId, apiKeyId));
+    const pots = await lockPots(trx, userId, apiKeyId);
+    const runningAt = rental.running_at;
+    if (limits.isTimeAlone) {
+      const spans = { before: { ...limits.before, runningAt }, after: { ...limits.after, runningAt } };
+      refuseUnreservedTime(priceCents, spans, pots);
+    } else refuseRaise({ before, after }, pots);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;

@@ -11,7 +11,7 @@ const key: ApiKey = {
   ...{ id: 'key_1', name: 'runs', hint: 'a1Zx', scopes: ['read'], ends: 'all', allowedCidrs: null },
   ...{ expiresAt: '2027-01-30T00:00:00.000Z', spendCapCents: 5_000, spentCents: 0, reservedCents: 0 },
   ...{ createdAt: '2026-11-01T00:00:00.000Z', lastUsedAt: null, lastUsedAddress: null },
-  ...{ revokedAt: null, suspendedAt: null },
+  ...{ revokedAt: null, suspendedAt: null, leftCents: 5_000 },
 };
 
 describe('the fields of an API key', () => {

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Rental, RentalPhase } from '@gpu-rental/client';
+import { worstCaseCents, type Rental, type RentalPhase } from '@gpu-rental/client';
 import { againSearch } from '../../clients/dashboard/src/pages/rentals/again.js';
 import { chargePoints } from '../../clients/dashboard/src/pages/rentals/charge-points.js';
-import {
-  isReached,
-  usedShare,
-  worstCaseCents,
-} from '../../clients/dashboard/src/pages/rentals/cost-preview.js';
+import { isReached, usedShare } from '../../clients/dashboard/src/pages/rentals/cost-preview.js';
 import { fromLocalField, toLocalField } from '../../clients/dashboard/src/pages/rentals/local-time.js';
 import { fits, rentalTitle } from '../../clients/dashboard/src/pages/rentals/matching.js';
 import { phaseName, phaseSteps } from '../../clients/dashboard/src/pages/rentals/phase-steps.js';

@@ -14,5 +14,6 @@ export type { components, paths } from './schema.js';
 export type * from './types.js';
 export { plainAnswer, plainText } from './texts.js';
 export { lookUp, wordOf } from './words.js';
+export { worstCaseCents, type LimitedRental } from './worst-case.js';
 export { signWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.js';
 export type { WebhookChallenge, WebhookFault, WebhookHeaders, WebhookMessage } from './webhooks.js';

@@ -1272,6 +1272,8 @@ export interface components {
             spentCents: number;
             /** @description What its rentals may still cost. */
             reservedCents: number;
+            /** @description What a new rental of it may cost. Null: it has no cap. */
+            leftCents: number | null;
             /** Format: date-time */
             createdAt: string;
             /**
@@ -1638,6 +1640,8 @@ export interface components {
             spentCents: number;
             /** @description What its rentals may still cost. */
             reservedCents: number;
+            /** @description What a new rental of it may cost. Null: it has no cap. */
+            leftCents: number | null;
             /** Format: date-time */
             createdAt: string;
             /**

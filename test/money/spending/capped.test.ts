@@ -3,14 +3,17 @@ import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { listAttempts } from '../../../adapters/postgres/machines/attempts.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { insertChange } from '../../../adapters/postgres/rentals/changes.js';
 import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-requests.js';
 import type { ApiKeyRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import { saveBudget } from '../../../adapters/postgres/spending/budgets.js';
 import { setCap, stopMachinesOf } from '../../../adapters/postgres/spending/caps.js';
 import type { ApiKeyId, RentalId } from '../../../domain/ids.js';
 import { Refusal } from '../../../domain/refusal.js';
+import type { AskedChange } from '../../../domain/rentals/changes.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { tick } from '../../../money/metering/tick.js';
+import { changeRental } from '../../../money/rentals/change.js';
 import { beginBilling, giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
 import { insertListing, insertProvider } from '../../support/money/factories.js';
@@ -37,11 +40,16 @@ describe('a rental that is opened by a key with a cap', () => {
 
   function open(
     maxSpendCents: number | null,
-    { by = key, on = db, id = newId('rent') }: { by?: ApiKeyId | null; on?: Database; id?: RentalId } = {},
+    {
+      by = key,
+      on = db,
+      id = newId('rent'),
+      autoStopAfterMs = null,
+    }: { by?: ApiKeyId | null; on?: Database; id?: RentalId; autoStopAfterMs?: number | null } = {},
   ): Promise<OpenedRental | Refusal> {
     const request = {
       ...{ userId: wallet.user_id, familyId: 'rtx-4090', gpuCount: 1, templateId: 'ubuntu-24-04' },
-      ...{ region: null, name: null, sshKeyIds: [], autoStopAfterMs: null, maxPricePerHourCents: null },
+      ...{ region: null, name: null, sshKeyIds: [], autoStopAfterMs, maxPricePerHourCents: null },
       maxSpendCents,
       ...(by !== null && { apiKeyId: by }),
     };
@@ -53,6 +61,11 @@ describe('a rental that is opened by a key with a cap', () => {
     const answer = await open(maxSpendCents, { by: by ?? key });
     if (answer instanceof Refusal) throw answer;
     return answer.rentalId;
+  }
+
+  async function setBudget(monthlyCents: number): Promise<void> {
+    const settings = { monthlyCents, hard: true };
+    await saveBudget(db, wallet.user_id, settings, { check: () => undefined, clientAddress: undefined });
   }
 
   async function sums(): Promise<[spent: number, reserved: number]> {
@@ -279,12 +292,69 @@ describe('a rental that is opened by a key with a cap', () => {
     }
   });
 
+  it('reserves no more than its time can cost', async () => {
+    const limits: unknown[] = [];
+    const asked = [null, 400, 30, null, null];
+    for (const [at, hours] of [1, 1, 1, 5, 0.031].entries()) {
+      const answer = await open(asked[at] ?? null, { autoStopAfterMs: hours * 3_600_000 });
+      assert.ok(!(answer instanceof Refusal));
+      limits.push((await getRental(db, answer.rentalId)).max_spend_cents);
+    }
+    // 1.55 cents of time are held by 2: a limit of 1 would end it before its time.
+    assert.deepEqual(limits, [50, 50, 30, 200, 2]);
+    assert.deepEqual(await sums(), [0, 332]);
+  });
+
+  it('gets no more time than is reserved for it, unless its limit is raised with it', async () => {
+    const answer = await open(null, { autoStopAfterMs: 3_600_000 });
+    assert.ok(!(answer instanceof Refusal));
+    const change = async (asked: AskedChange) => {
+      const id = newId('chg');
+      const answerBefore = new Date(Date.now() + 30_000);
+      const rental = await getRental(db, answer.rentalId);
+      await insertChange(db, { id, rental, asked, answerBefore });
+      const told = { rentalId: rental.id, changeId: id, answerBefore: answerBefore.toISOString() };
+      const refusal = await changeRental(db, told);
+      return [refusal?.code, ...(await sums())];
+    };
+    assert.deepEqual(await change({ autoStopAfterMs: 7_200_000 }), ['validation_failed', 0, 50]);
+    assert.deepEqual(await change({ autoStopAfterMs: null }), ['validation_failed', 0, 50]);
+    const longer = { autoStopAfterMs: 7_200_000, maxSpendCents: 100 };
+    assert.deepEqual(await change(longer), [undefined, 0, 100]);
+    assert.deepEqual(await change({ autoStopAfterMs: 3_600_000 }), [undefined, 0, 100]);
+    assert.deepEqual(await change({ ...longer, maxSpendCents: 600 }), ['cap_reserved', 0, 100]);
+  });
+
+  for (const pot of ['cap', 'budget'] as const) {
+    it(`leaves the ${pot} whole when it is opened several times at once`, async () => {
+      if (pot === 'budget') await setBudget(500);
+      const by = pot === 'cap' ? key : null;
+      const answers = await Promise.all([1, 2, 3, 4].map(() => open(200, { by })));
+      const { rows } = await db.raw<{ rows: { cents: number }[] }>(
+        `select coalesce(sum(max_spend_cents), 0)::int as cents from rentals where user_id = ?`,
+        [wallet.user_id],
+      );
+      const opened = answers.filter((answer) => !(answer instanceof Refusal)).length;
+      assert.deepEqual(rows[0]?.cents, opened * 200);
+      assert.ok(opened >= 1 && opened <= 2, `${opened} opened`);
+    });
+  }
+
+  it('is refused, and its machine given back, when the budget is lowered while the machine is bought', async () => {
+    await setBudget(500);
+    market.sell = async (order) => {
+      const purchase = await market.attempt(order);
+      await setBudget(100);
+      return purchase;
+    };
+    assert.equal(((await open(200, { by: null })) as Refusal).code, 'budget_reserved');
+  });
+
   it('fits into the hard budget of the account as well, and hears of its own rentals alone', async () => {
     const owners = await open(150, { by: null });
     assert.ok(!(owners instanceof Refusal));
     const own = await opened(100);
-    const settings = { monthlyCents: 300, hard: true };
-    await saveBudget(db, wallet.user_id, settings, { check: () => undefined, clientAddress: undefined });
+    await setBudget(300);
     const refusal = (await open(51)) as Refusal;
     assert.equal(refusal.code, 'budget_reserved');
     const { month, ...details } = refusal.details as Record<string, unknown>;

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { isApiError, type ChangeRental, type GpuRental, type Quote, type Rental } from '@gpu-rental/client';
+import {
+  isApiError,
+  worstCaseCents,
+  type ChangeRental,
+  type GpuRental,
+  type Quote,
+  type Rental,
+} from '@gpu-rental/client';
 import { ToolRefusal, type Call } from './answers.js';
 
 /** What is known of the key by which this server asks. */
@@ -153,19 +160,13 @@ export async function readKey(client: GpuRental, call: Call): Promise<KeyState |
  * @throws ToolRefusal when nothing would limit it
  */
 export function worstCaseOf(rental: Rental, change: ChangeRental): number {
-  const spend = change.maxSpendCents ?? rental.maxSpendCents;
-  const hours = change.autoStopAfterHours ?? hoursOf(rental);
-  const limits = [
-    ...(spend === null ? [] : [spend]),
-    ...(hours === null ? [] : [Math.ceil(rental.pricePerHourCents * hours)]),
-  ];
-  if (limits.length === 0)
-    throw new ToolRefusal('no_limit', 'Name maxSpendCents or autoStopAfterHours, or both.');
+  const { pricePerHourCents, totalChargedCents } = rental;
+  const maxSpendCents = change.maxSpendCents ?? rental.maxSpendCents;
+  const hours = change.autoStopAfterHours ?? undefined;
+  const runningAt = hours === undefined ? rental.runningAt : new Date(0).toISOString();
+  const autoStopAt = hours === undefined ? rental.autoStopAt : new Date(hours * 3_600_000).toISOString();
+  const cents = worstCaseCents({ pricePerHourCents, runningAt, autoStopAt, maxSpendCents });
+  if (cents === null) throw new ToolRefusal('no_limit', 'Name maxSpendCents or autoStopAfterHours, or both.');
   // What was used is never given back.
-  return Math.max(rental.totalChargedCents, Math.min(...limits));
-}
-
-function hoursOf({ runningAt, autoStopAt }: Rental): number | null {
-  if (runningAt === null || autoStopAt === null) return null;
-  return (Date.parse(autoStopAt) - Date.parse(runningAt)) / 3_600_000;
+  return Math.max(totalChargedCents, cents);
 }

@@ -1,4 +1,4 @@
-import type { ChangeRental, Rental } from '@gpu-rental/client';
+import { type ChangeRental, type Rental, worstCaseCents } from '@gpu-rental/client';
 import { useState } from 'react';
 import { fieldError } from '../../../data/errors.js';
 import { decimal, money, parseMoney } from '../../../format/money.js';
@@ -8,7 +8,7 @@ import { Button } from '../../../ui/button.js';
 import { Field, Input } from '../../../ui/field.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 import { ChangeFailure } from './change-failure.js';
-import { isReached, worstCaseCents } from '../cost-preview.js';
+import { isReached } from '../cost-preview.js';
 import { fromLocalField, toLocalField } from '../local-time.js';
 import { useChange } from './use-change.js';
 import { useCost } from '../use-cost.js';
