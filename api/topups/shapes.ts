@@ -1,3 +1,4 @@
+import type { TopupOnRead } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { isId, type TopupId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
@@ -46,13 +47,14 @@ export function presentCheckout(row: TopupRow) {
 }
 
 /** A top-up on read. */
-export function presentTopup(row: TopupRow) {
+export function presentTopup(row: TopupOnRead) {
   return {
     id: row.id,
     source: row.source,
     status: row.status,
     amountCents: row.amount_cents,
     creditedCents: row.credited_cents,
+    reversedCents: row.reversed_cents ?? 0,
     checkoutUrl: row.status === 'requires_payment' ? row.checkout_url : null,
     sessionId: row.session_id,
     processorChargeId: row.charge_id,

@@ -71,6 +71,23 @@ export interface EventData {
     readonly declineCode: string | null;
     readonly message: string | null;
   };
+  /**
+   * Money of a payment left without its user's wish here: it was refunded, or their bank took it back (`dispute`). The
+   * amount of it, and how much was taken from the wallet, and asked for by an invoice.
+   */
+  'topup.reversed': {
+    readonly kind: 'refund' | 'dispute';
+    readonly paymentId: string;
+    readonly amountCents: number;
+    readonly debitedCents: number;
+    readonly invoicedCents: number;
+  };
+  /** The refund failed, or the bank gave the money back: this much came back into the wallet. */
+  'topup.reinstated': {
+    readonly kind: 'refund' | 'dispute';
+    readonly paymentId: string;
+    readonly returnedCents: number;
+  };
   /** Nobody paid on its page in time. */
   'topup.expired': { readonly amountCents: number };
   /** Money came into the wallet by one ledger entry: its number, its type, and the balance after it. */
@@ -162,6 +179,8 @@ const all: Readonly<Record<EventType, true>> = {
   'topup.succeeded': true,
   'topup.failed': true,
   'topup.expired': true,
+  'topup.reversed': true,
+  'topup.reinstated': true,
   'wallet.credited': true,
   'wallet.low': true,
   'wallet.exhausted': true,

@@ -90,9 +90,12 @@ export function paymentTakenMail(
 ): Message {
   const { kind, paymentId, amountCents } = reversal;
   const { debitedCents, invoicedCents } = reversal.share;
-  const what = kind === 'refund' ? 'was refunded to you' : 'is disputed with your bank';
-  return messageOf(`Your payment ${kind === 'refund' ? 'was refunded' : 'is disputed'}`, [
-    `${formatUsd(amountCents)} of your payment ${paymentId} ${what}.`,
+  const isRefund = kind === 'refund';
+  const amount = formatUsd(amountCents);
+  return messageOf(isRefund ? 'Your payment was refunded' : 'Your bank took back a payment', [
+    isRefund
+      ? `${amount} of your payment ${paymentId} was refunded to you.`
+      : `Your bank took back ${amount} of your payment ${paymentId}: it is disputed.`,
     ...(debitedCents > 0 ? [`${formatUsd(debitedCents)} was taken from your wallet for it.`] : []),
     ...(invoicedCents > 0
       ? [`${formatUsd(invoicedCents)} was spent already: you get an invoice for it. Please pay it.`]

@@ -4,6 +4,7 @@ import { paymentReturnedMail } from '../../domain/mails/payments.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
+import { tellReinstated } from './reversal-events.js';
 import { requestVoid } from '../invoices/invoice-voids.js';
 import { post } from '../ledger/post.js';
 import type { LockedWallet } from '../ledger/wallets.js';
@@ -29,13 +30,15 @@ export async function giveBack(
   }
   const paidBackCents =
     row.invoice_id === null ? 0 : await returnInvoice(trx, wallet, row.invoice_id, row.id);
+  const returnedCents = row.debited_cents + paidBackCents;
   const message = paymentReturnedMail({
     kind: row.kind,
     paymentId: row.payment_id,
-    returnedCents: row.debited_cents + paidBackCents,
+    returnedCents,
     hasInvoice: row.invoice_id !== null,
   });
   await mailUser(trx, row.user_id, { kind: 'reversal_returned', reversal: row.kind, id: row.id }, message);
+  await tellReinstated(trx, row, returnedCents);
   return true;
 }
 

@@ -2,12 +2,14 @@ import { causeOf, type ReversalCause } from '../../domain/causes.js';
 import type { UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { paymentTakenMail } from '../../domain/mails/payments.js';
+import { formatUsd } from '../../domain/money.js';
 import { shareOfReversal } from '../../domain/payments/reversal.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';
 import { post } from '../ledger/post.js';
+import { tellReversed } from './reversal-events.js';
 import { giveBack } from './reversal-returns.js';
 import { meterWallets } from '../metering/meter.js';
 import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.js';
@@ -129,7 +131,7 @@ async function take(
       : await insertManualInvoice(trx, wallet, {
           cause,
           amountCents: share.invoicedCents,
-          description: `The ${row.kind} of payment ${row.payment_id}, as far as the wallet did not cover it`,
+          description: `${reversedWords(row)}; this part was spent already`,
         });
   await trx('refunds_and_disputes')
     .where({ id: row.id })
@@ -143,6 +145,14 @@ async function take(
   const { kind, payment_id: paymentId, amount_cents: amountCents } = row;
   const message = paymentTakenMail({ kind, paymentId, amountCents, share });
   await mailUser(trx, row.user_id, cause, message);
+  await tellReversed(trx, row, share);
+}
+
+/** Says what an invoice is for: it is no correction by somebody's hand. */
+function reversedWords({ kind, amount_cents: cents, payment_id: paymentId }: RefundOrDisputeRow): string {
+  return kind === 'refund'
+    ? `${formatUsd(cents)} of your payment ${paymentId} was refunded to you`
+    : `Your bank took back ${formatUsd(cents)} of your payment ${paymentId}`;
 }
 
 function reversalCause({ kind, id }: RefundOrDisputeRow, round: number | null): ReversalCause {

@@ -4,6 +4,7 @@ import { newId } from '../../adapters/ids.js';
 import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
+import { isTakenAway } from '../../adapters/postgres/payments/saved-cards.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { acknowledge } from './auto-topups.js';
 import { voidOlderOffers } from '../invoices/invoice-voids.js';
@@ -15,7 +16,7 @@ import { moneyTransaction } from '../ledger/transaction.js';
  * Ends an attempt whose charge has failed (spec: Auto-topup trigger), in one transaction and once. Auto-topup goes off,
  * the user is asked for another card, and a `topup_failed` invoice offers to pay the amount (decision 35, "Invoices and
  * reminders"). If the bank wants its customer to approve, the mail comes with the invoice's pay link, as soon as there
- * is one.
+ * is one. A card that its user took away meanwhile has not failed: the attempt ends, and that is all.
  */
 export async function failAutoTopup(
   db: Database,
@@ -24,6 +25,14 @@ export async function failAutoTopup(
 ): Promise<void> {
   await moneyTransaction(db, topup.user_id, async (trx) => {
     const wallet = await lockWalletOfUser(trx, topup.user_id);
+    if (topup.pm_id !== null && (await isTakenAway(trx, topup.pm_id))) {
+      await endTopup(trx, topup.id, {
+        status: 'failed',
+        error: 'The card was removed: nothing was charged.',
+      });
+      await acknowledge(trx, wallet.id);
+      return;
+    }
     const ended = await endTopup(trx, topup.id, { status: 'failed', ...failure });
     if (!ended) return;
     await disableAutoTopup(trx, topup.user_id, 'charge_failed');

@@ -144,6 +144,7 @@ describe('coming back from the payment page', () => {
       status,
       amountCents: 5_000,
       creditedCents: null,
+      reversedCents: 0,
       checkoutUrl: null,
     },
     ...{ sessionId: 'cs_1', processorChargeId: null, receiptUrl: null, error: null, declineCode: null },

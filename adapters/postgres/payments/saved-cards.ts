@@ -104,6 +104,12 @@ async function replaceCurrent(trx: Transaction, userId: UserId): Promise<string[
   return ids;
 }
 
+/** Tells whether a card was taken away by its user, by removing it or by saving another one. */
+export async function isTakenAway(db: Database | Transaction, pmId: string): Promise<boolean> {
+  const card = await db('saved_cards').where({ pm_id: pmId }).first('removed_why');
+  return card?.removed_why === 'user' || card?.removed_why === 'replaced';
+}
+
 /** Tells that a card is the user's saved card no more, in the transaction that removes it. */
 async function tellRemoved(
   trx: Transaction,

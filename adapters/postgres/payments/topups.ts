@@ -19,8 +19,22 @@ export async function findTopupOfUser(
   db: Database | Transaction,
   userId: UserId,
   id: TopupId,
-): Promise<TopupRow | undefined> {
-  return db('topups').where({ id, user_id: userId }).first();
+): Promise<TopupOnRead | undefined> {
+  return db('topups')
+    .where({ id, user_id: userId })
+    .first(...onRead(db));
+}
+
+/** A top-up with how much of its payment is taken back now, by refunds and disputes. */
+export interface TopupOnRead extends TopupRow {
+  readonly reversed_cents?: number;
+}
+
+function onRead(db: Database | Transaction) {
+  const reversed = `(select least(coalesce(sum(r.amount_cents), 0), topups.credited_cents)::bigint
+                       from refunds_and_disputes r
+                      where r.payment_id = topups.payment_id and r.taken_at is not null and r.given_back_at is null)`;
+  return ['topups.*', db.raw(`coalesce(${reversed}, 0)::bigint as reversed_cents`)] as const;
 }
 
 /**
@@ -34,8 +48,12 @@ export async function listTopups(
   beforeId: TopupId | undefined,
   limit: number,
   onlyId?: string,
-): Promise<TopupRow[]> {
-  const query = db('topups').where({ user_id: userId }).orderBy('id', 'desc').limit(limit);
+): Promise<TopupOnRead[]> {
+  const query = db('topups')
+    .where({ user_id: userId })
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .select(...onRead(db));
   if (onlyId !== undefined) void query.whereRaw('id = ?', [onlyId]);
   if (beforeId !== undefined) void query.where('id', '<', beforeId);
   return query;

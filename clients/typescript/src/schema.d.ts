@@ -1187,7 +1187,7 @@ export interface components {
         AddWebhook: {
             url: string;
             /** @description Default: []. */
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             /** @description Default: "". */
             description?: string;
         };
@@ -1208,7 +1208,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -1535,7 +1535,7 @@ export interface components {
         };
         ChangeWebhook: {
             url?: string;
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description?: string;
         };
         ChargeInProgressError: {
@@ -1709,7 +1709,7 @@ export interface components {
             lastSeq: number;
         };
         /** @enum {string} */
-        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
+        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
         ExplainedByHand: {
             operationId: string;
             kind: string;
@@ -2824,7 +2824,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -3086,6 +3086,8 @@ export interface components {
             amountCents: number;
             /** @description What was received. */
             creditedCents: number | null;
+            /** @description How much of it a refund or a dispute has taken back: 0 while nothing has. */
+            reversedCents: number;
             /**
              * Format: uri
              * @description Told while it can be paid.
@@ -3219,7 +3221,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -7584,7 +7586,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
                 /** @description The answer holds the events below this number instead, newest first. */
                 before?: number;
                 pageSize?: number;
@@ -7645,7 +7647,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
             };
             header?: {
                 /**

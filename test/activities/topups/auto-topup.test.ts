@@ -277,6 +277,33 @@ describe('lookAtAutoTopup when a charge is due', () => {
     }
   });
 
+  for (const why of ['user', 'replaced'] as const) {
+    it(`blames nobody for a card that its user took away meanwhile (${why}): no mail, and no invoice`, async () => {
+      const userId = await topups.due();
+      const { db } = topups.lone;
+      topups.lone.processor.answers = {
+        chargeSavedCard: async () => {
+          await db('saved_cards')
+            .where({ user_id: userId })
+            .update({ removed_at: new Date(), removed_why: why });
+          throw new ProcessorError('refused', 'No such payment method', { code: 'resource_missing' });
+        },
+        getCard: () => Promise.reject(new ProcessorError('refused', 'none', { code: 'resource_missing' })),
+      };
+      await topups.look(userId);
+      const [attempt] = await topups.attempts(userId);
+      assert.deepEqual(
+        [attempt?.status, attempt?.error],
+        ['failed', 'The card was removed: nothing was charged.'],
+      );
+      assert.deepEqual(await db('invoices').where({ user_id: userId }), []);
+      const user = await db('users').where({ id: userId }).first();
+      assert.deepEqual(await db('mail_outbox').where({ recipient: user!.email }), []);
+      assert.equal((await topups.settings(userId)).disabled_why, null);
+      assert.equal(await topups.isAwaited(userId), false);
+    });
+  }
+
   it('learns what a card is known by before it charges it, where that was never asked', async () => {
     const userId = await topups.due();
     await topups.lone.db('saved_cards').where({ user_id: userId }).update({ fingerprint: null });

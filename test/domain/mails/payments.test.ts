@@ -133,9 +133,9 @@ const mails: readonly Whole[] = [
   [
     'tells of a dispute that the wallet did not cover',
     paymentTakenMail({ kind: 'dispute', paymentId: 'pi_1', amountCents: 1_000, share: shareOf(400, 600) }),
-    'Your payment is disputed',
+    'Your bank took back a payment',
     [
-      '$10.00 of your payment pi_1 is disputed with your bank.',
+      'Your bank took back $10.00 of your payment pi_1: it is disputed.',
       '$4.00 was taken from your wallet for it.',
       '$6.00 was spent already: you get an invoice for it. Please pay it.',
       '',

@@ -47,7 +47,7 @@ describe('a dispute', () => {
     await paying.order(`disputes/${id}/lose`);
     await reversing.awaitRow(id, 'closed_at');
     assert.equal((await paying.wallet(reversing.user)).available_cents, 0);
-    assert.ok((await paying.mails(reversing.user)).includes('Your payment is disputed'));
+    assert.ok((await paying.mails(reversing.user)).includes('Your bank took back a payment'));
   });
 
   it('that is won gives back exactly what was debited', async () => {

@@ -167,6 +167,8 @@ const eventWords: Readonly<Record<string, string>> = {
   'wallet.credited': 'Money has come in',
   'topup.succeeded': 'A payment has succeeded',
   'topup.failed': 'A payment has failed',
+  'topup.reversed': 'A payment was refunded, or your bank took it back: gpu invoices',
+  'topup.reinstated': 'A payment that was taken back stands again',
   'auto_topup.switched_off': 'Automatic top-ups were switched off',
   'invoice.opened': 'An invoice is to be paid: gpu invoices',
   'invoice.paid': 'An invoice was paid',

@@ -33,6 +33,8 @@ const changedBy: Readonly<Partial<Record<EventType, KeysOf>>> = {
   'topup.succeeded': topup,
   'topup.failed': topup,
   'topup.expired': topup,
+  'topup.reversed': topup,
+  'topup.reinstated': topup,
   'wallet.credited': () => [['balance'], ['ledger'], ['statement']],
   'wallet.low': () => [['balance']],
   'wallet.exhausted': () => [['balance'], ['rentals']],

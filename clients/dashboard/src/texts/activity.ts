@@ -33,6 +33,12 @@ const events = {
     `A top-up was paid by ${told.reason('source')}: ${told.money('creditedCents')} came in.`,
   'topup.failed': (told) =>
     `A top-up of ${told.money('amountCents')} by ${told.reason('source')} failed. Nothing was paid.`,
+  'topup.reversed': (told) =>
+    told.word('kind') === 'refund'
+      ? `${told.money('amountCents')} of a payment was refunded; ${told.money('debitedCents')} left the wallet.`
+      : `Your bank took back ${told.money('amountCents')} of a payment; ${told.money('debitedCents')} left the wallet.`,
+  'topup.reinstated': (told) =>
+    `A payment stands again: ${told.money('returnedCents')} came back into the wallet.`,
   'topup.expired': (told) => `A top-up of ${told.money('amountCents')} lapsed: nobody paid in time.`,
   'wallet.credited': (told) =>
     `${told.money('amountCents')} came into the wallet; the balance is ${told.money('balanceCents')}.`,
@@ -78,6 +84,8 @@ const eventTypes = {
   'rental.failed': 'Rental failed',
   'topup.succeeded': 'Top-up paid',
   'topup.failed': 'Top-up failed',
+  'topup.reversed': 'Payment taken back',
+  'topup.reinstated': 'Payment stands again',
   'topup.expired': 'Top-up lapsed',
   'wallet.credited': 'Money came in',
   'wallet.low': 'Money is low',
@@ -170,7 +178,7 @@ export const activityTexts = texts({
     replaced: 'another card took its place',
     detached: 'at the payment processor',
     overage: 'use beyond the money',
-    manual: 'made by hand',
+    manual: 'a correction',
     topup_failed: 'a failed top-up',
     sign_out: 'signed out',
     new_sign_in: 'a new sign-in',

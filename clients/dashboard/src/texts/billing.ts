@@ -170,6 +170,8 @@ export const billingTexts = texts({
       expired: 'Not paid',
       failed: 'Failed',
     },
+    takenBack: 'Taken back',
+    takenBackPart: (amount: string) => `${amount} taken back`,
     more: 'Show more',
     refunds: 'Refunds and disputed payments stand in the ledger, with the cents that they moved.',
     ledger: 'Open the ledger',

@@ -21,7 +21,7 @@ export const invoicesTexts = texts({
     topup_failed:
       'An automatic top-up that your card did not pay. Nothing is owed: paying it adds the money.',
     overage: 'What your machines used after the money was over.',
-    manual: 'Issued by support.',
+    manual: 'A correction: its items say what for.',
   },
   states: { draft: 'Draft', open: 'Open', paid: 'Paid', void: 'Void', uncollectible: 'Given up' },
   overdueState: 'Overdue',

@@ -133,6 +133,8 @@ export const eventTypeTexts = texts({
   'topup.succeeded': 'A top-up was paid',
   'topup.failed': 'A top-up was declined',
   'topup.expired': 'A payment page was left unpaid',
+  'topup.reversed': 'A payment was refunded, or taken back by the bank',
+  'topup.reinstated': 'A payment that was taken back stands again',
   'wallet.credited': 'Money came into the wallet',
   'wallet.low': 'Less than an hour is left',
   'wallet.exhausted': 'The money is used up',

@@ -65,7 +65,7 @@ const columns: Column<Invoice>[] = [
   { title: 'WHEN', value: ({ createdAt }) => localDate(createdAt) },
   { title: 'AMOUNT', value: ({ amountCents }) => usd(amountCents), align: 'right' },
   { title: 'STATE', value: ({ status }) => wordOf(stateWords, status) },
-  { title: 'FOR', value: ({ reason }) => wordOf(reasonWords, reason), dropAs: 1 },
+  { title: 'FOR', value: forWhat, dropAs: 1 },
   {
     title: 'DUE',
     value: ({ status, dueAt }) => (status === 'open' && dueAt !== null ? localDate(dueAt) : ''),
@@ -85,8 +85,14 @@ const stateWords: Readonly<Record<Invoice['status'], string>> = {
 const reasonWords: Readonly<Record<Invoice['reason'], string>> = {
   topup_failed: 'a top-up that failed',
   overage: 'use beyond the wallet',
-  manual: 'other',
+  manual: 'a correction',
 };
+
+/** A correction says itself what it is for: a payment that was refunded or taken back, say. */
+function forWhat({ reason, lineItems }: Invoice): string {
+  const [item] = reason === 'manual' ? lineItems : [];
+  return item?.description ?? wordOf(reasonWords, reason);
+}
 
 async function pay(cli: Cli, given: string | undefined, browser: boolean): Promise<void> {
   const client = cli.client();

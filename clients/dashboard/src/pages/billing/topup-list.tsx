@@ -53,7 +53,7 @@ const tones: Readonly<Record<Topup['status'], Tone>> = {
 };
 
 function TopupRow({ topup }: { readonly topup: Topup }) {
-  const { amountCents, creditedCents, status, source, createdAt } = topup;
+  const { amountCents, creditedCents, source, createdAt } = topup;
   const isOther = creditedCents !== null && creditedCents !== amountCents;
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[10rem_minmax(0,1fr)_7rem_minmax(8rem,auto)] md:items-baseline">
@@ -65,7 +65,7 @@ function TopupRow({ topup }: { readonly topup: Topup }) {
         <TopupDetail topup={topup} />
       </div>
       <span className="col-start-2 row-start-2 text-right md:col-start-3 md:row-start-1 md:text-left">
-        <Badge tone={lookUp(tones, status) ?? 'neutral'}>{wordOf(t.states, status)}</Badge>
+        <TopupState topup={topup} />
       </span>
       <span className="col-start-2 row-start-1 text-right md:col-start-4">
         <Money cents={amountCents} className="font-medium" />
@@ -73,6 +73,16 @@ function TopupRow({ topup }: { readonly topup: Topup }) {
       </span>
     </li>
   );
+}
+
+/** Its state; a payment that was refunded or disputed is not shown as paid. */
+function TopupState({ topup }: { readonly topup: Topup }) {
+  const { status, creditedCents, reversedCents } = topup;
+  if (!(reversedCents > 0)) {
+    return <Badge tone={lookUp(tones, status) ?? 'neutral'}>{wordOf(t.states, status)}</Badge>;
+  }
+  const isWhole = reversedCents >= (creditedCents ?? 0);
+  return <Badge tone="bad">{isWhole ? t.takenBack : t.takenBackPart(money(reversedCents))}</Badge>;
 }
 
 /** What there is to know or to do about one payment beside its state. */
