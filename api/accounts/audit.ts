@@ -12,7 +12,6 @@ import { isIdKey, noSuchCursor, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery } from '../http/validation.js';
-import { refuseWhenCapped } from '../spending/capped.js';
 
 /** The user's audit trail, newest first: GET /v1/audit (decision 59, "The audit trail"). */
 export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -27,7 +26,6 @@ export const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSi
 function showAudit(deps: ApiDeps): Step {
   return async (ctx) => {
     const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
-    refuseWhenCapped(ctx);
     const { userId } = callerOf(ctx);
     const before = await findPlace(deps, userId, cursor);
     const rows = await listAuditEvents(deps.db, userId, { kind, beforeNo: before?.no }, pageSize + 1);

@@ -74,6 +74,5 @@ export const auditOperations: readonly Operation[] = [
         ],
       },
     ],
-    refusals: ['session_required'],
   },
 ];

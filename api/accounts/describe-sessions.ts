@@ -89,7 +89,7 @@ export const sessionOperations: readonly Operation[] = [
     name: 'refreshProof',
     tag,
     summary: 'Shows anew who you are',
-    description: `In two steps. Without a code one is mailed to you, for this session alone: one in 30 seconds, ${accountLimits.proofCodesPerHour} an hour and ${accountLimits.proofCodesPerDay} a day, beside those of sign-ins. With the code, the sign-in counts as fresh for ${minutes} minutes, and the session gets a new \`sid\`: the former one is worth nothing, and streams that it opened end with \`session_renewed\`. What makes API keys and webhooks, sets their addresses or raises limits is 403 \`fresh_sign_in_required\` otherwise. A sign-in by a mailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.`,
+    description: `In two steps. Without a code one is mailed to you, for this session alone: one in 30 seconds, ${accountLimits.proofCodesPerHour} an hour and ${accountLimits.proofCodesPerDay} a day, beside those of sign-ins. With the code, the sign-in counts as fresh for ${minutes} minutes, and the session gets a new \`sid\`: the former one is worth nothing, and streams that it opened end with \`session_renewed\`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 \`fresh_sign_in_required\` otherwise. A sign-in by a mailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.`,
     body: { schema: refreshProofSchema, examples: [{}, { code: '123456' }] },
     answers: [
       {

@@ -66,7 +66,7 @@ export const sshKeyOperations: readonly Operation[] = [
         links: leadsTo('/id', ['removeSshKey']),
       },
     ],
-    refusals: ['weak_key', 'duplicate_key', 'too_many_keys'],
+    refusals: ['weak_key', 'duplicate_key', 'too_many_keys', 'fresh_sign_in_required'],
   },
   {
     method: 'delete',

@@ -7,6 +7,7 @@ import { isId } from '../../domain/ids.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from './audit-event.js';
+import { refuseWhenNotFresh } from './fresh-proof.js';
 import { callerOf, sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller, requireSession } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -46,6 +47,8 @@ function listKeys(deps: ApiDeps): Step {
 function addKey(deps: ApiDeps): Step {
   return async (ctx) => {
     const { name, publicKey: given } = readBody(ctx, keySchema);
+    // It enters every machine that is rented from now on.
+    refuseWhenNotFresh(ctx);
     const key = given === undefined ? generateKeyPair() : parsePublicKey(given);
     const { userId } = sessionOf(ctx);
     const { line: publicKey, fingerprint } = key;

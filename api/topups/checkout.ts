@@ -2,12 +2,12 @@ import { findTopupOfUser, listTopups as listTopupRows } from '../../adapters/pos
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderTopupLock } from '../../adapters/postgres/requests/last-word.js';
-import { insertTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
+import { findTopupRequest, insertTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import { newId } from '../../adapters/ids.js';
 import { isId, type TopupId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { noteAudit } from '../accounts/audit-event.js';
-import { callerOf, keyIdOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, keyIdOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -17,6 +17,7 @@ import { countCardTries } from './card-tries.js';
 import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery } from './shapes.js';
 import { openTopup } from '../../adapters/temporal/open-topup.js';
 import { readBody, readQuery } from '../http/validation.js';
+import { refuseWhenCapped } from '../spending/capped.js';
 
 const ENDPOINT = 'POST /v1/billing/checkout';
 
@@ -110,6 +111,7 @@ function listTopups(deps: ApiDeps): Step {
   return async (ctx) => {
     const { idempotencyKey, cursor, pageSize } = readQuery(ctx, topupsQuery);
     const before = readCursor(cursor, isTopupKey)?.[0];
+    if (idempotencyKey === undefined) refuseWhenCapped(ctx);
     const only = await onlyMade(ctx, deps.db, ENDPOINT, idempotencyKey);
     const rows = await listTopupRows(deps.db, callerOf(ctx).userId, before, pageSize + 1, only);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
@@ -121,7 +123,10 @@ function showTopup(deps: ApiDeps): Step {
   return async (ctx) => {
     const id = ctx.params['id'] ?? '';
     const row = isId('top', id) && (await findTopupOfUser(deps.db, callerOf(ctx).userId, id));
-    if (!row) {
+    const key = onlyOf(ctx);
+    const isSeen =
+      row && (key === undefined || (await findTopupRequest(deps.db, row.id))?.api_key_id === key);
+    if (!isSeen) {
       throw new Refusal('topup_not_found', 'You have no such top-up: GET /v1/billing/topups lists yours.');
     }
     ctx.body = presentTopup(row);

@@ -169,6 +169,7 @@ const topups: readonly Operation[] = [
     summary: 'Your top-ups, newest first',
     query: topupsQuery,
     answers: [{ ...pageOf('topups', topup, exampleTopup), links: leadsTo('/topups/0/id', ['showTopup']) }],
+    refusals: ['session_required'],
   },
   {
     method: 'get',

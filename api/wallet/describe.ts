@@ -266,7 +266,6 @@ export const walletOperations: readonly Operation[] = [
     answers: [
       { description: 'The statement.', schema: statement, examples: [exampleStatement, exampleGrouped] },
     ],
-    refusals: ['session_required'],
   },
   {
     method: 'get',
@@ -290,6 +289,5 @@ export const walletOperations: readonly Operation[] = [
         headers: { 'Content-Disposition': text },
       },
     ],
-    refusals: ['session_required'],
   },
 ];

@@ -13,7 +13,6 @@ import {
 import { groupedBy } from '../../domain/grouped.js';
 import type { RentalId } from '../../domain/ids.js';
 import { labelKeyPattern } from '../../domain/rentals/labels.js';
-import { refuseWhenCapped } from '../spending/capped.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -63,7 +62,6 @@ function showStatement(deps: ApiDeps): Step {
     const query = readQuery(ctx, statementQuery);
     const { from, to, groupBy: labelKey } = query;
     refuseUnordered(from, to);
-    refuseWhenCapped(ctx);
     const statement = await readStatement(deps.db, callerOf(ctx).userId, { from, to, labelKey });
     ctx.type = 'json';
     ctx.body = Readable.from(piecesOf(presentStatement(query, statement)));
@@ -170,7 +168,6 @@ function sendCsv(deps: ApiDeps): Step {
   return async (ctx) => {
     const { from, to } = readQuery(ctx, csvQuery);
     refuseUnordered(from, to);
-    refuseWhenCapped(ctx);
     const stretch = await findStretch(deps.db, callerOf(ctx).userId, from, to);
     const readPage = (fromSeq: number): Promise<LedgerEntry[]> =>
       // Whoever has gone while it waited needs no page.

@@ -233,6 +233,6 @@ export const webhookOperations: readonly Operation[] = [
         examples: [{ ...example, secret, previousSecretValidUntil: '2026-11-02T10:12:31.250Z' }],
       },
     ],
-    refusals: ['webhook_not_found', 'webhooks_disabled'],
+    refusals: ['webhook_not_found', 'webhooks_disabled', 'fresh_sign_in_required'],
   },
 ];

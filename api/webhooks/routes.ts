@@ -32,6 +32,7 @@ import {
   changeSchema,
   deliveriesQuery,
   redeliverSchema,
+  tellsMoreOfSignIns,
   tooManyWebhooks,
   webhookSchema,
   type WebhookChangeRequest,
@@ -92,6 +93,7 @@ function change(deps: ApiDeps): Step {
     if (body.url !== undefined) refuseWhenNotFresh(ctx);
     const url = body.url === undefined ? undefined : await checkReceiver(ctx, deps, body.url);
     ctx.body = await changing(ctx, deps, async (trx, hook) => {
+      if (tellsMoreOfSignIns(body.types, hook.types)) refuseWhenNotFresh(ctx);
       const changed = changedFields({ ...body, url }, hook);
       const row = await changeWebhook(trx, hook, { ...body, url });
       if (changed.length > 0 || row.state !== hook.state) await tellChange(trx, ctx, hook, changed);
@@ -193,6 +195,7 @@ function refuseWhenTooOften({ allowed, resetMs }: Standing): void {
 
 function rotate(deps: ApiDeps): Step {
   return async (ctx) => {
+    refuseWhenNotFresh(ctx);
     const publicKey = sealingKeyOf(deps);
     const secret = newWebhookSecret();
     ctx.body = await changing(ctx, deps, async (trx, hook) => {

@@ -10,6 +10,7 @@ import {
   setSessionCookie,
   type Step,
 } from '../../api/http/middleware/session.js';
+import { refuseClosedToCapped } from '../../api/spending/capped.js';
 import { accessOf } from '../../api/http/openapi/document.js';
 import type { AuditKind } from '../../domain/accounts/audit.js';
 import { looksLikeApiKey } from '../../domain/accounts/api-keys.js';
@@ -30,6 +31,7 @@ export function signedIn(
     const account = await identify(world, ctx);
     const method = ctx.method === 'HEAD' ? 'get' : ctx.method.toLowerCase();
     refuseUnless(ctx, accessOf(method, String(ctx._matchedRoute)));
+    refuseClosedToCapped(ctx, String(ctx._matchedRoute));
     if (!account) throw new Error('whoever may call has an account');
     ctx.set('Cache-Control', 'no-store');
     const { caller } = ctx.state;

@@ -3,6 +3,7 @@ import type { FoundApiKey } from '../../../adapters/postgres/accounts/api-keys.j
 import { keyRefusals } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import { Refusal } from '../../../domain/refusal.js';
+import { refuseClosedToCapped } from '../../spending/capped.js';
 import type { Access, ApiState } from '../../context.js';
 import { plainAddress } from './client-address.js';
 import { setSessionCookie, type CookieDeps, type Step } from './session.js';
@@ -29,6 +30,7 @@ export function requireCaller(deps: CookieDeps, scope: ApiKeyScope): Guard {
 function guard(deps: CookieDeps, access: Access): Guard {
   const step: Step = async (ctx, next) => {
     refuseUnless(ctx, access);
+    refuseClosedToCapped(ctx, String(ctx._matchedRoute));
     // Nothing between us and a user may keep what they read.
     ctx.set('Cache-Control', 'no-store');
     const { caller } = ctx.state;

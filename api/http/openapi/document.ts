@@ -14,6 +14,7 @@ import { definitionOf, named, type JsonSchema } from './json-schema.js';
 import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { Access } from '../../context.js';
+import { openToCapped } from '../../spending/capped.js';
 import type { DescribedAnswer, Links, Operation } from './operation.js';
 import { budgetOperations } from '../../spending/describe.js';
 import { paymentOperations } from '../../topups/describe.js';
@@ -288,9 +289,11 @@ function refusalsOf(operation: Operation): RefusalCode[] {
 }
 
 /** How a caller who is not known, or may not, is refused (middleware/caller.ts). */
-function callerRefusals({ scope }: Operation): RefusalCode[] {
+function callerRefusals({ scope, method, path }: Operation): RefusalCode[] {
   const ofKeys = ['key_unknown', 'key_expired', 'key_revoked', 'key_suspended', 'key_address'] as const;
-  return ['unauthorized', ...ofKeys, scope === undefined ? 'session_required' : 'key_scope'];
+  const isOpenToCapped = openToCapped.has(`${method.toUpperCase()} ${path}`);
+  const ofScope = isOpenToCapped ? (['key_scope'] as const) : (['key_scope', 'session_required'] as const);
+  return ['unauthorized', ...ofKeys, ...(scope === undefined ? (['session_required'] as const) : ofScope)];
 }
 
 /** Tells whether middleware/request-limits.ts counts an operation: everything under /v1 but the processor's events. */

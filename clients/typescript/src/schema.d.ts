@@ -203,7 +203,7 @@ export interface paths {
         put?: never;
         /**
          * Shows anew who you are
-         * @description In two steps. Without a code one is mailed to you, for this session alone: one in 30 seconds, 5 an hour and 10 a day, beside those of sign-ins. With the code, the sign-in counts as fresh for 15 minutes, and the session gets a new `sid`: the former one is worth nothing, and streams that it opened end with `session_renewed`. What makes API keys and webhooks, sets their addresses or raises limits is 403 `fresh_sign_in_required` otherwise. A sign-in by a mailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.
+         * @description In two steps. Without a code one is mailed to you, for this session alone: one in 30 seconds, 5 an hour and 10 a day, beside those of sign-ins. With the code, the sign-in counts as fresh for 15 minutes, and the session gets a new `sid`: the former one is worth nothing, and streams that it opened end with `session_renewed`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 `fresh_sign_in_required` otherwise. A sign-in by a mailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.
          */
         post: operations["refreshProof"];
         delete?: never;
@@ -4373,14 +4373,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -4438,14 +4438,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, session_required, key_address */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             413: components["responses"]["PayloadTooLargeError"];
@@ -5994,14 +5994,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -6195,14 +6195,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -6367,14 +6367,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -6472,14 +6472,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -6595,14 +6595,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -6652,14 +6652,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["InvoiceNotFoundError"];
@@ -6710,14 +6710,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["InvoiceNotFoundError"];
@@ -6762,14 +6762,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -6886,14 +6886,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["WebhookNotFoundError"];
@@ -7075,14 +7075,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["WebhookNotFoundError"];
@@ -7271,14 +7271,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, session_required, key_address */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["WebhookNotFoundError"];
@@ -7382,14 +7382,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];

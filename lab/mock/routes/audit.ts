@@ -1,4 +1,3 @@
-import { refuseWhenCapped } from '../../../api/spending/capped.js';
 import { auditQuery, presentAuditEvent } from '../../../api/accounts/audit.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
@@ -12,7 +11,6 @@ export function auditRoutes(router: ApiRouter, world: World): void {
     '/v1/audit',
     signedIn(world, async (ctx, { audit }) => {
       const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
-      refuseWhenCapped(ctx);
       const before = await numberOf(readCursor(cursor, isIdKey('aud')), (id) =>
         Promise.resolve(audit.find((event) => event.id === id)?.no),
       );

@@ -1,4 +1,4 @@
-import { keyIdOf, type ApiRouter } from '../../../api/context.js';
+import { keyIdOf, onlyOf, type ApiRouter } from '../../../api/context.js';
 import { pageOf, readCursor } from '../../../api/http/cursor.js';
 import {
   autoTopupSchema,
@@ -6,6 +6,7 @@ import {
   presentAutoTopup,
   refuseWhenCapIdle,
 } from '../../../api/topups/auto-topup-shapes.js';
+import { refuseWhenCapped } from '../../../api/spending/capped.js';
 import { presentCard } from '../../../api/topups/card-shapes.js';
 import {
   checkoutSchema,
@@ -58,6 +59,7 @@ function topupRoutes(router: ApiRouter, world: World): void {
     '/v1/billing/topups',
     signedIn(world, (ctx, account) => {
       const { idempotencyKey, cursor, pageSize } = readQuery(ctx, topupsQuery);
+      if (idempotencyKey === undefined) refuseWhenCapped(ctx);
       const before = readCursor(cursor, isTopupKey)?.[0] ?? 'top_~';
       const isMade = madeUnder(ctx, account, CHECKOUT, idempotencyKey);
       const rows = account.topups
@@ -69,9 +71,13 @@ function topupRoutes(router: ApiRouter, world: World): void {
   );
   router.get(
     '/v1/billing/topups/:id',
-    signedIn(world, (ctx, { topups }) => {
+    signedIn(world, (ctx, { topups, audit }) => {
       const topup = topups.find(({ id }) => id === ctx.params['id']);
-      if (!topup) throw refusalOf('topup_not_found');
+      const key = onlyOf(ctx);
+      const isSeen =
+        key === undefined ||
+        audit.some(({ entity_id: id, api_key_id: by }) => id === topup?.id && by === key);
+      if (!topup || !isSeen) throw refusalOf('topup_not_found');
       ctx.body = presentTopup(topup);
     }),
   );

@@ -1,5 +1,6 @@
 import type { SshKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
+import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { generateKeyPair, parsePublicKey } from '../../../api/accounts/public-keys.js';
 import { keySchema, presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
@@ -35,6 +36,7 @@ export function sshKeyRoutes(router: ApiRouter, world: World): void {
 function addKey(world: World) {
   return signedIn(world, (ctx, account) => {
     const { name, publicKey } = readBody(ctx, keySchema);
+    refuseWhenNotFresh(ctx);
     const key = publicKey === undefined ? generateKeyPair() : parsePublicKey(publicKey);
     const { fingerprint } = key;
     if (account.sshKeys.some((row) => row.fingerprint === fingerprint)) {

@@ -12,6 +12,7 @@ import {
   changeSchema,
   deliveriesQuery,
   redeliverSchema,
+  tellsMoreOfSignIns,
   tooManyWebhooks,
   webhookSchema,
 } from '../../../api/webhooks/request.js';
@@ -89,7 +90,8 @@ function add(world: World): Step {
 function change(world: World) {
   return (hook: MockWebhook, ctx: ApiContext, account: Account): object => {
     const { url, types, description } = readBody(ctx, changeSchema);
-    if (url !== undefined) refuseWhenNotFresh(ctx);
+    if ([url !== undefined, tellsMoreOfSignIns(types, hook.row.types)].includes(true))
+      refuseWhenNotFresh(ctx);
     const href = url === undefined ? undefined : readUrl(url);
     const changed = changedFields({ url: href, types, description }, hook.row);
     const isChallenged = href !== undefined && (href !== hook.row.url || hook.row.state !== 'enabled');

@@ -10,11 +10,14 @@ export const keysQuery = queryOptions({
 /** What `useAddKey` sends: a public key, or the wish for a pair. */
 type NewKey = Parameters<typeof api.sshKeys.add>[0];
 
-/** Adds a key, and reads the list anew. */
-export function useAddKey() {
+/**
+ * Adds a key, and reads the list anew.
+ * @param run does what may take a fresh sign-in (`useFreshProof`)
+ */
+export function useAddKey(run: <T>(action: () => Promise<T>) => Promise<T>) {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (key: NewKey) => api.sshKeys.add(key),
+    mutationFn: (key: NewKey) => run(() => api.sshKeys.add(key)),
     // A private half is not kept in the cache of mutations once its form is gone.
     gcTime: 0,
     onSettled: () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey }),

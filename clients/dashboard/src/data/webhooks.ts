@@ -65,10 +65,10 @@ export function useRemoveWebhook(id: string) {
 }
 
 /** Makes a new secret; the one before signs as well for a day. */
-export function useRotateSecret(id: string) {
+export function useRotateSecret(id: string, run: Run) {
   const again = useReadAgain();
   return useMutation({
-    mutationFn: () => api.webhooks.rotateSecret(id),
+    mutationFn: () => run(() => api.webhooks.rotateSecret(id)),
     gcTime: 0,
     onSettled: () => again(id),
   });

@@ -1,5 +1,6 @@
 import { isApiError } from '@gpu-rental/client';
 import { useState } from 'react';
+import { useFreshProof } from '../../app/fresh-proof.js';
 import { fieldError } from '../../data/errors.js';
 import { commentOf, isPrivateKey } from '../../data/key-text.js';
 import { useAddKey } from '../../data/keys.js';
@@ -16,7 +17,8 @@ export function AddKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const [way, setWay] = useState<'paste' | 'generate'>('paste');
   const [name, setName] = useState('');
   const [publicKey, setPublicKey] = useState('');
-  const add = useAddKey();
+  const { run, dialog } = useFreshProof();
+  const add = useAddKey(run);
   const made = add.data?.privateKey;
   if (made !== undefined) return <MadeKeyDialog name={name} privateKey={made} onClose={onClose} />;
   const submit = (): void => {
@@ -32,6 +34,7 @@ export function AddKeyDialog({ onClose }: { readonly onClose: () => void }) {
       submit={way === 'paste' ? t.save : t.make}
       onSubmit={submit}
       isBusy={add.isPending}
+      beside={dialog}
     >
       <Segmented
         label={t.how}

@@ -50,7 +50,8 @@ export function ChangeWebhookDialog({ hook, onClose }: WebhookDialogProps) {
 
 /** Makes a new secret after a question, and shows it once. */
 export function RotateSecretDialog({ hook, onClose }: WebhookDialogProps) {
-  const rotate = useRotateSecret(hook.id);
+  const { run, dialog } = useFreshProof();
+  const rotate = useRotateSecret(hook.id, run);
   if (rotate.data) {
     const { secret, previousSecretValidUntil } = rotate.data;
     return (
@@ -73,7 +74,9 @@ export function RotateSecretDialog({ hook, onClose }: WebhookDialogProps) {
       onConfirm={() => rotate.mutate()}
       isBusy={rotate.isPending}
       error={rotate.error}
-    />
+    >
+      {dialog === false ? undefined : dialog}
+    </ConfirmDialog>
   );
 }
 
