@@ -98,6 +98,32 @@ describe('metering', () => {
     assert.deepEqual([after.available_cents, after.reserved_cents], [1_000 - price, 0]);
   });
 
+  /** An end that is written after a cent beyond it was charged: by a clock that stood behind, or by hand. */
+  const earlierEnds = {
+    user: (id: RentalId) =>
+      db.raw(
+        `insert into stop_requests (rental_no, requested_by, requested_at)
+         select no, 'user', running_at + interval '1 hour' from rentals where id = ?`,
+        [id],
+      ),
+    auto_stop: (id: RentalId) =>
+      db.raw(`update rentals set auto_stop_at = running_at + interval '1 hour' where id = ?`, [id]),
+  } as const;
+  for (const [reason, endEarlier] of Object.entries(earlierEnds)) {
+    it(`ends a rental no earlier than its last charged cent (${reason})`, async () => {
+      const wallet = await insertWallet(db, 1_000);
+      const id = await insertRunning(db, wallet, { priceCents: 100, ranMs: 2.5 * HOUR });
+      await tick(db, whole);
+      await endEarlier(id);
+      await tick(db, whole);
+      const ended = await getRental(db, id);
+      assert.deepEqual(
+        [ended.stop_reason, ended.charged_cents, billedMs(ended)],
+        [reason, 250, elapsedMsAtCents(100, 250)],
+      );
+    });
+  }
+
   it('ends a rental in the tick that cannot pay the next cent, at the millisecond its money ended', async () => {
     // 36,000 cents an hour are a cent each 100 ms. 150 cents last 15,000 ms; the next cent is due at 15,100 ms.
     const wallet = await insertWallet(db, 150);

@@ -114,6 +114,27 @@ describe('lookAtWebhook', () => {
     assert.deepEqual(rows.map(({ seq }) => seq).sort(), [1, 2, 3, null]);
   });
 
+  it('takes from the retry line what has waited longest, whatever came first', async () => {
+    const id = await enabled();
+    await happen(api.db, user.user.id, times(3));
+    await look(id);
+    const before = receiver.events().length;
+    const first_tried_at = new Date(Date.now() - 600_000);
+    const minutesAgo = { 4: 3, 2: 2, 3: 1 } as const;
+    for (const [seq, minutes] of Object.entries(minutesAgo)) {
+      const next_try_at = new Date(Date.now() - minutes * 60_000);
+      await api
+        .db('webhook_retries')
+        .insert({ webhook_id: id, seq: Number(seq), tries: 6, first_tried_at, next_try_at });
+    }
+    await look(id);
+    const again = receiver.events().slice(before);
+    assert.deepEqual(
+      again.map(({ seq }) => seq),
+      [4, 2, 3],
+    );
+  });
+
   it('drops an event from the retry line that is no longer kept', async () => {
     const id = await enabled();
     await look(id);
