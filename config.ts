@@ -124,7 +124,7 @@ function configOf(env: ValuesOf<typeof variables>) {
     meter: meterOf(env),
     /** The most that one operator may move alone, in cents (decision 87, "Operator orders"). */
     orderSingleLimitCents: env.ORDER_SINGLE_LIMIT_CENTS,
-    /** How often cards may be tried (decision 133, "Trying of cards"). */
+    /** How often cards may be tried (decision 128, "Trying of cards"). */
     cardTries: {
       perHour: env.CARD_TRIES_PER_HOUR,
       perHourOfAddress: env.CARD_TRIES_PER_HOUR_OF_ADDRESS,

@@ -29,7 +29,7 @@ export interface ApiSettings {
    * kind.
    */
   readonly requestsAtOnce: number;
-  /** Decision 136, "Unread answers": how often it is asked whether a reader may still have what they are sent. */
+  /** Decision 129, "Unread answers": how often it is asked whether a reader may still have what they are sent. */
   readonly askAgainMs: number;
   readonly billing: {
     readonly enabled: boolean;
@@ -41,7 +41,7 @@ export interface ApiSettings {
   };
   /** The daily cap of auto-topup for accounts that are made now, in cents; null: no cap. */
   readonly autoTopupDailyCapCents: number | null;
-  /** Decision 133, "Trying of cards": ways to try one that may be begun, and the declines that end a card's form. */
+  /** Decision 128, "Trying of cards": ways to try one that may be begun, and the declines that end a card's form. */
   readonly cardTries: {
     readonly perHour: number;
     readonly perHourOfAddress: number;

@@ -45,9 +45,9 @@ import * as cheaperChains from './042-cheaper-chains.js';
 import * as unwrittenMeters from './043-unwritten-meters.js';
 import * as carefulLooks from './044-careful-looks.js';
 import * as markedWhenBroken from './045-marked-when-broken.js';
-import * as accountTies from './048-account-ties.js';
-import * as endsOwn from './052-ends-own.js';
-import * as declines from './053-declines.js';
+import * as accountTies from './046-account-ties.js';
+import * as endsOwn from './047-ends-own.js';
+import * as declines from './048-declines.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -98,9 +98,9 @@ const steps: readonly [name: string, step: Step][] = [
   ['043-unwritten-meters', unwrittenMeters],
   ['044-careful-looks', carefulLooks],
   ['045-marked-when-broken', markedWhenBroken],
-  ['048-account-ties', accountTies],
-  ['052-ends-own', endsOwn],
-  ['053-declines', declines],
+  ['046-account-ties', accountTies],
+  ['047-ends-own', endsOwn],
+  ['048-declines', declines],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

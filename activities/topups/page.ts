@@ -75,7 +75,7 @@ export async function settlePage(deps: ActivityDeps, topup: TopupRow, sessionId:
   }
 }
 
-/** Says whether an open page ends because of the cards that were declined on it (decision 133, "Trying of cards"). */
+/** Says whether an open page ends because of the cards that were declined on it (decision 128, "Trying of cards"). */
 async function isTriedOut(deps: ActivityDeps, topup: TopupRow, page: CheckoutSession): Promise<boolean> {
   if (page.status !== 'open' || page.payment?.status === 'processing') return false;
   const declines = await countEndingDeclines(

@@ -102,7 +102,7 @@ export function noSuchApiKey(): Refusal {
 }
 
 /**
- * Refuses to a key that ends only what it opened (decision 144, "Keys that end their own") what ends another machine, or
+ * Refuses to a key that ends only what it opened (decision 133, "Keys that end their own") what ends another machine, or
  * moves its limits: a lower one ends it too.
  * @throws Refusal key_ends_own
  */

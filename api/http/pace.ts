@@ -52,7 +52,7 @@ const LOOKS = 6;
 
 /**
  * Cuts the connections of clients that do not take their answers, whoever they are: an unread answer holds memory, and
- * a file its place (decision 136, "Unread answers").
+ * a file its place (decision 129, "Unread answers").
  * @param answers those under way; it is read at each look
  */
 export class PaceWatch {

@@ -4,7 +4,7 @@ import { requestLimits } from '../../domain/requests/limits.js';
 
 /**
  * The requests of each connection, one after the other. Clients may send the next ones before they have an answer, and
- * thousands of them fit into one write; no browser does. One that sends too many is cut (decision 137, "Work for
+ * thousands of them fit into one write; no browser does. One that sends too many is cut (decision 130, "Work for
  * strangers").
  */
 export class Pipelines {

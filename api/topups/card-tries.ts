@@ -10,7 +10,7 @@ import { publicClientOf } from '../http/middleware/client-address.js';
 export type CountCardTry = (ctx: Pick<ApiContext, 'ip'>, userId: UserId) => Promise<void>;
 
 /**
- * Bounds the ways in which cards can be tried (decision 133, "Trying of cards"): forms, pages and charges that a user or
+ * Bounds the ways in which cards can be tried (decision 128, "Trying of cards"): forms, pages and charges that a user or
  * a public address begins in an hour, and cards of a user that banks declined in a day. All routes share the counters.
  */
 export function countCardTries({ db, settings }: ApiDeps): CountCardTry {

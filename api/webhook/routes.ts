@@ -131,7 +131,7 @@ async function signalWorkflow(ctx: ApiContext, deps: ApiDeps, route: EventRoute)
 }
 
 /**
- * Ends a form for a card in which too many were declined (decision 133, "Trying of cards"). If that fails, the next
+ * Ends a form for a card in which too many were declined (decision 128, "Trying of cards"). If that fails, the next
  * decline tries again.
  */
 async function endTriedSetup(

@@ -13,7 +13,7 @@ export const paymentLimits = {
   topupsPerDayWhenYoung: 10,
 
   /**
-   * Decision 133, "Trying of cards": ways to try a card that a user, or a public address, may begin in an hour; the
+   * Decision 128, "Trying of cards": ways to try a card that a user, or a public address, may begin in an hour; the
    * declines that end a page; and those of a day after which a user begins no more.
    */
   cardTriesPerHour: 30,

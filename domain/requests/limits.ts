@@ -27,7 +27,7 @@ export const requestLimits = {
   requestTurnWaitMs: 5 * SECOND,
 
   /**
-   * Decision 136, "Unread answers": how many files are sent at once to the API keys of a user, to the user in all, and
+   * Decision 129, "Unread answers": how many files are sent at once to the API keys of a user, to the user in all, and
    * by one process; how much of an answer its reader must take in each stretch in which we wait for them; how often it
    * is asked whether the reader may still have it.
    */
@@ -58,7 +58,7 @@ export const requestLimits = {
   eventMaxBytes: 512 * 1024,
 
   /**
-   * Decision 137, "Work for strangers": how many bytes of bodies without a session one process reads at once, and one
+   * Decision 130, "Work for strangers": how many bytes of bodies without a session one process reads at once, and one
    * address sends; how long one of them may take to arrive while others want its place; how many requests may wait on
    * one connection for the one before.
    */

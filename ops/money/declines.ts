@@ -4,7 +4,7 @@ import { using, type OpsContext } from '../context.js';
 import { countOf } from '../options.js';
 import { iso, printRows, readable, type Print } from '../output.js';
 
-/** `ops declines`: whose cards banks decline (decision 133, "Trying of cards"). */
+/** `ops declines`: whose cards banks decline (decision 128, "Trying of cards"). */
 export function addDeclinesCommand(program: Command, context: OpsContext): void {
   readable(program.command('declines'))
     .description('Users whose cards were declined in the last 24 hours, those with the most declines first.')

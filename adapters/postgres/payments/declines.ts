@@ -11,7 +11,7 @@ export type TriedPage = { readonly topupId: TopupId } | { readonly setupId: stri
 
 /**
  * Says whether so many cards were declined on a page or in a form that it must end, or so many of its user's that their
- * pages end with the next decline (decision 133, "Trying of cards").
+ * pages end with the next decline (decision 128, "Trying of cards").
  * @returns the declines on it that end it; 0: it stays
  */
 export async function countEndingDeclines(

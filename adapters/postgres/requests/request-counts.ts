@@ -22,18 +22,21 @@ export interface RequestCount {
  */
 export function createExactCount(db: Database, name: string, points: number, windowMs: number): RequestCount {
   const common = { keyPrefix: `api-${name}`, points, duration: windowMs / 1000 };
-  const limiter = new RateLimiterPostgres({
-    ...common,
-    storeClient: db,
-    storeType: 'knex',
-    tableName: 'rate_limits',
-    tableCreated: true,
-    // Housekeeping removes expired counters (upkeep.ts).
-    clearExpiredByTimeout: false,
-    inMemoryBlockOnConsumed: points,
-    insuranceLimiter: new RateLimiterMemory(common),
-  });
-  return { count: (key) => consume(limiter, key) };
+  // Made at the first request: routes are described without a database as well.
+  let made: RateLimiterPostgres | undefined;
+  const limiter = (): RateLimiterPostgres =>
+    (made ??= new RateLimiterPostgres({
+      ...common,
+      storeClient: db,
+      storeType: 'knex',
+      tableName: 'rate_limits',
+      tableCreated: true,
+      // Housekeeping removes expired counters (upkeep.ts).
+      clearExpiredByTimeout: false,
+      inMemoryBlockOnConsumed: points,
+      insuranceLimiter: new RateLimiterMemory(common),
+    }));
+  return { count: (key) => consume(limiter(), key) };
 }
 
 async function consume(limiter: RateLimiterPostgres, key: string): Promise<Standing> {

@@ -14,7 +14,7 @@ interface Answer {
 
 /**
  * The answers that are being sent to sessions and keys. One whose session or key has ended meanwhile is cut, however
- * slowly it is read (decision 136, "Unread answers"). Streams of events are asked about with their places
+ * slowly it is read (decision 129, "Unread answers"). Streams of events are asked about with their places
  * (events/registry.ts), and end with a word of why. A database that is away ends nothing.
  */
 export class AnswersUnderWay {

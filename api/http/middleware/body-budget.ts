@@ -18,7 +18,7 @@ export interface BodyBudgetLimits {
 
 /**
  * Bounds the bodies of strangers that one process reads at once by their bytes, since anybody may send them (decision
- * 137, "Work for strangers"). Whoever is refused sends again, as the payment processor does. Where one has arrived for
+ * 130, "Work for strangers"). Whoever is refused sends again, as the payment processor does. Where one has arrived for
  * longer than honest ones need, it makes room for the next.
  */
 export class BodyBudget {

@@ -19,7 +19,7 @@ interface Download {
 const { downloadsOfKeys, downloadsOfUser, downloadsOfProcess } = requestLimits;
 
 /**
- * Bounds the files that one process sends at once (decision 136, "Unread answers"). They take no turns of their caller,
+ * Bounds the files that one process sends at once (decision 129, "Unread answers"). They take no turns of their caller,
  * because how long one takes is its reader's choice. A reader over their bound ends their oldest one, so that nobody who
  * reads slowly, or has a key that was lost, keeps anybody from beginning.
  */

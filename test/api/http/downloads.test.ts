@@ -60,7 +60,7 @@ class Reader {
   }
 }
 
-describe('files that are sent (decision 136)', () => {
+describe('files that are sent (decision 129)', () => {
   let api: TestApi;
   let user: SignedIn;
   let readers: Reader[] = [];

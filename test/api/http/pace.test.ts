@@ -20,7 +20,7 @@ function cutAfterS(
   return undefined;
 }
 
-describe('the pace of a reader (decision 136)', () => {
+describe('the pace of a reader (decision 129)', () => {
   it('cuts one that reads nothing after 30 s, and one that reads a byte a second', () => {
     assert.equal(
       cutAfterS(100, () => 4_000_000),

@@ -10,7 +10,7 @@ import { until } from '../../support/until.js';
 
 const KIB = 1024;
 
-describe('the bodies of strangers (decision 137)', () => {
+describe('the bodies of strangers (decision 130)', () => {
   let nowMs = 0;
   const never = (): Promise<never> => new Promise(() => undefined);
   const outcomeOf = (reading: Promise<unknown>): Promise<string> =>

@@ -100,6 +100,7 @@ describe('checkout', () => {
         status: 'requires_payment',
         amountCents: 2_000,
         creditedCents: null,
+        reversedCents: 0,
         declineCode: null,
         checkoutUrl: topup.checkout_url,
         sessionId: topup.session_id,

@@ -21,6 +21,8 @@ interface Key {
 
 /** $39.92 an hour. */
 const machine = { familyId: 'b200', gpuCount: 8 };
+/** Large ones that end at once are soon too many for an hour. */
+const small = { familyId: 'rtx-4090', gpuCount: 1 };
 
 describe('gpu mcp', () => {
   let mock: MockServer;
@@ -102,7 +104,7 @@ describe('gpu mcp', () => {
   it('spends nothing by a key without a cap, unless its user has allowed it', async () => {
     const key = await keyWith({});
     const careful = await start(key);
-    const { quoteId } = await careful.call('quote', { ...machine, maxSpendCents: 1_000 });
+    const { quoteId } = await careful.call('quote', { ...small, maxSpendCents: 1_000 });
     const refused = await careful.refused('rent', { quoteId });
     assert.equal(refused['error'], 'no_spending_cap');
     const [, line] = /made by: gpu (keys create .*?)\. Or/.exec(String(refused['message'])) ?? [];
@@ -110,13 +112,13 @@ describe('gpu mcp', () => {
     assert.equal(made.code, 0, `the line that it names makes a key: ${made.err}`);
 
     const free = await start(key, '--allow-uncapped');
-    const told = await free.call('quote', { ...machine, maxSpendCents: 1_000 });
+    const told = await free.call('quote', { ...small, maxSpendCents: 1_000 });
     const { rentalId } = await free.call('rent', { quoteId: told['quoteId'] });
     assert.equal((await careful.refused('stop', { rentalId }))['error'], 'not_opened_here');
     await free.call('stop', { rentalId });
 
     const capped = await start(JSON.parse(made.out) as Key);
-    const again = await capped.call('quote', { ...machine, maxSpendCents: 1_000 });
+    const again = await capped.call('quote', { ...small, maxSpendCents: 1_000 });
     const rented = await capped.call('rent', { quoteId: again['quoteId'] });
     await capped.call('stop', { rentalId: rented['rentalId'] });
   });

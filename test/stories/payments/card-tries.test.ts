@@ -10,7 +10,7 @@ import { startService, type TestService } from '../../support/service/living-ser
 import { Paying, testCards } from '../../support/story/paying.js';
 import { until } from '../../support/until.js';
 
-/** Decision 133, "Trying of cards". */
+/** Decision 128, "Trying of cards". */
 describe('whoever tries stolen cards', () => {
   let service: TestService;
   let paying: Paying;

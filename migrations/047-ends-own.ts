@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
-/** Lets a key end only the machines that it opened (decision 144, "Keys that end their own"). Those of before end all. */
+/** Lets a key end only the machines that it opened (decision 133, "Keys that end their own"). Those of before end all. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table api_keys add column ends text not null default 'all'

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Finds the declines of a user's cards among the processor's events (decision 133, "Trying of cards"). */
+/** Finds the declines of a user's cards among the processor's events (decision 128, "Trying of cards"). */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create index processor_events_declines on processor_events ((object #>> '{metadata,user_id}'), received_at)
