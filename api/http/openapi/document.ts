@@ -56,7 +56,7 @@ const DESCRIPTION = [
   'Sign in with `POST /v1/auth/request-code` and `POST /v1/auth/verify-code`; the session is the cookie `sid`.',
   'Programs send an API key instead, `Authorization: Bearer gpur_…`, where an operation names a scope of keys.',
   'Everything that is not a success has one shape, the schema `ApiError`. At a path that is not described here it is',
-  '404 `not_found`, and with a method that is not described 405 `method_not_allowed`.',
+  '404 `not_found`, and with a method that is not described 405 `method_not_allowed`. A host that is not served is 421 `unknown_host`.',
   'A HEAD is answered as the GET would be, without a body.',
   'Requests are limited per minute and session or key, or address where there is none: the headers `RateLimit` and',
   '`RateLimit-Policy` of each answer say what is left, and `Retry-After` how long to wait after a 429.',

@@ -265,44 +265,47 @@ describe('reviveWorkflows', () => {
     });
   });
 
-  it('lets orders of many go on that were begun and have no run', async () => {
-    const operationId = newId('op');
-    const reason = 'the upstream was away';
-    await lone.db('operator_actions').insert({
-      id: operationId,
-      kind: 'refund_rentals',
-      operator: 'ann',
-      reason,
-      request: {},
-      result: {},
-    });
-    const user = await insertUser(lone.db);
-    const rental = await insertStoppedRental(lone.db, user.id, { closed_at: new Date() });
-    for (const id of [operationId, newId('op')]) {
-      await lone.db.transaction(async (trx) => {
-        await trx('operator_orders').insert({
-          id,
-          kind: 'refund_rentals',
-          request: {
-            kind: 'refund_rentals',
-            providerCode: 'lab',
-            from: longAgo.toISOString(),
-            to: new Date().toISOString(),
-            rentals: 1,
-            amountCents: 10,
-          },
-          reason,
-          requested_by: 'ann',
-          requested_at: longAgo,
-          status: 'requested',
-        });
-        await trx('operator_order_items').insert({ order_id: id, rental_no: rental.no, amount_cents: 10 });
+  /** Last, as nothing removes an order: a suite's own tests run before those of suites within it. */
+  describe('orders of many', () => {
+    it('go on that were begun and have no run', async () => {
+      const operationId = newId('op');
+      const reason = 'the upstream was away';
+      await lone.db('operator_actions').insert({
+        id: operationId,
+        kind: 'refund_rentals',
+        operator: 'ann',
+        reason,
+        request: {},
+        result: {},
       });
-    }
-    await revive();
-    assert.deepEqual(temporal.asked.slice(longLived.length), [['start', 'operation', operationId]]);
-    temporal.asked.length = 0;
-    await revive();
-    assert.ok(!temporal.ids.includes(operationId), 'it runs');
+      const user = await insertUser(lone.db);
+      const rental = await insertStoppedRental(lone.db, user.id, { closed_at: new Date() });
+      for (const id of [operationId, newId('op')]) {
+        await lone.db.transaction(async (trx) => {
+          await trx('operator_orders').insert({
+            id,
+            kind: 'refund_rentals',
+            request: {
+              kind: 'refund_rentals',
+              providerCode: 'lab',
+              from: longAgo.toISOString(),
+              to: new Date().toISOString(),
+              rentals: 1,
+              amountCents: 10,
+            },
+            reason,
+            requested_by: 'ann',
+            requested_at: longAgo,
+            status: 'requested',
+          });
+          await trx('operator_order_items').insert({ order_id: id, rental_no: rental.no, amount_cents: 10 });
+        });
+      }
+      await revive();
+      assert.deepEqual(temporal.asked.slice(longLived.length), [['start', 'operation', operationId]]);
+      temporal.asked.length = 0;
+      await revive();
+      assert.ok(!temporal.ids.includes(operationId), 'it runs');
+    });
   });
 });
