@@ -26,6 +26,8 @@ type Step =
   | {
       readonly kind: 'rent';
       readonly priceCents: number;
+      /** How much of an hour it holds, in thousandths: the rest of its time comes from what is available. */
+      readonly holdThousandths: number;
       readonly maxSpendCents: number | null;
       readonly autoStopMs: number | null;
     }
@@ -37,15 +39,81 @@ type Step =
   | { readonly kind: 'stop while ticking'; readonly index: number }
   | { readonly kind: 'lose'; readonly index: number; readonly aliveMs: number }
   | { readonly kind: 'settle'; readonly index: number }
-  | { readonly kind: 'credit'; readonly cents: number };
+  | { readonly kind: 'credit'; readonly cents: number }
+  | { readonly kind: 'topup'; readonly is: 'open' | 'over' };
 
 const index = fc.nat(5);
+const lose = fc.record({
+  kind: fc.constant('lose' as const),
+  index,
+  aliveMs: fc.oneof(fc.nat(200_000), fc.nat(14_400_000)),
+});
+const money = fc.record({ kind: fc.constant('credit' as const), cents: fc.integer({ min: 1, max: 20_000 }) });
+
+const HOUR = 3_600_000;
+
+interface Starving {
+  readonly waits: boolean;
+  readonly cameIn: fc.Arbitrary<number> | null;
+  readonly aliveMs: fc.Arbitrary<number>;
+}
+
+/** A rental runs out of money, may wait for an auto-topup and get some, and then loses its machine. */
+function starved({ waits, cameIn, aliveMs: alive }: Starving): fc.Arbitrary<Step[]> {
+  return fc
+    .record({
+      priceCents: fc.integer({ min: 20_000, max: 100_000 }),
+      holdThousandths: fc.nat(1_000),
+      firstMs: fc.integer({ min: 3 * HOUR, max: 4 * HOUR }),
+      secondMs: fc.integer({ min: 3 * HOUR, max: 4 * HOUR }),
+      cents: cameIn ?? fc.constant(0),
+      aliveMs: alive,
+    })
+    .map(({ priceCents, holdThousandths, firstMs, secondMs, cents, aliveMs }) => [
+      { kind: 'credit', cents: priceCents },
+      { kind: 'rent', priceCents, holdThousandths, maxSpendCents: null, autoStopMs: null },
+      ...(waits ? [{ kind: 'topup', is: 'open' } as const] : []),
+      { kind: 'pass', ms: firstMs },
+      { kind: 'tick', engines: 1, shards: 1 },
+      { kind: 'pass', ms: secondMs },
+      ...(cents === 0 ? [] : [{ kind: 'credit', cents } as const]),
+      { kind: 'lose', index: 0, aliveMs },
+    ]);
+}
+
+/** A cent a second, lost after an hour in which nothing was metered. */
+function lostUnmetered(maxSpendCents: number | null, aliveMs: fc.Arbitrary<number>): fc.Arbitrary<Step[]> {
+  return aliveMs.map((ms) => [
+    { kind: 'credit', cents: 3_600 },
+    { kind: 'rent', priceCents: 3_600, holdThousandths: 1_000, maxSpendCents, autoStopMs: null },
+    { kind: 'pass', ms: HOUR },
+    { kind: 'lose', index: 0, aliveMs: ms },
+  ]);
+}
+
+const early = fc.integer({ min: 60_001, max: HOUR - 1_000 });
+const late = fc.constant(9 * HOUR);
+
+/** How stories begin: with what chance alone hardly ever comes to. */
+const scenes = {
+  'ended by its money': starved({ waits: false, cameIn: null, aliveMs: late }),
+  'lost while it waited, before its money ended': starved({ waits: true, cameIn: null, aliveMs: early }),
+  'lost while it waited, after its money ended': starved({ waits: true, cameIn: null, aliveMs: late }),
+  'lost while it waited, after money that came in ended too': starved({
+    ...{ waits: true, cameIn: fc.integer({ min: 1, max: 50_000 }), aliveMs: late },
+  }),
+  'lost after its limit': lostUnmetered(100, fc.integer({ min: 100_000, max: HOUR })),
+  'lost within a minute': lostUnmetered(null, fc.nat(60_000)),
+} satisfies Readonly<Record<string, fc.Arbitrary<Step[]>>>;
+type Scene = keyof typeof scenes;
+
 const steps = fc.array(
   fc.oneof(
     {
       weight: 3,
       arbitrary: fc.record({
         kind: fc.constant('rent' as const),
+        holdThousandths: fc.oneof(fc.constant(1_000), fc.nat(1_000)),
         priceCents: fc.oneof(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 400_000 })),
         maxSpendCents: fc.option(fc.integer({ min: 1, max: 2_000 })),
         autoStopMs: fc.option(fc.integer({ min: 1, max: 7_200_000 })),
@@ -70,15 +138,10 @@ const steps = fc.array(
     fc.record({ kind: fc.constant('killed tick' as const) }),
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('stop' as const), index }) },
     fc.record({ kind: fc.constant('stop while ticking' as const), index }),
-    fc.record({ kind: fc.constant('lose' as const), index, aliveMs: fc.nat(200_000) }),
+    lose,
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('settle' as const), index }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        kind: fc.constant('credit' as const),
-        cents: fc.integer({ min: 1, max: 20_000 }),
-      }),
-    },
+    { weight: 2, arbitrary: money },
+    fc.record({ kind: fc.constant('topup' as const), is: fc.constantFrom('open' as const, 'over' as const) }),
   ),
   { minLength: 4, maxLength: 25 },
 );
@@ -92,24 +155,36 @@ describe('metering is exact, whatever happens in whatever order', () => {
   });
   after(() => database.close());
 
-  it('keeps chain, holds and balances after each step, and ends at the price that rate and instants give', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 30_000 }), steps, async (startCents, story) => {
-        const wallet = await insertWallet(db, startCents);
-        const rentals: RentalId[] = [];
-        for (const step of story) {
-          await take(step, wallet, rentals);
-          assert.deepEqual(await verifyLedger(db, wallet.user_id), [], `after ${JSON.stringify(step)}`);
-        }
-        for (const id of rentals) await askToStop(id);
-        await db.raw(`select pg_sleep(0.002)`);
-        await tick(db, { shard: 0, shards: 1 });
-        for (const id of rentals) await settleIfEnded(id);
-        await judge(wallet, rentals);
-      }),
-      { numRuns: 40, endOnFailure: false },
-    );
+  /** How many rentals of the stories were in each of these cases. */
+  let reached: Record<Scene | 'owes what its money did not cover', number>;
+  beforeEach(() => {
+    const none = Object.fromEntries(Object.keys(scenes).map((scene) => [scene, 0])) as Record<Scene, number>;
+    reached = { ...none, 'owes what its money did not cover': 0 };
   });
+
+  for (const [scene, begun] of Object.entries(scenes)) {
+    it(`keeps chain, holds and balances after each step, and ends at the price that rate and instants give: ${scene}`, async () => {
+      const stories = fc.tuple(begun, steps).map(([first, more]) => [...first, ...more]);
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 0, max: 20_000 }), stories, async (startCents, story) => {
+          const wallet = await insertWallet(db, startCents);
+          const rentals: RentalId[] = [];
+          for (const step of story) {
+            await take(step, wallet, rentals);
+            assert.deepEqual(await verifyLedger(db, wallet.user_id), [], `after ${JSON.stringify(step)}`);
+          }
+          for (const id of rentals) await askToStop(id);
+          await db.raw(`select pg_sleep(0.002)`);
+          await tick(db, { shard: 0, shards: 1 });
+          for (const id of rentals) await settleIfEnded(id);
+          await judge(wallet, rentals);
+        }),
+        { numRuns: 4, endOnFailure: false },
+      );
+      assert.ok(reached[scene as Scene] > 0, 'no story came to it');
+      if (scene === 'ended by its money') assert.ok(reached['owes what its money did not cover'] > 0);
+    });
+  }
 
   const asked = new Map<RentalId, Asked>();
 
@@ -127,6 +202,9 @@ describe('metering is exact, whatever happens in whatever order', () => {
       const own = asked.get(id) ?? assert.fail();
       const owed = charged + rental.overage_cents + rental.written_off_cents;
       assert.equal(owed, await dueOf(db, id, own));
+      reached['ended by its money'] += Number(rental.stop_reason === 'balance_exhausted');
+      reached['lost within a minute'] += Number(rental.status === 'failed');
+      reached['owes what its money did not cover'] += Number(rental.overage_cents > 0);
       const worst = worstCaseCents(own.priceCents, { ...own, autoStopAfterMs: own.autoStopMs });
       assert.ok(worst === null || owed <= worst, `${id} owes ${owed}, and at most ${worst} were quoted`);
     }
@@ -156,6 +234,7 @@ describe('metering is exact, whatever happens in whatever order', () => {
       if (available < step.priceCents || rentals.length >= 5) return;
       const id = await insertRunning(db, wallet, {
         priceCents: step.priceCents,
+        holdCents: Math.ceil((step.priceCents * step.holdThousandths) / 1_000),
         ranMs: 0,
         ...(step.maxSpendCents === null ? {} : { maxSpendCents: step.maxSpendCents }),
         ...(step.autoStopMs === null ? {} : { autoStopAfterMs: step.autoStopMs }),
@@ -182,6 +261,15 @@ describe('metering is exact, whatever happens in whatever order', () => {
     lose: async (step, _, picked) => picked && lose(picked, step.aliveMs),
     settle: async (_, __, picked) => picked && settleIfEnded(picked),
     credit: (step, wallet) => credit(db, wallet.user_id, step.cents),
+    topup: ({ is }, wallet) =>
+      is === 'open'
+        ? db.raw(`insert into intents (kind, wallet_id) values ('auto_topup', ?) on conflict do nothing`, [
+            wallet.id,
+          ])
+        : db('intents')
+            .where({ kind: 'auto_topup', wallet_id: wallet.id })
+            .whereNull('acknowledged_at')
+            .update({ acknowledged_at: db.raw('clock_ms()') }),
   };
 
   async function take(step: Step, wallet: WalletRow, rentals: RentalId[]): Promise<void> {
@@ -234,9 +322,33 @@ describe('metering is exact, whatever happens in whatever order', () => {
       const rental = await lockRental(trx, id);
       if (rental.status !== 'running' || !rental.running_at) return;
       const alive = Math.min(rental.running_at.getTime() + aliveMs, Date.now());
+      const meter = await trx('meters').where({ rental_no: rental.no }).first('starved_ms');
+      const waits = meter !== undefined && meter.starved_ms !== null;
       const isLost = await endLost(trx, wallet, rental, new Date(alive));
-      if (isLost) asked.get(id)!.lostAfterMs = alive - rental.running_at.getTime();
+      const { spend_limit_at: spentAt, auto_stop_at: stopAt } = rental;
+      const isLimited = [spentAt, stopAt].some((at) => at && at.getTime() <= alive);
+      reached['lost after its limit'] += Number(!isLost && isLimited);
+      if (!isLost) return;
+      asked.get(id)!.lostAfterMs = alive - rental.running_at.getTime();
+      if (waits) await isAllUsed(trx as Database, id, wallet.availableCents);
     });
+  }
+
+  /**
+   * One that waited uses all the money that there is, and no more: it ends by its loss before that has ended, or by
+   * its money with nothing left. @param cameInCents what was available when it was lost
+   */
+  async function isAllUsed(trx: Database, id: RentalId, cameInCents: number): Promise<void> {
+    const ended = await getRental(trx, id);
+    const { available_cents: left } = await getWallet(trx, ended.user_id);
+    if (ended.stop_reason !== 'balance_exhausted') {
+      reached['lost while it waited, before its money ended'] += 1;
+      assert.equal(ended.overage_cents + ended.written_off_cents, 0, `${id} owes nothing`);
+      return;
+    }
+    reached['lost while it waited, after its money ended'] += Number(cameInCents === 0);
+    reached['lost while it waited, after money that came in ended too'] += Number(cameInCents > 0);
+    assert.deepEqual([left, ended.refunded_cents, ended.released_cents], [0, 0, 0], `${id} used it all`);
   }
 
   async function settleIfEnded(id: RentalId): Promise<void> {

@@ -5,6 +5,7 @@ import type { QuoteId, RentalId } from '../../../domain/ids.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Answer } from '../../support/http/answers.js';
 import type { SignedIn } from '../../support/http/api.js';
+import { insertApiKeyOf } from '../../support/money/factories.js';
 import { credit } from '../../support/money/money.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { l40s, Renting, rtx4090 } from '../../support/story/renting.js';
@@ -198,6 +199,29 @@ describe('renting by a quote', () => {
     await renting.stop(user, rentalIn(await take(quoteId)));
     const after = await take(quoteId, undefined, other);
     assert.equal(after.status, 404, 'also once it was taken');
+  });
+
+  it('is 404 to a key with a cap for what its owner or another key was quoted, open or taken', async () => {
+    const keyOf = async (spendCapCents: number | null): Promise<SignedIn> => {
+      const { token } = await insertApiKeyOf(service.db, user.user.id, {
+        ...{ scopes: ['read', 'rentals'], spendCapCents },
+      });
+      return Object.assign(service.api.withKey(token), { user: user.user });
+    };
+    const [capped, uncapped] = [await keyOf(900), await keyOf(null)];
+    for (const asker of [user, uncapped]) {
+      const quoteId = await quote(l40s, asker);
+      const isNone = async () => {
+        const { status, body } = await take(quoteId, undefined, capped);
+        assert.deepEqual([status, body.error], [404, 'quote_not_found']);
+      };
+      await isNone();
+      const id = rentalIn(await take(quoteId, undefined, asker));
+      await isNone();
+      await renting.stop(user, id);
+    }
+    const own = rentalIn(await take(await quote(l40s, capped), undefined, capped));
+    await renting.stop(user, own);
   });
 
   it('refuses too little money, and opens the same quote once there is enough', async () => {

@@ -30,7 +30,9 @@ export async function dueOf(db: Database, id: RentalId, asked: Asked): Promise<n
   }
   const { ticked, charged } = await readCharges(db, rental.no);
   const stopMs = await readStopMs(db, rental.no, runningMs);
-  const dueMs = Math.min(askedMs(asked, stopMs, ticked), asked.lostAfterMs ?? Infinity);
+  const ownMs = askedMs(asked, stopMs, ticked);
+  const dueMs = Math.min(ownMs, asked.lostAfterMs ?? Infinity);
+  if (rental.stop_reason === 'pod_lost') assert.ok(endedMs < ownMs, `${id} ended before it was lost`);
   if (rental.stop_reason !== 'balance_exhausted') {
     assert.equal(endedMs, dueMs, `the end of ${id}`);
     return price(asked, dueMs);
