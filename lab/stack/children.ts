@@ -131,6 +131,8 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     WEBHOOK_PUBLIC_KEY: secrets.webhookKeys.publicKey,
     WEBHOOK_PRIVATE_KEYS: secrets.webhookKeys.privateKey,
     ALLOW_PRIVATE_MACHINES: 'true',
+    // Whoever tries the service out ends machines at once, and all their users pay with the same few cards.
+    FREE_MACHINES_CENTS: '100000',
     ALLOW_PRIVATE_WEBHOOKS: 'true',
     LAB_PROVIDER_URL: urls.provider,
     LAB_PROVIDER_KEY: secrets.providerKey,

@@ -79,7 +79,7 @@ export interface ServiceOptions {
    * seconds.
    */
   readonly minDunningDayMs?: number;
-  /** What machines may cost that nobody is billed for; default: the product's limits. */
+  /** What machines may cost that nobody is billed for; default: a lot, as all users of the lab pay with one card. */
   readonly freeMachines?: WorkerParts['settings']['freeMachines'];
   /** The address that findings are mailed to; default: none. */
   readonly operatorEmail?: string;
@@ -314,7 +314,7 @@ function limitsOf({
 }: ServiceOptions): Pick<WorkerParts['settings'], 'autoTopupCooldownMs' | 'freeMachines'> {
   return {
     ...(autoTopupCooldownMs !== undefined && { autoTopupCooldownMs }),
-    ...(freeMachines !== undefined && { freeMachines }),
+    freeMachines: freeMachines ?? { freeCents: 1_000_000 },
   };
 }
 
