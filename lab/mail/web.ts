@@ -29,7 +29,7 @@ export function createMailWeb(store: MailStore): Server {
 
 async function route(store: MailStore, method: string, url: URL, host: string): Promise<Reply> {
   // A web site may point a name of its own at loopback; its visitors' browsers must not read these mails.
-  if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host)) {
+  if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host)) {
     return refusal(403, 'forbidden', 'Ask for this by the name 127.0.0.1 or localhost.');
   }
   const [, folder, id, more] = url.pathname.split('/');

@@ -1,8 +1,9 @@
-import type { Middleware } from 'koa';
-import { Refusal } from '../../../domain/refusal.js';
+import type { Middleware, Request } from 'koa';
+import { Refusal, refusalStatus } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
 
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+/** The names of this machine by which a service on 127.0.0.1 is reached; nothing listens on ::1. */
+const LOOPBACK = ['127.0.0.1', 'localhost'];
 
 /** The origins of a service at a port of this machine's own names, for services that only this machine reaches. */
 export function loopbackOrigins(port: number): string[] {
@@ -11,7 +12,8 @@ export function loopbackOrigins(port: number): string[] {
 
 /**
  * Refuses requests for hosts that are not the service's, where those are known: a page elsewhere may point a name of its
- * own at this machine, and its visitors' browsers would take the service for a part of it.
+ * own at this machine, and its visitors' browsers would take the service for a part of it. A person who opens a page reads
+ * a sentence, a program its JSON.
  * @param hosts as `host:port`; null: any
  */
 export function refuseUnknownHosts(hosts: readonly string[] | null): Middleware<ApiState, object> {
@@ -20,10 +22,14 @@ export function refuseUnknownHosts(hosts: readonly string[] | null): Middleware<
     const asked = ctx.get('Host');
     // Every browser sends it.
     if (known === null || asked === '' || known.has(plainHost(asked))) return next();
-    throw new Refusal(
-      'unknown_host',
-      `This service does not answer to the name ${shown(asked)}. Open ${hosts?.[0]}.`,
-    );
+    const message = `This service does not answer to the name ${shown(asked)}. Open ${hosts?.[0]}.`;
+    if (!opensPage(ctx.request)) throw new Refusal('unknown_host', message);
+    // Plain text: the name is the asker's, and nothing in it is run.
+    ctx.status = refusalStatus.unknown_host;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.type = 'text/plain; charset=utf-8';
+    ctx.body = message;
+    return Promise.resolve();
   };
 }
 
@@ -40,12 +46,17 @@ export function leadPagesHome(dashboardUrl: string): Middleware<ApiState, object
   return (ctx, next) => {
     const asked = ctx.get('Host').toLowerCase();
     const isElsewhere = asked !== home.host && aliases.has(plainHost(asked));
-    if (!isElsewhere || ctx.method !== 'GET' || !ctx.get('Accept').includes('text/html')) return next();
+    if (!isElsewhere || !opensPage(ctx.request)) return next();
     ctx.set('Cache-Control', 'no-store');
     // Two slashes at the beginning name another host.
     ctx.redirect(`${home.origin}/${ctx.url.replace(/^[/\\]+/, '')}`);
     return Promise.resolve();
   };
+}
+
+/** Whether a person opens a page, rather than a program that reads JSON. */
+function opensPage(request: Request): boolean {
+  return request.method === 'GET' && request.get('Accept').includes('text/html');
 }
 
 /** A host in lower case, without the dot that ends a full name and without the port that plain HTTP has anyway. */

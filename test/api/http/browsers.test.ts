@@ -102,7 +102,6 @@ describe('the names of a service on this machine', () => {
     'localhost:8080',
     'LocalHost:8080',
     'localhost.:8080',
-    '[::1]:8080',
     'box.lan',
     'box.lan:80',
   ]) {
@@ -115,6 +114,8 @@ describe('the names of a service on this machine', () => {
     'evil.example',
     'localhost',
     'localhost:9300',
+    // It listens on 127.0.0.1 alone.
+    '[::1]:8080',
     '127.0.0.1.evil.example:8080',
     'box.lan.evil.example',
   ]) {
@@ -124,6 +125,16 @@ describe('the names of a service on this machine', () => {
       assert.match(bytes.toString(), /"unknown_host".*Open 127\.0\.0\.1:8080/);
     });
   }
+
+  it('tell a person so in a sentence alone, which names where to go', async () => {
+    const headers = { Host: 'evil.example', Accept: 'text/html,*/*' };
+    const { status, headers: answered, bytes } = await from(headers, '/app', 'GET');
+    assert.deepEqual([status, answered['content-type']], [421, 'text/plain; charset=utf-8']);
+    assert.equal(
+      bytes.toString(),
+      'This service does not answer to the name evil.example. Open 127.0.0.1:8080.',
+    );
+  });
 
   for (const origin of loopbackOrigins(8080)) {
     it(`may make changes: ${origin}`, async () => {
@@ -146,7 +157,6 @@ describe('the names of a service on this machine', () => {
 
   for (const [host, path] of [
     ['localhost:8080', '/app/billing?session=success'],
-    ['[::1]:8080', '/login'],
     ['127.0.0.1.:8080', '//evil.example/'],
   ] as const) {
     it(`lead a person to one of them, whose cookies they have: ${host}${path}`, async () => {
