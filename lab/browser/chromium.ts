@@ -51,10 +51,11 @@ function isProgram(file: string): boolean {
 /**
  * Starts a Chromium without a window. As root it has no sandbox, which a browser that sees nothing but this machine can
  * do without.
+ * @param args more of its own arguments
  */
-export function startChromium(): Promise<Browser> {
+export function startChromium(args: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium(),
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: [...args, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
   });
 }

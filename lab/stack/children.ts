@@ -107,8 +107,6 @@ export function logFileOf(name: string, settings: StackSettings): string {
  */
 function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.ProcessEnv {
   const urls = urlsOf(settings);
-  const dashboardUrl = settings.dashboardUrl ?? urls.api;
-  const origins = originsOf(settings);
   return {
     ...settings.env,
     ...stackVariables(settings),
@@ -119,10 +117,7 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     LOG_LEVEL: logLevelOf(settings),
     API_HOST: '127.0.0.1',
     METRICS_HOST: '127.0.0.1',
-    DASHBOARD_URL: dashboardUrl,
-    ALLOWED_ORIGINS: origins.join(','),
-    ALLOWED_HOSTS: [...origins, dashboardUrl].map((origin) => new URL(origin).host).join(','),
-    SECURE_COOKIE: 'false',
+    ...browserVariables(settings),
     SMTP_URL: urls.smtp,
     STRIPE_SECRET_KEY: secrets.processorSecretKey,
     STRIPE_PUBLISHABLE_KEY: secrets.processorPublishableKey,
@@ -138,6 +133,18 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     LAB_PROVIDER_KEY: secrets.providerKey,
     SHADEFORM_API_KEY: '',
     RUNPOD_API_KEY: '',
+  };
+}
+
+/** The variables of the API that say where browsers reach it, and where they find the dashboard. */
+export function browserVariables(settings: StackSettings) {
+  const dashboardUrl = settings.dashboardUrl ?? urlsOf(settings).api;
+  const origins = originsOf(settings);
+  return {
+    DASHBOARD_URL: dashboardUrl,
+    ALLOWED_ORIGINS: origins.join(','),
+    ALLOWED_HOSTS: [...origins, dashboardUrl].map((origin) => new URL(origin).host).join(','),
+    SECURE_COOKIE: 'false',
   };
 }
 

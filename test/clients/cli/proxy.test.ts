@@ -4,7 +4,9 @@ import { connect, type AddressInfo } from 'node:net';
 import { fetchOf } from '../../../clients/cli/src/http/proxy.js';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
-import { Person } from './support/person.js';
+import { until } from '../../support/until.js';
+import { GpuUser, type RunOptions } from './support/gpu.js';
+import { mailedCode, Person } from './support/person.js';
 
 describe('gpu behind a proxy', () => {
   let mock: MockServer;
@@ -56,6 +58,33 @@ describe('gpu behind a proxy', () => {
       assert.equal(refused.code, exitCodes.usage, refused.err);
       assert.match(refused.err, /^HTTPS_PROXY names no proxy/);
     }
+  });
+
+  it('plays the whole story behind one without a scheme: signs in, pays, rents, lists and stops', async () => {
+    const bob = new GpuUser(mock.url);
+    const host = new URL(proxyUrl).host;
+    const env = { HTTP_PROXY: host, HTTPS_PROXY: host };
+    const play = async (line: string, options: RunOptions = {}): Promise<string> => {
+      asked.splice(0);
+      const { code, out, err } = await bob.type(line, { env, ...options });
+      assert.equal(code, 0, `${line}: ${err}`);
+      assert.deepEqual([...new Set(asked)], [new URL(mock.url).host], line);
+      return out;
+    };
+    await play('login --email proxied@example.com', { types: mailedCode });
+    const paid = new Set<string>();
+    await play('pay 25 --no-browser', {
+      onOutput: (all) => {
+        const url = /http\S+checkout\S+/.exec(all)?.[0];
+        if (url === undefined || paid.has(url)) return;
+        paid.add(url);
+        void fetch(url, { redirect: 'manual' });
+      },
+    });
+    const { id } = JSON.parse(await play('rent rtx-4090 --yes --json')) as { id: string };
+    assert.match(await play('ls --json'), new RegExp(id));
+    await play(`stop ${id} --yes`);
+    await until('it is gone', async () => (await play('ls')).startsWith('No machine runs.'));
   });
 
   it('sends what has a body through it too', async () => {

@@ -4,6 +4,14 @@ import ssh2 from 'ssh2';
 import { libraryClient } from '../../../tools/demo/ssh-client.js';
 import { buildDashboard } from '../../support/dashboard/built.js';
 import { visit, type Visitor } from '../../support/dashboard/dashboard.js';
+import {
+  addKey,
+  fillPaymentPage,
+  mailedCode,
+  payFifty,
+  signInByCode,
+  stopIt,
+} from '../../support/dashboard/story-steps.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { until } from '../../support/until.js';
 
@@ -49,40 +57,17 @@ describe('the dashboard, from the sign-in to the last cent', function () {
   it('signs in with the code of a mail', async () => {
     await page.goto('/');
     await page.waitForURL(/\/login/);
-    await page.getByLabel('E-mail address').fill(email);
-    await page.getByRole('button', { name: 'Mail me a code' }).click();
-    const code = await until('the code arrives', async () => {
-      const answer = await fetch(`${service.inbox.url}/mails?to=${encodeURIComponent(email)}`);
-      return /code is (\d{6})/.exec(await answer.text())?.[1];
-    });
-    await page.getByLabel('Code of six digits').fill(code);
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await signInByCode(page, email, () => mailedCode(service.inbox.url, email));
     const { cookies } = await ann.context.storageState();
     assert.ok(cookies.every(({ httpOnly }) => httpOnly));
   });
 
   it('adds an SSH key', async () => {
-    await page.goto('/app/keys');
-    await page.getByRole('button', { name: 'Add a key' }).first().click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('laptop');
-    await dialog.getByLabel('Public key').fill(pair.public);
-    await dialog.getByRole('button', { name: 'Add the key' }).click();
-    await dialog.waitFor({ state: 'detached' });
-    await page.getByText('laptop').first().waitFor();
+    await addKey(page, pair.public);
   });
 
   it('pays at the processor’s page, and sees the money arrive', async () => {
-    await page.goto('/app/billing');
-    await page.getByRole('textbox', { name: 'Amount' }).fill('50');
-    await page.getByRole('button', { name: /^Pay \$50\.00/ }).click();
-    await page.waitForURL(/\/c\/pay\//);
-    await page.getByLabel('Card number').fill('4242 4242 4242 4242');
-    await page.getByLabel('Expiry (MM/YY)').fill('12/34');
-    await page.getByLabel('Security code').fill('123');
-    await page.getByRole('button', { name: 'Pay', exact: true }).click();
-    await page.waitForURL(/\/app\/billing/);
-    await page.getByText('$50.00 has arrived').waitFor();
+    await payFifty(page, () => fillPaymentPage(page));
     await until('the balance shows it', async () => centsIn(await figure('Available')) === 5_000);
     assert.equal((await wallet())?.available_cents, 5_000);
   });
@@ -132,12 +117,7 @@ describe('the dashboard, from the sign-in to the last cent', function () {
   });
 
   it('stops it after having asked, and says what it cost to the cent', async () => {
-    await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'));
-    await dialog.getByText('All data on the machine is lost.').waitFor();
-    await dialog.getByRole('button', { name: 'Stop it now' }).click();
-    await dialog.waitFor({ state: 'detached' });
-    await page.getByText('Stopped', { exact: true }).first().waitFor({ timeout: 30_000 });
+    await stopIt(page);
     const rental = await until('it is settled', async () => {
       const row = await service.db('rentals').first();
       return row?.settled_at instanceof Date && row;

@@ -26,7 +26,10 @@ import { sealingKeys, startApi, webhookSecret, type SignedIn, type TestApi } fro
 import { createTestDatabase } from '../servers/database.js';
 import { credit } from '../money/money.js';
 import { assertToldAgrees } from '../story/told-events.js';
+import { itemsOf } from '../../../config/variables.js';
+import { browserVariables } from '../../../lab/stack/children.js';
 import { findFreePorts } from '../../../lab/stack/ports.js';
+import { readStackSettings } from '../../../lab/stack/settings.js';
 import { createTestNamespace, type TestNamespace } from '../servers/namespace.js';
 import { until } from '../until.js';
 import { startTestWorkers, type WorkerParts } from './workers.js';
@@ -91,6 +94,8 @@ export interface ServiceOptions {
   readonly processorTimeoutMs?: number;
   /** The folder of a built dashboard, to which the payment pages lead back; default: none. */
   readonly dashboardFolder?: string;
+  /** The name by which browsers find the dashboard; default: 127.0.0.1. */
+  readonly dashboardName?: string;
 }
 
 export const secretKey = 'sk_test_service';
@@ -187,10 +192,14 @@ interface PlaceOfDashboard {
 async function placeOfDashboard(options: ServiceOptions): Promise<PlaceOfDashboard | undefined> {
   if (options.dashboardFolder === undefined) return undefined;
   const [port = 0, processorPort = 0] = await findFreePorts(2);
-  const url = `http://127.0.0.1:${port}`;
   const simulatorUrl = `http://127.0.0.1:${processorPort}`;
+  const dashboardUrl = `http://${options.dashboardName ?? '127.0.0.1'}:${port}`;
+  // As the local stack tells its API.
+  const told = browserVariables(readStackSettings({ API_PORT: String(port), DASHBOARD_URL: dashboardUrl }));
   const settings = {
-    ...{ publicUrl: url, dashboardUrl: url, allowedOrigins: [url] },
+    ...{ publicUrl: `http://127.0.0.1:${port}`, dashboardUrl: told.DASHBOARD_URL },
+    allowedOrigins: [...itemsOf(told.ALLOWED_ORIGINS), dashboardUrl],
+    allowedHosts: itemsOf(told.ALLOWED_HOSTS),
     billing: { enabled: true, publishableKey, livemode: false, simulatorUrl },
   };
   return { port, processorPort, settings };
@@ -303,7 +312,7 @@ function checkoutUrlsOf({ api }: Parts, { dashboardFolder }: ServiceOptions) {
   if (dashboardFolder === undefined) {
     return { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' };
   }
-  const back = `${api.url}/app/billing?session=`;
+  const back = `${api.deps.settings.dashboardUrl}/app/billing?session=`;
   return { success: `${back}success`, cancel: `${back}cancel` };
 }
 
