@@ -88,7 +88,7 @@ describe('the dashboard by another name', function () {
       const visitor = await open(`http://rent.test:${port}`);
       await goThrough(visitor, `http://rent.test:${port}`);
       assert.deepEqual(
-        await visitor.page.evaluate("[ isSecureContext, 'randomUUID' in crypto, 'clipboard' in navigator, ]"),
+        await visitor.page.evaluate("[isSecureContext, 'randomUUID' in crypto, 'clipboard' in navigator]"),
         [false, false, false],
       );
     });
