@@ -51,7 +51,7 @@ describe('a cap or a hard budget that is set at the moment when a rental gets no
   const pots: readonly Pot[] = ['cap', 'budget'];
   const ways = ['opening', 'change'] as const;
 
-  const setters: { readonly [pot in Pot]: () => Promise<Outcome> } = {
+  const setters: Readonly<Record<Pot, () => Promise<Outcome>>> = {
     cap: () => db.transaction((trx) => setCap(trx, { id: key, user_id: wallet.user_id }, 500)),
     budget: async () => {
       const settings = { monthlyCents: 500, hard: true };
