@@ -26,7 +26,6 @@ import { sealingKeys, startApi, webhookSecret, type SignedIn, type TestApi } fro
 import { createTestDatabase } from '../servers/database.js';
 import { credit } from '../money/money.js';
 import { assertToldAgrees } from '../story/told-events.js';
-import { itemsOf } from '../../../config/variables.js';
 import { browserVariables } from '../../../lab/stack/children.js';
 import { findFreePorts } from '../../../lab/stack/ports.js';
 import { readStackSettings } from '../../../lab/stack/settings.js';
@@ -198,8 +197,8 @@ async function placeOfDashboard(options: ServiceOptions): Promise<PlaceOfDashboa
   const told = browserVariables(readStackSettings({ API_PORT: String(port), DASHBOARD_URL: dashboardUrl }));
   const settings = {
     ...{ publicUrl: `http://127.0.0.1:${port}`, dashboardUrl: told.DASHBOARD_URL },
-    allowedOrigins: [...itemsOf(told.ALLOWED_ORIGINS), dashboardUrl],
-    allowedHosts: itemsOf(told.ALLOWED_HOSTS),
+    allowedOrigins: [...told.ALLOWED_ORIGINS.split(','), dashboardUrl],
+    allowedHosts: told.ALLOWED_HOSTS.split(','),
     billing: { enabled: true, publishableKey, livemode: false, simulatorUrl },
   };
   return { port, processorPort, settings };
