@@ -81,12 +81,15 @@ function outcomeOf(
   written: string,
 ): Outcome | undefined {
   if ('code' in ended && ended.code === LEFT_OUT) return undefined;
-  if (counted && counted.failed > 0) return counted;
-  if ('code' in ended && ended.code === 0) return counted ?? { passed: 1, failed: 0, failures: '' };
-  const why = 'why' in ended ? ended.why : `exit ${ended.code}`;
-  const failures = `failed: ${nameOf(slow)} (${why})\n${lastLines(written)}`;
+  const isDone = 'code' in ended && ended.code === 0;
+  if (counted && (isDone || counted.failed > 0)) return counted;
+  if (isDone) return { passed: 1, failed: 0, failures: '' };
+  const failures = `failed: ${nameOf(slow)} (${whyOf(ended)})\n${lastLines(written)}`;
   return { passed: counted?.passed ?? 0, failed: 1, failures };
 }
+
+const whyOf = (ended: { readonly code: number } | { readonly why: string }): string =>
+  'why' in ended ? ended.why : `exit ${ended.code}`;
 
 /** @returns what mocha counted; undefined where it ended before its end */
 function readCounts(file: string): Outcome | undefined {

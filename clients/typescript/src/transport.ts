@@ -66,6 +66,8 @@ const RETRY_AFTER_MAX_SECONDS = 30;
 /** Errors of a connection that never came about. */
 const NEVER_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 
+const timeoutOf = (options: CallOptions | undefined): number => options?.timeoutMs ?? CALL_WITHIN_MS;
+
 /** Sends requests: who asks, deadlines, and which failures are answered by sending again. */
 export class Transport {
   readonly baseUrl: string;
@@ -100,8 +102,8 @@ export class Transport {
    * @throws ConnectionError when there was no answer of it
    */
   async call<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
-    const { signal, timeoutMs = CALL_WITHIN_MS } = options ?? {};
-    const endsAt = Date.now() + timeoutMs;
+    const signal = options?.signal;
+    const endsAt = Date.now() + timeoutOf(options);
     let open: ApiError | ConnectionError | undefined;
     for (let number = 1; ; number += 1) {
       const outcome = await this.#attempt(endsAt - Date.now(), signal, send);

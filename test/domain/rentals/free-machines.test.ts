@@ -46,11 +46,10 @@ function seenAt(life: Life, nowMs: number): FreeMachine | undefined {
     pricePerHourCents: priceCents,
     boughtAt: at(atMs),
     runningAt: runs ? at(atMs + bootMs) : null,
-    ...(ended
-      ? { endedAt: at(endMs(life)), settledAt: at(endMs(life)) }
-      : { endedAt: null, settledAt: null }),
     goneAt: goneMs <= nowMs ? at(goneMs) : null,
-    netCents: ended ? chargedCents(life) : 0,
+    ...(ended
+      ? { endedAt: at(endMs(life)), settledAt: at(endMs(life)), netCents: chargedCents(life) }
+      : { endedAt: null, settledAt: null, netCents: 0 }),
   };
 }
 

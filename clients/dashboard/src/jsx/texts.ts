@@ -39,11 +39,15 @@ export function placed(type: unknown, props: Props): Props {
   return withChildren(props, isForeign ? element(placedChildren, 0) : placedChildren);
 }
 
+function isKept(type: string, { translate, className }: Props, children: ReactNode): boolean {
+  if (translate === 'no') return true;
+  if (typeof children === 'string' && literal.exec(children)?.[0] === children) return true;
+  return translate === undefined && (VERBATIM.has(type) || CODE_TYPE.test(className ?? ''));
+}
+
 function inHost(type: string, props: Props): Props {
   const children = settled(props.children);
-  const isLiteral = typeof children === 'string' && literal.exec(children)?.[0] === children;
-  const isVerbatim = VERBATIM.has(type) || CODE_TYPE.test(props.className ?? '');
-  if (props.translate === 'no' || isLiteral || (props.translate === undefined && isVerbatim)) {
+  if (isKept(type, props, children)) {
     const className = props.className === undefined ? 'notranslate' : `${props.className} notranslate`;
     return { ...props, className, translate: 'no', children };
   }
