@@ -80,7 +80,10 @@ describe('ops affected', () => {
       [windowOf(HOUR, 0, 'nowhere'), /There is no upstream nowhere: see ops providers/],
       [windowOf(MINUTE, HOUR), /--from \(.*\) must be before --to/],
       [windowOf(MINUTE, -HOUR), /--to \(.*\) is in the future/],
-      [['--provider', 'lab', '--from', '2026-11-21T09:00:00', '--to', '2026-11-22'], /An instant such as/],
+      [
+        ['--provider', 'lab', '--from', '2026-11-21T09:00:00', '--to', '2026-11-22'],
+        /An instant that there is/,
+      ],
       [['--provider', 'lab', '--from', '2026-11-21'], /required option '--to/],
     ];
     for (const [options, message] of wrong) {

@@ -124,10 +124,23 @@ function faultsOfEnd(row: RentalFacts, last: Told | undefined): [fault: string, 
   ]);
 }
 
+const isBack = (type: string): boolean => type === 'reversed' || type === 'reinstated';
+
 async function topupFaults(db: Database, of: Of): Promise<string[]> {
-  const rows = await db('topups').orderBy('id').select('id', 'status', 'source');
-  return rows.flatMap(({ id, status }) => {
-    const told = of(id).map(({ type }) => type.slice('topup.'.length));
+  const { rows } = await db.raw<{ rows: { id: string; status: string; back: string[] }[] }>(
+    `select t.id, t.status, array(
+         select back.step from refunds_and_disputes r cross join lateral (values ('reversed', r.taken_at is not null),
+                  ('reinstated', r.taken_at is not null and r.given_back_at is not null)) as back (step, is_due)
+          where r.user_id = t.user_id and r.payment_id = t.payment_id and is_due) as back
+       from topups t order by t.id`,
+  );
+  return rows.flatMap(({ id, status, back }) => {
+    const all = of(id).map(({ type }) => type.slice('topup.'.length));
+    // What is taken in several rounds is told as often.
+    const told = all.filter((type) => !isBack(type));
+    if (all.filter(isBack).some((type) => !back.includes(type)) || back.some((type) => !all.includes(type))) {
+      return [`top-up ${id}, taken and given back: ${back.join(' ')}; told: ${all.join(' ')}`];
+    }
     const ended = ['succeeded', 'failed', 'expired'].includes(status);
     const once = told.filter((type) => type === 'succeeded').length <= 1;
     return once && (ended ? told.at(-1) === status : told.at(-1) !== 'succeeded')
