@@ -5,9 +5,10 @@ import { readUnderTopupLock } from '../../adapters/postgres/requests/last-word.j
 import { findTopupRequest, insertTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import { newId } from '../../adapters/ids.js';
 import { isId, type TopupId, type UserId } from '../../domain/ids.js';
+import type { TopupRequest } from '../../domain/opening.js';
 import { Refusal } from '../../domain/refusal.js';
 import { noteAudit } from '../accounts/audit-event.js';
-import { callerOf, keyIdOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -34,6 +35,12 @@ export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
  */
 function createCheckout(deps: ApiDeps): Step {
   const countTry = countCardTries(deps);
+  const beginning = new Map<TopupId, Promise<void>>();
+  const begin = async (ctx: ApiContext, id: TopupId, request: TopupRequest, answerBefore: Date) => {
+    if ((await findTopupRequest(deps.db, id)) !== undefined) return;
+    await countTry(ctx, request.userId);
+    await insertTopupRequest(deps.db, id, request, answerBefore);
+  };
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const body = readBody(ctx, checkoutSchema);
@@ -43,8 +50,6 @@ function createCheckout(deps: ApiDeps): Step {
     // A second call while a charge of the same amount is under way gets the answer of that charge (decision 32,
     // "Checkout and credit").
     let answeredBy: TopupId | undefined;
-    // The call is repeated while nobody answers it.
-    const counted = new Set<TopupId>();
     const topupId = await answerOpening<TopupId, TopupRow>(ctx, deps, {
       endpoint: ENDPOINT,
       userId,
@@ -57,9 +62,10 @@ function createCheckout(deps: ApiDeps): Step {
           amountCents: body.amountCents,
           ...(apiKeyId !== undefined && { apiKeyId }),
         };
-        if (!counted.has(id)) await countTry(ctx, userId);
-        counted.add(id);
-        await insertTopupRequest(deps.db, id, request, answerBefore);
+        // However often it is sent, one request tries a card once: its twins wait for the one count.
+        const begun = beginning.get(id) ?? begin(ctx, id, request, answerBefore);
+        beginning.set(id, begun);
+        await begun.finally(() => beginning.delete(id));
         answeredBy = await openTopup(deps.temporal.client.workflow, id, request, answerBefore);
       },
       find: (id) => findOpenTopup(deps.db, userId, answeredBy ?? id),

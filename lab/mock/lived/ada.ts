@@ -121,12 +121,12 @@ async function meetMisfortunes(ada: Person): Promise<void> {
 /** Keys for programs, webhooks, auto-topup, a budget, mails. @returns the id of the first webhook */
 async function setUpTools(ada: Person): Promise<string> {
   const { api } = ada;
+  await ada.prove();
   await api.sshKeys.add({ name: 'workstation', publicKey: publicKeys.workstation });
   await api.sshKeys.add({
     name: 'deploy key of the build farm in Frankfurt',
     publicKey: publicKeys.farm,
   });
-  await ada.prove();
   await api.autoTopup.save({
     ...{ enabled: true, thresholdCents: 2_000, topupAmountCents: 5_000, dailyCapCents: 20_000 },
   });
