@@ -184,7 +184,7 @@ describe('opening a rental', () => {
     const at = new Date(Date.now() - 60_000);
     for (let count = 0; count < 2; count += 1) {
       await insertRental(service.db, renter.user.id, {
-        ...{ price_per_hour_cents: 3_992, gpu_count: 8 },
+        ...{ price_per_hour_cents: 3_992, gpu_count: 8, pod_id: `free-${count}` },
         ...{ status: 'stopped', stop_reason: 'user', started_at: at, ended_at: at },
         ...{ settled_at: at, terminated_at: at, closed_at: at },
       });
