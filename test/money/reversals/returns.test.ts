@@ -45,12 +45,19 @@ describe('what comes back of a reversal', () => {
       then: 'open, to be void',
     },
     void: {
-      to: async (id) => (await open(id), await askVoid(id), await becomeVoid(db, id)),
+      to: async (id) => {
+        await open(id);
+        await askVoid(id);
+        await becomeVoid(db, id);
+      },
       back: LEFT,
       then: 'void, to be void',
     },
     'written off': {
-      to: async (id) => (await open(id), await becomeUncollectible(db, id)),
+      to: async (id) => {
+        await open(id);
+        await becomeUncollectible(db, id);
+      },
       back: LEFT,
       then: 'uncollectible, to be void',
     },

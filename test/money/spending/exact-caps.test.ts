@@ -245,7 +245,7 @@ describe('caps of keys and budgets of months, whatever happens in whatever order
       const row = await getRental(db, id);
       assert.equal(row.max_spend_cents, plain.limits.get(id)!.limit, after);
       if (row.settled_at === null) continue;
-      if (row.api_key_id === keys[0] && plain.caps.get(keys[0]!) !== null) {
+      if (row.api_key_id === keys[0] && plain.caps.get(keys[0]) !== null) {
         if (row.overage_cents > 0) reached.add('overage of a capped key');
         if (row.refunded_cents > 0) reached.add('a refund of a capped key');
       }
