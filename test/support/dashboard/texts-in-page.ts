@@ -11,9 +11,18 @@ export function readTexts(page: Page): Promise<PageText[]> {
   // No inner function has a name: the compiler would have it named by a helper that the page lacks.
   return page.evaluate(() => {
     const found: { element: Element; text: string | null; where: string }[] = [];
+    // A sentence is cut where an amount or an id stands that is not translated: it is read as one.
+    const cut = [...document.body.querySelectorAll('span:not([class])')].filter(
+      ({ childNodes }) =>
+        childNodes.length > 1 &&
+        [...childNodes].every((child) => child.nodeName === 'SPAN' && child.childNodes.length === 1),
+    );
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (node.parentElement) found.push({ element: node.parentElement, text: node.textContent, where: '' });
+      const part = node.parentElement;
+      const element = cut.find((whole) => whole === part?.parentElement) ?? part;
+      if (element === null || found.at(-1)?.element === element) continue;
+      found.push({ element, text: element === part ? node.textContent : element.textContent, where: '' });
     }
     for (const element of document.body.querySelectorAll('[aria-label], [title], [placeholder], [alt]')) {
       for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
