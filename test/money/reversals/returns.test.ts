@@ -145,6 +145,17 @@ describe('what comes back of a reversal', () => {
       );
     });
 
+    it('of one payment: what was debited in two rounds comes back whole', async () => {
+      const { userId, reversal } = await one('dispute', PAID);
+      const [small, whole] = [part(reversal, 'a', 400), part(reversal, 'b', PAID)];
+      await applyReversal(db, small);
+      assert.deepEqual(sums(await applyReversal(db, whole)), [600, 0, 0]);
+      await applyReversal(db, { ...small, returned: true, closed: true });
+      assert.equal(await available(userId), 0);
+      await applyReversal(db, { ...whole, returned: true, closed: true });
+      assert.equal(await available(userId), PAID);
+    });
+
     it('of several payments: each takes its own, and what comes back is that one’s alone', async () => {
       const { userId, reversal } = await one('refund');
       const other: Reversal = {
