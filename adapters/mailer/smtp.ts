@@ -1,5 +1,6 @@
 import nodemailer from 'nodemailer';
 import { PeerError } from '../peer-error.js';
+import { within } from '../within.js';
 
 export interface Mail {
   readonly to: string;
@@ -68,7 +69,7 @@ export function createSmtpTransport(config: {
         ...(typeof html === 'string' && { html }),
         ...(typeof unsubscribeUrl === 'string' && { headers: unsubscribeHeaders(unsubscribeUrl) }),
       };
-      await within(limitMs, transport.sendMail(message));
+      await taken(limitMs, transport.sendMail(message));
     },
     close: () => transport.close(),
   };
@@ -80,21 +81,15 @@ function unsubscribeHeaders(url: string): Record<string, string> {
 }
 
 /** Ends the wait for a mail. A mail that is taken after all may come twice, under one message id. */
-async function within<T>(limitMs: number, sending: Promise<T>): Promise<T> {
-  const limit = { timer: undefined as NodeJS.Timeout | undefined };
-  const late = new Promise<never>((_resolve, reject) => {
-    limit.timer = setTimeout(
-      () => reject(new MailError(`the mail server did not take the mail within ${limitMs} ms`, true)),
-      limitMs,
-    );
-  });
+async function taken<T>(limitMs: number, sending: Promise<T>): Promise<T> {
   try {
-    return await Promise.race([sending, late]);
+    return await within(
+      limitMs,
+      sending,
+      () => new MailError(`the mail server did not take the mail within ${limitMs} ms`, true),
+    );
   } catch (error) {
     throw mailErrorOf(error);
-  } finally {
-    clearTimeout(limit.timer);
-    sending.catch(() => undefined);
   }
 }
 

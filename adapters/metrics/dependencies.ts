@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Logger } from 'pino';
 import { metricPrefix } from './registry.js';
+import { within } from '../within.js';
 
 /** Asks one dependency. It rejects where the dependency does not answer, with the reason. */
 export type AskDependency = () => Promise<unknown>;
@@ -33,7 +34,7 @@ export function watchDependencies(
     const look = async (): Promise<void> => {
       if (seen.isAsking) return;
       seen.isAsking = true;
-      const err = await within(LIMIT_MS, ask).then(
+      const err = await within(LIMIT_MS, Promise.resolve().then(ask)).then(
         () => undefined,
         (error: unknown) => error,
       );
@@ -52,16 +53,4 @@ export function watchDependencies(
     return setInterval(() => void look(), everyMs).unref();
   });
   return () => timers.forEach((timer) => clearInterval(timer));
-}
-
-async function within(limitMs: number, ask: AskDependency): Promise<void> {
-  const limit = { timer: undefined as NodeJS.Timeout | undefined };
-  const late = new Promise<never>((_resolve, reject) => {
-    limit.timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
-  });
-  try {
-    await Promise.race([ask(), late]);
-  } finally {
-    clearTimeout(limit.timer);
-  }
 }

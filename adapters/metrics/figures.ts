@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Logger } from 'pino';
 import type { Database, Transaction } from '../postgres/database.js';
 import { metricPrefix } from './registry.js';
+import { within } from '../within.js';
 
 /** One value of one metric, with the labels that the metric names. */
 export interface Sample {
@@ -127,16 +128,7 @@ class ShownGroup {
       },
       { readOnly: true },
     );
-    const timer = { id: undefined as NodeJS.Timeout | undefined };
-    const limit = new Promise<never>((_resolve, reject) => {
-      timer.id = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
-    });
-    try {
-      return await Promise.race([reading, limit]);
-    } finally {
-      clearTimeout(timer.id);
-      reading.catch(() => undefined);
-    }
+    return within(limitMs, reading);
   }
 }
 

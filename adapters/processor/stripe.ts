@@ -7,6 +7,7 @@ import { createStripeInvoices } from './stripe-invoices.js';
 import { createStripeLists } from './stripe-lists.js';
 import { createStripePayments } from './stripe-payments.js';
 import { createStripeRecords } from './stripe-records.js';
+import { within } from '../within.js';
 
 export interface StripeConfig {
   /** Empty: billing is disabled, and every call is refused. */
@@ -69,19 +70,15 @@ function wholeCallMs(attemptMs: number): number {
 
 /** Limits the whole call. The SDK's own limit is one of silence: an answer that comes byte by byte would never end. */
 async function asked<T>(call: () => Promise<T>, limitMs: number): Promise<T> {
-  const limit = { timer: undefined as NodeJS.Timeout | undefined };
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new ProcessorError('unknown', `no whole answer of the processor within ${limitMs} ms`);
-    limit.timer = setTimeout(() => reject(error), limitMs);
-  });
   const asking = call();
   try {
-    return await Promise.race([asking, late]);
+    return await within(
+      limitMs,
+      asking,
+      () => new ProcessorError('unknown', `no whole answer of the processor within ${limitMs} ms`),
+    );
   } catch (error) {
     throw error instanceof ProcessorError ? error : processorErrorOf(error);
-  } finally {
-    clearTimeout(limit.timer);
-    asking.catch(() => undefined);
   }
 }
 

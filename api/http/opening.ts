@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { readClock } from '../../adapters/postgres/clock.js';
+import { within } from '../../adapters/within.js';
 import { renewIdempotencyKey, type KeyClaim } from '../../adapters/postgres/requests/idempotency-keys.js';
 import type { LastWord } from '../../adapters/postgres/requests/last-word.js';
 import type { UserId } from '../../domain/ids.js';
@@ -265,7 +266,7 @@ async function lookFor<Id extends string, Row>(
 ): Promise<Answer<Row> | undefined> {
   const leftMs = Math.max(MIN_LOOK_MS, attempt.waitUntilMs - Date.now());
   try {
-    const row = await within(leftMs, opening.find(attempt.id));
+    const row = await within(leftMs, opening.find(attempt.id), noAnswerIn(leftMs));
     return row === undefined ? undefined : opened(row);
   } catch (error) {
     if (error instanceof Refusal) return refused(error);
@@ -300,7 +301,8 @@ async function readLastWord<Id extends string, Row>(
   { id, answerBefore }: Attempt<Id>,
 ): Promise<LastWord<Row> | Refusal> {
   try {
-    return await within(deps.settings.lockWaitMs + MIN_LOOK_MS, opening.findUnderLock(id, answerBefore));
+    const limitMs = deps.settings.lockWaitMs + MIN_LOOK_MS;
+    return await within(limitMs, opening.findUnderLock(id, answerBefore), noAnswerIn(limitMs));
   } catch (error) {
     if (error instanceof Refusal) return error;
     ctx.state.log.warn({ err: error, [opening.idName]: id }, 'its outcome could not be looked up');
@@ -371,19 +373,8 @@ function refusalIn(error: unknown): Refusal | undefined {
   return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined;
 }
 
-/** Waits for the work. @throws Error when the work takes longer; it goes on all the same */
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const limit = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`no answer of the database within ${limitMs} ms`);
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    limit.catch(() => undefined);
-    over.abort();
-  }
-}
+const noAnswerIn = (limitMs: number) => (): Error =>
+  new Error(`no answer of the database within ${limitMs} ms`);
 
 /** @throws Refusal when Temporal can't be reached: the request never leaves */
 async function refuseWhenUnreachable({ temporal, settings }: ApiDeps): Promise<void> {

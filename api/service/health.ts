@@ -1,6 +1,7 @@
 import { readReadiness, type Readiness } from '../../adapters/postgres/schema.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
 import type { Step } from '../http/middleware/session.js';
+import { within } from '../../adapters/within.js';
 
 /** The routes for monitors: outside /v1 and the session (decision 2, "Shape of an error"). */
 export function healthRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -79,13 +80,9 @@ class Looks {
   /** A database that does not answer in time is away: nobody must wait as long as the pool would. */
   async #lookAtDatabase(): Promise<DatabaseLook> {
     const { log, settings } = this.deps;
-    const limit = { timer: undefined as NodeJS.Timeout | undefined };
-    const late = new Promise<never>((_resolve, reject) => {
-      const error = new Error(`the database did not answer within ${settings.reachMs} ms`);
-      limit.timer = setTimeout(() => reject(error), settings.reachMs);
-    });
+    const late = (): Error => new Error(`the database did not answer within ${settings.reachMs} ms`);
     try {
-      const { missing, brakes, isReadOnly } = await Promise.race([this.#read(), late]);
+      const { missing, brakes, isReadOnly } = await within(settings.reachMs, this.#read(), late);
       if (missing.length > 0) log.warn({ missing }, 'the schema is behind: migrate the database');
       return {
         postgres: isReadOnly ? 'read_only' : 'ok',
@@ -95,8 +92,6 @@ class Looks {
     } catch (error) {
       log.warn({ err: error }, 'the database can’t be asked');
       return away;
-    } finally {
-      clearTimeout(limit.timer);
     }
   }
 
