@@ -8,13 +8,9 @@ const pauseMs = 2_000;
 /**
  * Does what may be done again, until the service was away for too long: a network that fails for a moment is no reason
  * to lose sight of what was bought.
- * @param onGap is told of each failure that another try follows
  */
-export async function overGaps<T>(
-  { surroundings, signal }: Cli,
-  work: () => Promise<T>,
-  onGap: (error: unknown) => void,
-): Promise<T> {
+export async function overGaps<T>(cli: Cli, work: () => Promise<T>): Promise<T> {
+  const { surroundings, signal } = cli;
   const within = surroundings.gapMs ?? gapMs;
   const startedMs = Date.now();
   for (;;) {
@@ -22,7 +18,7 @@ export async function overGaps<T>(
       return await work();
     } catch (error) {
       if (!isPassing(error) || signal.aborted || Date.now() - startedMs >= within) throw error;
-      onGap(error);
+      cli.tellGap(error);
       await sleep(Math.min(pauseMs, within / 10), undefined, { signal }).catch(() => {
         throw error;
       });

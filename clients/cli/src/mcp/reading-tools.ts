@@ -3,6 +3,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { answering, ToolRefusal, type Call } from './answers.js';
 import { readKey } from './spending.js';
+import { pageFor, readCut } from '../views/cut-list.js';
 
 const gpuCount = z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]);
 export const wish = {
@@ -28,7 +29,7 @@ export function addReadingTools(server: McpServer, { client }: { readonly client
       annotations: reads,
     },
     answering(async ({ status, limit }, call) => {
-      const query = { ...(status && { status }), pageSize: Math.min(200, limit + 1) };
+      const query = { ...(status && { status }), pageSize: pageFor(limit) };
       const { rows, more } = await cutTo(limit, client.rentals.list(query, call));
       return { rentals: rows.map(shownRental), ...more };
     }),
@@ -65,7 +66,7 @@ function addOffers(server: McpServer, client: GpuRental): void {
       annotations: reads,
     },
     answering(async ({ limit, ...wanted }, call) => {
-      const query = { ...withoutUndefined(wanted), pageSize: Math.min(200, limit + 1) };
+      const query = { ...withoutUndefined(wanted), pageSize: pageFor(limit) };
       const { rows, more } = await cutTo(limit, client.catalog.listings(query, call));
       const { familyId } = wanted;
       if (rows.length === 0 && familyId !== undefined) await refuseUnknownFamily(client, familyId, call);
@@ -89,19 +90,19 @@ function addExplain(server: McpServer, client: GpuRental): void {
     },
     answering(async ({ ledgerEntryId, rentalId, limit }, call) => {
       if (ledgerEntryId !== undefined) return client.wallet.explain(ledgerEntryId, call);
-      const query = { ...(rentalId !== undefined && { rentalId }), pageSize: Math.min(200, limit + 1) };
+      const query = { ...(rentalId !== undefined && { rentalId }), pageSize: pageFor(limit) };
       const { rows, more } = await cutTo(limit, client.wallet.ledger(query, call));
       return { entries: rows, ...more };
     }),
   );
 }
 
-/** The first rows of a list; one that is cut says so. */
-async function cutTo<Row>(limit: number, list: Rows<Row>): Promise<{ rows: Row[]; more: object }> {
-  const rows = await list.toArray(limit + 1);
-  if (rows.length <= limit) return { rows, more: {} };
+/** The first rows of a list; one that is cut says so, and what an agent can do about it. */
+async function cutTo<Row>(limit: number, list: Rows<Row>): Promise<{ rows: readonly Row[]; more: object }> {
+  const { rows, more } = await readCut(list, limit);
+  if (more.hasMore !== true) return { rows, more };
   const next = `There are more than these ${limit}: narrow it down, or name a higher limit (100 at most).`;
-  return { rows: rows.slice(0, limit), more: { hasMore: true, next } };
+  return { rows, more: { ...more, next } };
 }
 
 interface Rows<Row> {

@@ -64,11 +64,7 @@ async function awaitMoney(cli: Cli, client: GpuRental, topupId: string): Promise
   const topup = await awaitTopup(cli, client, topupId);
   cli.standing = topup.status === 'succeeded' ? paid(topup) : undefined;
   if (topup.status !== 'succeeded') throw notPaid(topup);
-  const balance = await overGaps(
-    cli,
-    () => client.wallet.get({ signal }),
-    (error) => cli.tellGap(error),
-  );
+  const balance = await overGaps(cli, () => client.wallet.get({ signal }));
   out.result({ topup, balance }, () => [
     ...out.text(
       `${out.paint('green', 'Paid')}: ${usd(topup.creditedCents ?? topup.amountCents)} are in your wallet, ${usd(balance.availableCents)} available in all.`,
@@ -81,11 +77,7 @@ async function awaitTopup(cli: Cli, client: GpuRental, topupId: string): Promise
   const progress = new Progress(cli);
   try {
     for (;;) {
-      const topup = await overGaps(
-        cli,
-        () => client.topups.get(topupId, { signal: cli.signal }),
-        (error) => cli.tellGap(error),
-      );
+      const topup = await overGaps(cli, () => client.topups.get(topupId, { signal: cli.signal }));
       if (['succeeded', 'failed', 'expired'].includes(topup.status)) return topup;
       progress.update(
         topup.status === 'processing' ? 'Waiting for the bank' : 'Waiting for your payment',

@@ -45,11 +45,7 @@ async function rent(cli: Cli, family: string | undefined, options: Options): Pro
     const rental = await awaitReady(cli, client, id);
     cli.out.result(rental, () => readyLines(cli, rental));
   } else {
-    const rental = await overGaps(
-      cli,
-      () => client.rentals.get(id),
-      (error) => cli.tellGap(error),
-    );
+    const rental = await overGaps(cli, () => client.rentals.get(id));
     cli.standing = goingOn(id, rental);
     cli.out.result(rental, () => rentedLines(cli, rental));
   }
@@ -116,12 +112,7 @@ async function take(cli: Cli, client: GpuRental, quoteId: string): Promise<strin
   const idempotencyKey = randomUUID();
   try {
     const { id } = await cli.commit(
-      () =>
-        overGaps(
-          cli,
-          () => client.rentals.create({ quoteId }, { idempotencyKey }),
-          (error) => cli.tellGap(error),
-        ),
+      () => overGaps(cli, () => client.rentals.create({ quoteId }, { idempotencyKey })),
       perhapsRented(quoteId),
       (rental) => goingOn(rental.id, undefined),
     );

@@ -4,9 +4,10 @@ import type { WishBefore } from '../../data/use-wish-before.js';
 import { money } from '../../format/money.js';
 import { billingTexts } from '../../texts/billing.js';
 import { declineOf } from '../../texts/declines.js';
+import { Asking } from '../../ui/asking.js';
 import { Callout } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
-import { ErrorNote, Skeleton } from '../../ui/states.js';
+import { ErrorNote } from '../../ui/states.js';
 
 const t = billingTexts.before;
 
@@ -17,7 +18,7 @@ interface PaymentBeforeProps {
 /** What became of a payment whose answer was never seen: its page was left, loaded anew, or broke. */
 export function PaymentBefore({ before: { told, isWaiting, error, retry, dismiss } }: PaymentBeforeProps) {
   if (error) return <ErrorNote error={error} onRetry={retry} />;
-  if (!told) return isWaiting ? <Asking /> : null;
+  if (!told) return isWaiting ? <Asking label={t.asking} /> : null;
   const amount = money(told.wish.body.amountCents);
   if (told.state === 'over') return <Over amount={amount} made={told.made} onDone={dismiss} />;
   const pageUrl = told.made?.checkoutUrl ?? undefined;
@@ -88,13 +89,4 @@ function Over({ amount, made, onDone }: OverProps) {
 function whyNot(made: Topup | undefined): string {
   if (made?.status !== 'failed') return t.not;
   return made.declineCode === null ? (made.error ?? t.not) : declineOf(made.declineCode).text;
-}
-
-function Asking() {
-  return (
-    <div role="status">
-      <span className="sr-only">{t.asking}</span>
-      <Skeleton className="h-59 w-full" />
-    </div>
-  );
 }

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { WishBefore } from '../../data/use-wish-before.js';
 import { rentTexts } from '../../texts/rent.js';
+import { Asking } from '../../ui/asking.js';
 import { Callout } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
-import { ErrorNote, Skeleton } from '../../ui/states.js';
+import { ErrorNote } from '../../ui/states.js';
 
 const t = rentTexts.before;
 
@@ -14,7 +15,7 @@ interface RentalBeforeProps {
 /** What became of a create whose answer was never seen: its page was left, loaded anew, or broke. */
 export function RentalBefore({ before: { told, isWaiting, error, retry, dismiss } }: RentalBeforeProps) {
   if (error) return <ErrorNote error={error} onRetry={retry} />;
-  if (!told) return isWaiting ? <Asking /> : null;
+  if (!told) return isWaiting ? <Asking label={t.asking} /> : null;
   const { wish, made, state } = told;
   const { machine } = wish.body;
   if (state === 'open') {
@@ -56,14 +57,5 @@ export function RentalBefore({ before: { told, isWaiting, error, retry, dismiss 
     >
       {t.rented}
     </Callout>
-  );
-}
-
-function Asking() {
-  return (
-    <div role="status">
-      <span className="sr-only">{t.asking}</span>
-      <Skeleton className="h-59 w-full" />
-    </div>
   );
 }
