@@ -3,3 +3,9 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
+
+/** A wait as people read it, rounded up: “1 minute”, “60 minutes”. */
+export function inMinutes(ms: number): string {
+  const minutes = Math.ceil(ms / MINUTE);
+  return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+}

@@ -1,5 +1,6 @@
 import { readDeclineWait } from '../../adapters/postgres/payments/declines.js';
 import { createExactCount, type RequestCount } from '../../adapters/postgres/requests/request-counts.js';
+import { inMinutes, SECOND } from '../../domain/durations.js';
 import type { UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -34,10 +35,9 @@ async function take(count: RequestCount, key: string): Promise<void> {
 }
 
 function refusal(why: string, retryAfterSeconds: number): Refusal {
-  const minutes = Math.ceil(retryAfterSeconds / 60);
   return new Refusal(
     'rate_limited',
-    `${why} Nothing was begun. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, or ask support.`,
+    `${why} Nothing was begun. Try again in ${inMinutes(retryAfterSeconds * SECOND)}, or ask support.`,
     { reason: 'too_many_card_tries', retryAfterSeconds },
   );
 }

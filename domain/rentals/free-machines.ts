@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, SECOND } from '../durations.js';
+import { HOUR, inMinutes, SECOND } from '../durations.js';
 import { Refusal } from '../refusal.js';
 
 /** The limits of machines that nobody is billed for. Durations are milliseconds, amounts cents. */
@@ -57,10 +57,9 @@ export interface TooManyFree {
 export function refuseWhenTooManyFree(seen: FreeMachines, limits: FreeMachineLimits): void {
   const found = tooManyFree(seen, limits);
   if (!found) return;
-  const minutes = Math.ceil((found.retryAfterSeconds * SECOND) / MINUTE);
   throw new Refusal(
     'rate_limited',
-    `Too many machines of the last hour were ended before they were paid for, or are still coming up. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
+    `Too many machines of the last hour were ended before they were paid for, or are still coming up. Try again in ${inMinutes(found.retryAfterSeconds * SECOND)}.`,
     { reason: 'too_many_free_machines', ...found },
   );
 }

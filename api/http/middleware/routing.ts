@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Access, ApiRouter, ApiState } from '../../context.js';
 import type { Guard } from './caller.js';
+import { groupedBy } from '../../../domain/grouped.js';
 
 interface Route {
   readonly methods: readonly string[];
@@ -25,8 +26,7 @@ export function refuseUnrouted(router: ApiRouter): Middleware<ApiState, object> 
   const isPlain = (layer: { path: unknown; paramNames: readonly unknown[] }): boolean =>
     typeof layer.path === 'string' && layer.paramNames.length === 0 && !/[*{(:]/.test(layer.path);
   // Most paths are found at once; the others are tried one after the other.
-  const plain = new Map<unknown, Route[]>();
-  for (const route of all.filter(isPlain)) plain.set(route.path, [...(plain.get(route.path) ?? []), route]);
+  const plain = groupedBy(all.filter(isPlain), ({ path }) => path);
   const patterns = all.filter((layer) => !isPlain(layer));
   return (ctx, next) => {
     const { path, method } = ctx;
