@@ -37,11 +37,10 @@ export function createLog({ level, service, fields, destination }: LogOptions): 
   /** Writes a line, unless it is one of many that say that a peer is away. */
   function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, lineLevel: number): void {
     const [fields, message] = args as unknown as [unknown, unknown];
-    if (lineLevel < WARN || !isOutageLine(fields)) return method.apply(this, args);
-    const leftOut = countLine(String(message).replace(/\d+/g, '#'));
-    if (leftOut === undefined) return;
-    if (leftOut === 0) return method.apply(this, args);
-    method.call(this, { ...fields, leftOut }, String(message));
+    const isRepeated = lineLevel >= WARN && isOutageLine(fields);
+    const leftOut = isRepeated ? countLine(String(message).replace(/\d+/g, '#')) : 0;
+    if (leftOut === 0) method.apply(this, args);
+    else if (leftOut !== undefined) method.call(this, { ...(fields as object), leftOut }, String(message));
   }
 }
 

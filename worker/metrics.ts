@@ -48,7 +48,11 @@ export async function startWorkerMetrics(options: WorkerMetricsOptions): Promise
   const observeTick = createTickMetrics(registry);
   const { host, port } = listen;
   if (port === null || sdkMetricsUrl === null) {
-    return { observeTick, mail, close: () => Promise.resolve(stopWatching()) };
+    const close = (): Promise<void> => {
+      stopWatching();
+      return Promise.resolve();
+    };
+    return { observeTick, mail, close };
   }
   const refresh = exposeFigures(registry, businessFigures(providers), { db: metricsDb, log });
   const scrape = joinTemporal(registry, sdkMetricsUrl, refresh);

@@ -43,7 +43,7 @@ describe('the sign-in of the dashboard', function () {
     await visitor.page.route('**/v1/auth/verify-code', async (route) => {
       const response = await route.fetch();
       await visitor.context.clearCookies();
-      await route.fulfill({ status: response.status(), json: await response.json() });
+      await route.fulfill({ status: response.status(), json: (await response.json()) as unknown });
     });
     const page = await visitor.open('/login');
     await askForCode(page);

@@ -200,7 +200,7 @@ describe('the stream of a browser', function () {
     }
     await note(page, 'Reconnecting').waitFor();
     // A request's signal may have been collected with the request, and an answer that nobody holds ends by itself.
-    await Promise.all(others.map(({ body }) => body?.cancel()));
+    await Promise.all(others.map(async ({ body }) => body?.cancel()));
     await fund(visitor, 600);
     await page.evaluate(() => dispatchEvent(new Event('online')));
     await shows(page, '$6.00');

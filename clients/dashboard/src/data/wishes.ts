@@ -90,16 +90,16 @@ export class Wishes {
   }
 
   #stored(form: WishForm): Wish | undefined {
-    let text: string | null = null;
-    this.#try((storage) => (text = storage.getItem(nameOf(form))));
-    return text === null ? undefined : readWish(text);
+    const text = this.#try((storage) => storage.getItem(nameOf(form)));
+    return typeof text === 'string' ? readWish(text) : undefined;
   }
 
-  #try(access: (storage: TabStorage) => unknown): void {
+  #try<Result>(access: (storage: TabStorage) => Result): Result | undefined {
     try {
-      access(this.#options.storage());
+      return access(this.#options.storage());
     } catch {
       // A browser that stores nothing, or no more.
+      return undefined;
     }
   }
 }

@@ -53,6 +53,7 @@ async function copyText(text: string): Promise<void> {
     event.preventDefault();
   };
   document.addEventListener('copy', put, { once: true });
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing newer copies without the clipboard's API
   const isCopied = document.execCommand('copy');
   document.removeEventListener('copy', put);
   if (!isCopied) throw new Error('the browser did not copy');
