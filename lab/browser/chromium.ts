@@ -2,9 +2,17 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
 
-const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+/** The shell without a window comes first: its pages take about half of the processor time. */
+const names = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome-stable',
+  'google-chrome',
+];
 /** Where systems put it whose shell does not find it by its name. */
 const places = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome-stable',
@@ -13,7 +21,7 @@ const places = [
 ];
 
 const howToGetIt =
-  'Install Chromium ("apt-get install chromium" on Debian, "snap install chromium" on Ubuntu), or let the variable CHROMIUM name the file of one.';
+  'Install Chromium ("apt-get install chromium-headless-shell" on Debian, "snap install chromium" on Ubuntu), or let the variable CHROMIUM name the file of one.';
 
 /** The variables that say where a browser is. */
 type Env = Readonly<Record<string, string | undefined>>;

@@ -13,6 +13,7 @@ describe('the browser of the tests', () => {
       ['two', 'chromium', 0o644],
       ['three', 'chromium-browser', 0o755],
       ['three', 'my-chromium', 0o755],
+      ['four', 'chromium-headless-shell', 0o755],
     ] as const) {
       mkdirSync(join(folder, place), { recursive: true });
       writeFileSync(join(folder, place, name), '#!/bin/sh\n');
@@ -27,6 +28,13 @@ describe('the browser of the tests', () => {
     const found = findChromium({ PATH: path('one', 'two', 'three') }, []);
     assert.equal(found, join(folder, 'three', 'chromium-browser'));
     assert.equal(findChromium({ PATH: path('two', 'one') }, []), join(folder, 'one', 'google-chrome-stable'));
+  });
+
+  it('is the shell without a window, where there is one', () => {
+    assert.equal(
+      findChromium({ PATH: path('one', 'three', 'four') }, []),
+      join(folder, 'four', 'chromium-headless-shell'),
+    );
   });
 
   it('is in one of the usual places, where the PATH has none', () => {
@@ -48,7 +56,7 @@ describe('the browser of the tests', () => {
   it('is missed with how to get one', () => {
     assert.throws(
       () => findChromium({ PATH: path('two') }, []),
-      /There is no Chromium on this machine\. Install Chromium \("apt-get install chromium" on Debian/,
+      /There is no Chromium on this machine\. Install Chromium \("apt-get install chromium-headless-shell" on Debian/,
     );
   });
 });
