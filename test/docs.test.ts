@@ -18,9 +18,12 @@ describe('the documents', () => {
       .map((file) => join('docs', file)),
   ];
   for (const file of files) {
-    it(`${file} links to files that exist`, () => {
-      const targets = [...read(file).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
-      const missing = targets.filter((target) => !existsSync(join(projectDir, dirname(file), target)));
+    it(`${file} links to files and headings that exist`, () => {
+      const missing = linksIn(read(file)).filter(({ target, anchor }) => {
+        const path = target === '' ? file : join(dirname(file), target);
+        if (!existsSync(join(projectDir, path))) return true;
+        return path.endsWith('.md') && anchor !== '' && !anchorsOf(read(path)).includes(anchor);
+      });
       assert.deepEqual(missing, []);
     });
   }
@@ -99,7 +102,7 @@ describe('the documents', () => {
     const [contents = '', ...groups] = text.split(/^## /m).slice(1);
     assert.ok(contents.startsWith('Contents\n'));
     assert.ok(groups.length > 8);
-    const listed = [...contents.matchAll(/^\*\*(.+)\*\*$|^- \[(.+)\]\(#(.+)\)$/gm)].map(
+    const listed = [...contents.matchAll(/^\*\*(.+):\*\*|\[(.+?)\]\(#(.+?)\)/gm)].map(
       ([, group, heading, anchor]) => group ?? `${heading} #${anchor}`,
     );
     const told = groupsIn(text).flatMap(({ group, headings }) => [
@@ -113,6 +116,19 @@ describe('the documents', () => {
     }
   });
 
+  it('no decision is longer than eight lines', () => {
+    const long = read('DECISIONS.md')
+      .split(/^###? /m)
+      .slice(1)
+      .filter((part) => !part.startsWith('Contents\n'))
+      .map((part) => {
+        const [heading = '', ...lines] = part.split('\n').filter((line) => line !== '');
+        return { heading, lines: lines.length, widest: Math.max(0, ...lines.map(({ length }) => length)) };
+      })
+      .filter(({ lines, widest }) => lines > 8 || widest > 128);
+    assert.deepEqual(long, [], 'how a thing is used belongs into docs/');
+  });
+
   it('each comment of the product cites a decision by number and title', () => {
     const untitled = sourceFiles().flatMap((file) =>
       numbersWithoutTitleIn(read(file)).map((cited) => `${file}: ${cited}`),
@@ -120,23 +136,26 @@ describe('the documents', () => {
     assert.deepEqual(untitled, []);
   });
 
-  it('DECISIONS.md tells each decision that the code cites, by the title that the code cites', () => {
+  it('DECISIONS.md has each decision that code, tests and documents cite, by the title that they cite', () => {
     const titles = new Map(
       groupsIn(read('DECISIONS.md'))
         .flatMap(({ headings }) => headings.map(decisionIn))
         .map(({ number, title }) => [number, title]),
     );
-    const texts = [...sourceFiles(), ...files].map(read);
-    const cited = new Set(texts.flatMap(citedIn));
-    assert.ok(cited.size > 20);
+    const texts = [...new Set([...sourceFiles(), ...otherCode(), ...files])].map(
+      (file) => [file, read(file)] as const,
+    );
+    const cited = texts.flatMap(([file, text]) => citedIn(text).map((number) => ({ file, number })));
+    assert.ok(cited.length > 400);
     assert.deepEqual(
-      [...cited].filter((number) => !titles.has(number)),
+      cited.filter(({ number }) => !titles.has(number)),
       [],
     );
-    const wrong = texts
-      .flatMap(titlesCitedIn)
-      .filter(({ number, title }) => titles.get(number) !== title)
-      .map(({ number, title }) => `${number}, "${title}"`);
+    const wrong = texts.flatMap(([file, text]) =>
+      titlesCitedIn(text)
+        .filter(({ number, title }) => titles.get(number) !== title)
+        .map(({ number, title }) => `${file}: ${number}, "${title}"`),
+    );
     assert.deepEqual(wrong, []);
   });
 });
@@ -168,9 +187,26 @@ function sourceFiles(): string[] {
   );
 }
 
-/** "decision 4", "decisions 15, 16", "decisions 8-10", "decisions 33 and 34". */
+/** What else may cite decisions: tests, clients, benchmarks, and what is no TypeScript. */
+function otherCode(): string[] {
+  const folders = ['bench', 'clients', 'migrations', 'ops', 'test', 'tools'];
+  return folders.flatMap((folder) =>
+    readdirSync(join(projectDir, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(tsx?|mjs|sql|ya?ml)$/.test(file) && !/(^|\/)(node_modules|dist)\//.test(file))
+      .map((file) => join(folder, file)),
+  );
+}
+
+/**
+ * "decision 4", "decisions 15, 16", "decisions 8-10", "decisions 33 and 34", "DECISIONS.md, 4"; in a page that says that
+ * its numbers in parentheses are decisions, "(8, 84)" too.
+ */
 function citedIn(text: string): number[] {
-  const lists = [...text.matchAll(/\bdecisions? (\d+(?:(?:, | and |-)\d+)*)/gi)].map(([, list = '']) => list);
+  const named = text.matchAll(/\bdecisions?(?:\.md)?(?:,|\]\([^)]*\)?,?)? (\d+(?:(?:, | and |-)\d+)*)/gi);
+  const bare = /Numbers in parentheses.* are those of \[DECISIONS/.test(text)
+    ? text.matchAll(/\((?:[^()\n]*, )?(\d{1,3}(?:, \d{1,3})*)(?:\)|, \[)/g)
+    : [];
+  const lists = [...named, ...bare].map(([, list = '']) => list);
   return lists
     .flatMap((list) => list.split(/, | and /))
     .flatMap((item) => {
@@ -213,6 +249,17 @@ function groupsIn(text: string): { group: string; headings: string[] }[] {
 function decisionIn(heading: string): { number: number; title: string } {
   const [, number, title = ''] = /^(\d+)\. (.+)$/.exec(heading) ?? [];
   return { number: Number(number), title };
+}
+
+/** The links of a page but those to the web: a path, empty for the page itself, and a heading's anchor. */
+function linksIn(text: string): { target: string; anchor: string }[] {
+  return [...text.matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)]+))?\)/g)].map(
+    ([, target = '', anchor = '']) => ({ target, anchor }),
+  );
+}
+
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 }
 
 /** The anchor that a Markdown page gives to a heading. */
