@@ -77,11 +77,6 @@ export function createActivities(given: ActivityDeps) {
       resumeAfterRestore: 'neverAsks',
     }),
     ...guarded(deps, createUpkeepActivities(deps), {
-      reviveWorkflows: 'asksFirst',
-      redeliverEvents: 'asksFirst',
-      sweepPods: 'asksFirst',
-      keepHouse: 'neverAsks',
-      tellOfExpiredCards: 'asksFirst',
       runUpkeep: 'neverAsks',
     }),
     ...guarded(deps, createReconcileActivities(deps), {

@@ -22,6 +22,7 @@ import { addRestoreCommands } from './service/restore.js';
 import { addSetAsideCommands } from './service/set-aside.js';
 import { addStatementCommand } from './money/statement.js';
 import { addTopupCommands } from './money/topups.js';
+import { addUpgradeCommands } from './service/upgrade.js';
 import { addUserCommands } from './people/users.js';
 import { addActionCommands, addWalletCommands } from './money/wallets.js';
 import { addWebhookCommands } from './service/webhooks.js';
@@ -53,6 +54,7 @@ const groups = [
   addNoticeCommands,
   addAffectedCommands,
   addDatabaseCommands,
+  addUpgradeCommands,
 ];
 
 /** Makes the operators' command line, new for each run: each command keeps the options that it read. */
@@ -70,6 +72,7 @@ By question (docs/operations has a page for each):
   do the three truths agree? ops reconcile              ops findings
   what is stuck?             ops set-aside list
   is the database set well?  ops database
+  may I upgrade?             ops upgrade check
   what must I look at?       ops notices                ops parked
   stop everything            ops pause creates --by ada --reason "…"
   what did we do by hand?    ops actions --about usr_…    ops orders list --all

@@ -11,8 +11,8 @@ const fields = {
   invoiceId: 'inv',
 } as const satisfies Record<string, IdPrefix>;
 
-/** The schedules' activities of every few seconds. Their lines appear only on failure, or at a more detailed level. */
-const scheduled = new Set(['revive', 'sweep', 'redeliver', 'housekeeping', 'backfill']);
+/** The schedules' activities of every few minutes. Their lines appear only on failure, or at a more detailed level. */
+const scheduled = new Set(['backfill']);
 
 /** The ids of running activities, for all lines that are logged meanwhile. */
 const idsOfContext = new WeakMap<Context, Record<string, string>>();

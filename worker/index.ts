@@ -13,6 +13,7 @@ import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
 import { createOddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import { connectTemporal } from '../adapters/temporal/client.js';
+import { listRunsOf01, refusalOfRunsOf01 } from '../adapters/temporal/runs-of-01.js';
 import { pollersAt } from '../adapters/temporal/pollers.js';
 import { createProber } from '../adapters/providers/ssh/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
@@ -99,6 +100,11 @@ const deps: ActivityDeps = {
   },
 };
 
+const runsOf01 = await listRunsOf01(temporal.workflow, 20);
+if (runsOf01.length > 0) {
+  log.fatal(refusalOfRunsOf01(runsOf01));
+  process.exit(1);
+}
 // This comes before any poll: nothing may act on a restored database (decision 67, "Restored databases").
 await compareWatermarks(deps);
 const workers = await createWorkers({

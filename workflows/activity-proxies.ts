@@ -97,23 +97,12 @@ export const steps = proxyActivities<
     | 'lookAtCard'
     | 'lookAtRefund'
     | 'lookAtDispute'
-    | 'keepHouse'
-    | 'tellOfExpiredCards'
-    | 'redeliverEvents'
   >
 >({ taskQueue: taskQueues.rentals, startToCloseTimeout: '30s', scheduleToCloseTimeout: oneGo, retry });
 
 /** Upkeep reads many rows and asks upstreams: it heartbeats. The next one comes by schedule. */
 export const upkeep = proxyActivities<
-  Pick<
-    Activities,
-    | 'reviveWorkflows'
-    | 'sweepPods'
-    | 'backfillEvents'
-    | 'beginReconcile'
-    | 'noteUncompared'
-    | 'finishReconcile'
-  >
+  Pick<Activities, 'backfillEvents' | 'beginReconcile' | 'noteUncompared' | 'finishReconcile'>
 >({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '10s',

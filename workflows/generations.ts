@@ -1,4 +1,4 @@
-import { ActivityFailure, isCancellation, log, patched, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, deprecatePatch, isCancellation, log, workflowInfo } from '@temporalio/workflow';
 
 /**
  * A run with more events than this goes on as a new one. The server refuses the 10,001st signal and the 2,001st update
@@ -7,15 +7,18 @@ import { ActivityFailure, isCancellation, log, patched, workflowInfo } from '@te
  */
 const EVENTS_MAX = 1_000;
 
-/** Tells whether a run should continue as new. Runs of release 0.1 that are already longer do so from now on. */
+/** Whether a run should continue as new. */
 export function isLong(): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || isVeryLong(historyLength);
 }
 
-/** Tells the same for a place where a run of release 0.1 went on although a new run was suggested. */
+/** The same for a run that must not be asked before it is quiet. */
 export function isVeryLong(historyLength = workflowInfo().historyLength): boolean {
-  return historyLength > EVENTS_MAX && patched('continues-by-length');
+  if (historyLength <= EVENTS_MAX) return false;
+  // Runs of 0.2 carry this mark here; the next release drops the line.
+  deprecatePatch('continues-by-length');
+  return true;
 }
 
 /**

@@ -1,4 +1,5 @@
 export { autoTopup } from './auto-topup.js';
+export { backfill } from './backfill.js';
 export { card } from './card.js';
 export { dispute } from './dispute.js';
 export { invoice } from './invoice.js';
@@ -9,7 +10,12 @@ export { reconcile } from './reconcile.js';
 export { refund } from './refund.js';
 export { rental } from './rental.js';
 export { restore } from './restore.js';
+export {
+  retired as housekeeping,
+  retired as redeliver,
+  retired as revive,
+  retired as sweep,
+} from './retired.js';
 export { topup } from './topup.js';
-export { backfill, housekeeping, redeliver, revive, sweep } from './upkeep.js';
 export { watermark } from './watermark.js';
 export { webhook } from './webhook.js';

@@ -8,40 +8,30 @@ import {
 import { byHand, refunding } from './activity-proxies.js';
 import { openingOf } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
-import type { Operation } from '../domain/operations/operation.js';
 import type { OperationInput, OperationOutcome } from './contracts/operation.js';
-import { entityStatusAttribute, userIdAttribute } from './contracts/search-attributes.js';
+import { entityStatusAttribute } from './contracts/search-attributes.js';
 import { lookSignal } from './contracts/signals.js';
 
 /**
  * One operator's order, once. Its id is the operation's, and the row of `operator_orders` under that id says what to do
  * (decision 87, "Operator orders"). A refusal is an answer, not a failure.
- * @param input an input of release 0.1 itself says what to do: it is refused, unless it was already done
  */
-export async function operation(input: OperationInput | Operation): Promise<OperationOutcome> {
+export async function operation(input: OperationInput): Promise<OperationOutcome> {
   setCurrentDetails(
     'Does what the order of this id asks for: `ops orders show` tells who asked, and for what.',
   );
-  if ('action' in input && 'userId' in input.action) {
-    upsertSearchAttributes([{ key: userIdAttribute, value: input.action.userId }]);
-  }
   const done = await openingOf(byHand.operate(input));
-  if (done.kind === 'opened' && isBegun(done.value)) return refundEach({ operationId: input.operationId });
-  const outcome: OperationOutcome =
+  const outcome =
     done.kind === 'opened'
-      ? outcomeOf(done.value)
-      : { outcome: 'refused', code: done.failure.type ?? 'unknown', message: done.failure.message };
+      ? done.value
+      : ({
+          outcome: 'refused',
+          code: done.failure.type ?? 'unknown',
+          message: done.failure.message,
+        } as const);
+  if (outcome.outcome === 'begun') return refundEach(input);
   upsertSearchAttributes([{ key: entityStatusAttribute, value: outcome.outcome }]);
   return outcome;
-}
-
-function isBegun(value: object): boolean {
-  return 'outcome' in value && value.outcome === 'begun';
-}
-
-/** Reads the outcome. A run that 0.1 began may already hold its activity's answer: the amounts of what was done. */
-function outcomeOf(value: object): OperationOutcome {
-  return 'outcome' in value ? (value as OperationOutcome) : { outcome: 'done' };
 }
 
 /**

@@ -2,7 +2,7 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
-  patched,
+  deprecatePatch,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
@@ -12,10 +12,10 @@ import type { RentalLook, RentalPhase } from '../activities/rentals/rental.js';
 import type { RentalId } from '../domain/ids.js';
 import { meteringLimits } from '../domain/metering/limits.js';
 import { rentalLimits } from '../domain/rentals/limits.js';
-import { changing, opening, steps, upstream } from './activity-proxies.js';
+import { changing, opening, upstream } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
-import { withinTask, type ShortSteps } from './steps-within-task.js';
+import { withinTask as steps } from './steps-within-task.js';
 import {
   changeUpdate,
   openUpdate,
@@ -45,8 +45,7 @@ const defaultDurations: RentalDurations = {
 export async function rental(input: RentalInput): Promise<RentalOutcome> {
   const { rentalId, open } = input;
   const durations: RentalDurations = { ...defaultDurations, ...input.durations };
-  const way = { isShort: false, steps, left: undefined, told: {} };
-  const state: RunState = { looks: 0, settled: false, stuck: false, ...way };
+  const state: RunState = { looks: 0, settled: false, stuck: false, left: undefined, told: {} };
   const opened = open === undefined ? taken(rentalId) : beginOpening(rentalId, open);
   // Where the rental stands is the workflow's own.
   setHandler(openUpdate, async () => ({ ...(await answerOf(opened)), look: undefined }));
@@ -57,7 +56,6 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
     await condition(() => state.settled || state.stuck);
   });
 
-  // Runs of 0.1 get this handler when they are replayed: it adds nothing to their history before they are asked.
   setHandler(changeUpdate, async (change) => {
     try {
       await changing.changeRental({ ...change, rentalId });
@@ -71,8 +69,8 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
   const outcome = await opened;
   if (outcome.kind === 'refused')
     return end(state, { outcome: 'refused', code: outcome.failure.type ?? 'unknown' });
-  // A refusal ends the run before this: it needs no mark of which way it goes.
-  if (patched('steps-within-task')) Object.assign(state, { isShort: true, steps: withinTask });
+  // Runs of 0.2 carry this mark here, and a refusal ends a run before it; the next release drops the line.
+  deprecatePatch('steps-within-task');
   state.left = outcome.value.look;
 
   for (let failures = 0; ;) {
@@ -117,12 +115,6 @@ interface RunState {
   settled: boolean;
   /** Whether the last step used up its schedule, and nothing has gone well since. */
   stuck: boolean;
-  /**
-   * Whether the run takes its short steps within its own tasks and goes on from what they answer. Runs that began before
-   * that go their old way until they end or continue as new.
-   */
-  isShort: boolean;
-  steps: ShortSteps;
   /** Where the last step left the rental; undefined when it must be looked at. */
   left: RentalLook | undefined;
   /** What operators were last told to filter by. */
@@ -133,10 +125,10 @@ type RentalFacts = NonNullable<RentalLook['facts']>;
 
 /** Returns where the last step left the rental; without an answer of it, reads the row. */
 async function lookAt(rentalId: RentalId, state: RunState): Promise<RentalLook> {
-  const left = state.isShort ? state.left : undefined;
+  const { left } = state;
   // A step that fails leaves the rental anywhere.
   state.left = undefined;
-  return left ?? state.steps.lookAtRental(rentalId);
+  return left ?? steps.lookAtRental(rentalId);
 }
 
 /** For each phase, what a rental waits for, in words for a person at night. */
@@ -160,8 +152,7 @@ function tellOperators({ phase, summary, facts }: RentalLook, state: RunState): 
   // An error that the summary ends with is a sentence already.
   setCurrentDetails(`${summary.replace(/\.$/, '')}. ${comesNext[phase]}`);
   if (facts === null) return;
-  const told = state.isShort ? state.told : {};
-  const changed = (name: keyof RentalFacts): boolean => told[name] !== facts[name];
+  const changed = (name: keyof RentalFacts): boolean => state.told[name] !== facts[name];
   const pairs = [
     ...(changed('status') ? [{ key: entityStatusAttribute, value: facts.status }] : []),
     ...(changed('userId') ? [{ key: userIdAttribute, value: facts.userId }] : []),
@@ -187,29 +178,20 @@ async function takeStep(
     }
     case 'await_pod': {
       const pod = await upstream.awaitPod(rentalId, durations.provisionDeadlineMs);
-      if (pod.kind === 'answered') await beginBilling(rentalId, pod.address, state);
+      if (pod.kind === 'answered') state.left = await steps.startMetering(rentalId);
       else await giveUp(rentalId, pod, state);
       return;
     }
     case 'running':
       return meterUntilEnded(rentalId, durations, state);
     case 'ended':
-      state.left = await state.steps.settleRental(rentalId);
+      state.left = await steps.settleRental(rentalId);
       return;
     case 'end_pod':
       await upstream.endPods(rentalId);
-      state.left = await state.steps.closeRental(rentalId);
+      state.left = await steps.closeRental(rentalId);
   }
 }
-
-/** Begins billing. A row says where the machine answered; only a run that 0.1 began was told it, and hands it on. */
-async function beginBilling(rentalId: RentalId, from01: Answered['address'], state: RunState): Promise<void> {
-  const args: Parameters<ShortSteps['startMetering']> =
-    from01 === undefined ? [rentalId] : [rentalId, from01];
-  state.left = await state.steps.startMetering(...args);
-}
-
-type Answered = Extract<PodOutcome, { kind: 'answered' }>;
 
 async function giveUp(
   rentalId: RentalId,
@@ -217,7 +199,7 @@ async function giveUp(
   state: RunState,
 ): Promise<void> {
   const error = pod.kind === 'failed' ? pod.error : null;
-  state.left = await state.steps.giveUpProvisioning(rentalId, error);
+  state.left = await steps.giveUpProvisioning(rentalId, error);
 }
 
 /**
@@ -231,7 +213,7 @@ async function meterUntilEnded(
 ): Promise<void> {
   for (;;) {
     const seen = state.looks;
-    const { nextLookMs, look } = await state.steps.meterRental(rentalId, durations.beltMs);
+    const { nextLookMs, look } = await steps.meterRental(rentalId, durations.beltMs);
     state.left = look;
     if (nextLookMs === 0) return;
     const now = await lookAt(rentalId, state);
@@ -239,7 +221,7 @@ async function meterUntilEnded(
       state.left = now;
       return;
     }
-    if (state.isShort) tellOperators(now, state);
+    tellOperators(now, state);
     await condition(() => state.looks !== seen, nextLookMs);
     // A caller who waits for a stop is answered by this run: it is about to end anyway.
     if (allHandlersFinished() && isLong()) {

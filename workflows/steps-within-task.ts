@@ -1,5 +1,4 @@
 import { CancellationScope, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
-import type { PodOutcome } from '../activities/machines/await-pod.js';
 import type { RentalLook } from '../activities/rentals/rental.js';
 import type { RentalId } from '../domain/ids.js';
 import { steps } from './activity-proxies.js';
@@ -10,14 +9,12 @@ import { steps } from './activity-proxies.js';
  */
 export interface ShortSteps {
   lookAtRental(rentalId: RentalId): Promise<RentalLook>;
-  startMetering(rentalId: RentalId, from01?: Answered['address']): Promise<RentalLook | undefined>;
+  startMetering(rentalId: RentalId): Promise<RentalLook | undefined>;
   giveUpProvisioning(rentalId: RentalId, error: string | null): Promise<RentalLook | undefined>;
   meterRental(rentalId: RentalId, beltMs: number): Promise<{ nextLookMs: number; look?: RentalLook }>;
   settleRental(rentalId: RentalId): Promise<RentalLook | undefined>;
   closeRental(rentalId: RentalId): Promise<RentalLook | undefined>;
 }
-
-type Answered = Extract<PodOutcome, { kind: 'answered' }>;
 
 const names: readonly (keyof ShortSteps)[] = [
   'lookAtRental',

@@ -11,11 +11,8 @@ import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 
 /** How the waiting for a pod ended. */
 export type PodOutcome =
-  /**
-   * The address is kept in a row, because hosts do not cross Temporal (decision 89, "Words kept from Temporal"). A run
-   * that 0.1 began may hold it.
-   */
-  | { readonly kind: 'answered'; readonly address?: PodAddress }
+  /** The address is kept in a row, because hosts do not cross Temporal (decision 89, "Words kept from Temporal"). */
+  | { readonly kind: 'answered' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly error: string };
 

@@ -1,19 +1,15 @@
 import { findOrder } from '../../adapters/postgres/operators/operator-orders.js';
-import { findRepeated } from '../../adapters/postgres/operators/operator-actions.js';
 import { operate } from '../../money/operations/operations.js';
 import { beginRefunds } from '../../money/operations/refund-rentals.js';
 import type { OrderOutcome } from '../../money/operations/orders.js';
 import type { OperationId } from '../../domain/ids.js';
-import type { Operation } from '../../domain/operations/operation.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { OperationInput } from '../../workflows/contracts/operation.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 import { singleLimitOf } from './refund-rentals.js';
 import { answeringRefusals } from '../refusals.js';
 import { terminateRental } from '../rentals/terminate-rental.js';
-
-/** Names the row of `operator_orders` that says what is to be done. Release 0.1 said it in the input itself. */
-export type OperateInput = { readonly operationId: OperationId } | Operation;
 
 /** The activity of operators' orders. */
 export function createOperationActivities(deps: ActivityDeps) {
@@ -24,11 +20,10 @@ export function createOperationActivities(deps: ActivityDeps) {
      * much (decision 87, "Operator orders").
      * @throws ApplicationFailure with the code of a refusal when there is no such order
      */
-    async operate(input: OperateInput): Promise<OrderOutcome> {
+    async operate(input: OperationInput): Promise<OrderOutcome> {
       return withHeartbeat(
         () =>
           answeringRefusals(async () => {
-            if ('action' in input) return doneByRelease01(deps, input);
             const outcome = await act(deps, input.operationId);
             deps.log.info({ ...input, ...outcome }, 'an operator’s order was looked at');
             return outcome;
@@ -37,16 +32,6 @@ export function createOperationActivities(deps: ActivityDeps) {
       );
     },
   };
-}
-
-/** Answers an input of 0.1. Its operation may have been committed before its worker ended: then that is the answer. */
-async function doneByRelease01(deps: ActivityDeps, input: Operation): Promise<OrderOutcome> {
-  const known = await deps.db.transaction((trx) => findRepeated(trx, input));
-  if (known) return { outcome: 'done' };
-  throw new Refusal(
-    'forbidden',
-    'Nothing was done: since release 0.2 money moves only by an order that the ops command has written to the database. Repeat the command with the ops of this release.',
-  );
 }
 
 async function act(deps: ActivityDeps, operationId: OperationId): Promise<OrderOutcome> {

@@ -2,11 +2,7 @@ import { Context } from '@temporalio/activity';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findListing } from '../../adapters/postgres/catalog/listings.js';
 import { listAttempts } from '../../adapters/postgres/machines/attempts.js';
-import {
-  earlierOf,
-  findRentalRequest,
-  takesOpeningsOf01,
-} from '../../adapters/postgres/requests/opening-requests.js';
+import { earlierOf, findRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import { isAskedForTwice } from '../../adapters/postgres/rentals/quotes.js';
 import { UserBusy } from '../../adapters/postgres/requests/user-turns.js';
 import type { RentalId } from '../../domain/ids.js';
@@ -14,7 +10,7 @@ import { Refusal } from '../../domain/refusal.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { openRental, type OpenedRental, type Opening } from '../../money/rentals/open.js';
 import type { Bargain, Market } from '../../money/rentals/purchase.js';
-import type { OpenInput, OpenInput01 } from '../../workflows/contracts/rental.js';
+import type { OpenInput } from '../../workflows/contracts/rental.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { answeringRefusals, tellingNothingDone } from '../refusals.js';
@@ -26,7 +22,7 @@ const LOOK_WITHIN_MS = 300;
 
 export interface OpenRentalInput {
   readonly rentalId: RentalId;
-  readonly open: OpenInput | OpenInput01;
+  readonly open: OpenInput;
 }
 
 /** What was opened, and where the rental stands: its caller gets the first, its workflow goes on from the second. */
@@ -92,26 +88,25 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
 }
 
 /**
- * Reads from the committed row what was asked for; of the row's time and the messenger's, the earlier one counts. An
- * opening that 0.1 began has no row. It is accepted for an hour after the database had its step (decision 88, "Rows
- * before workflows").
+ * Reads from the committed row what was asked for (decision 88, "Rows before workflows"); of the row's time and the
+ * messenger's, the earlier one counts.
  * @throws Refusal when nothing of ours asks for it
  */
 async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInput): Promise<Opening> {
   const request = await findRentalRequest(deps.db, rentalId);
-  if (request) {
-    const { quoteId, requestedAt } = request;
-    return {
-      rentalId,
-      request,
-      answerBefore: earlierOf(request.answerBefore, open.answerBefore),
-      quote: quoteId === null ? undefined : { id: quoteId, requestedAt },
-    };
+  if (!request) {
+    throw new Refusal(
+      'temporarily_unavailable',
+      'This request is not on record: nothing was done. Try again.',
+    );
   }
-  if ('userId' in open && (await takesOpeningsOf01(deps.db))) {
-    return { rentalId, request: open, answerBefore: open.answerBefore };
-  }
-  throw new Refusal('temporarily_unavailable', 'This request is not on record: nothing was done. Try again.');
+  const { quoteId, requestedAt } = request;
+  return {
+    rentalId,
+    request,
+    answerBefore: earlierOf(request.answerBefore, open.answerBefore),
+    quote: quoteId === null ? undefined : { id: quoteId, requestedAt },
+  };
 }
 
 /** The upstreams as an opening sees them. */

@@ -3,7 +3,7 @@ import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import type { ToldEnd } from '../../domain/operations/lost-time.js';
 import { advanceMetering, beginBilling, giveUpRental, settleEnded } from '../../money/rentals/lifecycle.js';
-import { closeRental, findRental, type PodAddress } from '../../money/rentals/rentals.js';
+import { closeRental, findRental } from '../../money/rentals/rentals.js';
 import type { ActivityDeps } from '../deps.js';
 import { laterWhenBusy } from '../metering/busy-wallet.js';
 
@@ -73,12 +73,9 @@ export function createRentalActivities(deps: ActivityDeps) {
       return readLook(db, rentalId);
     },
 
-    /**
-     * Begins billing once the SSH daemon has answered, unless a stop came first.
-     * @param from01 the address that a run of 0.1 was told, which has no row for it
-     */
-    async startMetering(rentalId: RentalId, from01?: PodAddress): Promise<RentalLook> {
-      await laterWhenBusy(() => beginBilling(db, rentalId, from01));
+    /** Begins billing once the SSH daemon has answered, unless a stop came first. */
+    async startMetering(rentalId: RentalId): Promise<RentalLook> {
+      await laterWhenBusy(() => beginBilling(db, rentalId));
       return readLook(db, rentalId);
     },
 

@@ -48,7 +48,7 @@ export function createRestoreActivities(deps: ActivityDeps) {
     /**
      * Ends the rentals that ended in the lost time, at the instants of their history, and lowers the limits that were
      * lowered in it. The metering statement charges them up to then once metering resumes.
-     * @param order the operator's order to reconcile; runs of 0.1 named a reason, and are begun anew
+     * @param order the operator's order to reconcile
      * @returns how many were ended, and those that could not be: one that fails keeps no other from it
      * @throws ApplicationFailure with the code of a refusal when no operator has ordered it
      */

@@ -1,6 +1,6 @@
 import { readClock } from '../../adapters/postgres/clock.js';
 import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
-import { findTopup, getTopup } from '../../adapters/postgres/payments/topups.js';
+import { getTopup } from '../../adapters/postgres/payments/topups.js';
 import { earlierOf, findTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
@@ -43,30 +43,19 @@ export async function openTopup(
 }
 
 /**
- * Reads from the committed row what was asked for. A request that 0.1 began has no row: it goes on if its top-up was
- * begun and is of the user and the amount that the input names.
+ * Reads from the committed row what was asked for.
  * @throws Refusal when nothing of ours asks for it
  */
 async function readRequest({ db }: ActivityDeps, topupId: TopupId, open: OpenInput): Promise<NewTopup> {
   const request = await findTopupRequest(db, topupId);
-  if (request) {
-    const { user_id: userId, amount_cents: amountCents, api_key_id: apiKeyId } = request;
-    return {
-      userId,
-      amountCents,
-      apiKeyId,
-      answerBefore: earlierOf(request.answer_before, open.answerBefore),
-    };
+  if (!request) {
+    throw new Refusal(
+      'temporarily_unavailable',
+      'This request is not on record: nothing was begun, and nothing was charged. Try again.',
+    );
   }
-  const begun = await findTopup(db, topupId);
-  if (begun && begun.user_id === open.userId && begun.amount_cents === open.amountCents) {
-    const { user_id: userId, amount_cents: amountCents } = begun;
-    return { userId, amountCents, apiKeyId: null, answerBefore: open.answerBefore };
-  }
-  throw new Refusal(
-    'temporarily_unavailable',
-    'This request is not on record: nothing was begun, and nothing was charged. Try again.',
-  );
+  const { user_id: userId, amount_cents: amountCents, api_key_id: apiKeyId } = request;
+  return { userId, amountCents, apiKeyId, answerBefore: earlierOf(request.answer_before, open.answerBefore) };
 }
 
 /** Takes a top-up that this attempt or an earlier one began to a page or to the answer of a charge. */

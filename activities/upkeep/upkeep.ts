@@ -5,7 +5,7 @@ import { isRestoredRefusal, refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachPart } from '../each-item.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
-import { sweep, type Swept } from '../machines/sweep.js';
+import { sweep } from '../machines/sweep.js';
 import { keepHouse, mailExpiredCards } from './housekeeping.js';
 import { startLongLived } from './long-lived.js';
 import { redeliver } from './redeliver.js';
@@ -17,46 +17,18 @@ import { revive } from './revive.js';
  */
 export function createUpkeepActivities(deps: ActivityDeps) {
   return {
-    /** Starts the workflow of every row that is not final and has no open run, and the long-lived workflows. */
-    async reviveWorkflows(): Promise<{ rentals: number; payments: number; started: string[] }> {
-      return withHeartbeat((tell) => revive(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
-    },
-
-    /** Signals the workflows for which a stored event of the processor has waited too long. */
-    async redeliverEvents(): Promise<{ workflows: number }> {
-      return redeliver(deps);
-    },
-
-    /**
-     * Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22, "Machines of
-     * nobody").
-     */
-    async sweepPods(): Promise<Swept> {
-      return withHeartbeat((tell) => sweep(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
-    },
-
-    /** Compares and raises the watermark, and removes rows that have served their time. */
-    async keepHouse(): Promise<{ watermark: number; removed: number }> {
-      return keepHouse(deps, () => undefined);
-    },
-
-    /** Tells users, once each, that their saved card has expired. */
-    async tellOfExpiredCards(): Promise<{ expiredCards: number }> {
-      return { expiredCards: await mailExpiredCards(deps) };
-    },
-
     /**
      * Does one duty of the upkeep again and again for `forMs` and returns; its workflow starts it again. A round that
      * fails is counted, and the next one makes it good.
      */
     async runUpkeep(duty: UpkeepDuty, forMs: number): Promise<void> {
-      const { everyMs, round } = upkeep[duty];
+      const { everyMs } = upkeep[duty];
       await withHeartbeat(
         async (tell) => {
           const end = performance.now() + forMs;
           for (let rounds = 1; performance.now() < end; rounds += 1) {
             const started = performance.now();
-            const done = await eachPart(deps, duty, () => round(deps, tell).catch(waitWhenRestored));
+            const done = await eachPart(deps, duty, () => runRound(deps, duty, tell).catch(waitWhenRestored));
             tell({ rounds, ...done });
             await sleep(Math.max(everyMs / 10, everyMs - (performance.now() - started)));
           }
@@ -65,6 +37,15 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       );
     },
   };
+}
+
+/**
+ * Does one round of a duty.
+ * @returns what it did, for the heartbeat
+ * @throws ApplicationFailure `database_restored` where the duty must not act on a restored database
+ */
+export function runRound(deps: ActivityDeps, duty: UpkeepDuty, tell: Tell): Promise<object> {
+  return upkeep[duty].round(deps, tell);
 }
 
 /** Answers for a round on a restored database: it waits for operators, and is not set aside for that. */

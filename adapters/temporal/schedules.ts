@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
   ScheduleOverlapPolicy,
   type Client,
   type ScheduleDescription,
@@ -9,22 +8,15 @@ import {
 } from '@temporalio/client';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { retiredSchedules, schedules } from '../../workflows/contracts/index.js';
+import { schedules } from '../../workflows/contracts/index.js';
 import type { Interval, WorkflowSchedule } from '../../workflows/contracts/workflow-contract.js';
 
 /**
- * Brings the schedules to their wanted state: creates the missing ones, changes those that differ, and deletes those
- * that are no longer wanted. A schedule that operators have paused stays paused. Several workers may do it at once.
+ * Brings the schedules to their wanted state: creates the missing ones and changes those that differ. A schedule that
+ * operators have paused stays paused. Several workers may do it at once.
  */
 export async function ensureSchedules(client: Client): Promise<void> {
   for (const wanted of schedules) await ensureSchedule(client, optionsOf(wanted));
-  for (const id of retiredSchedules) {
-    try {
-      await client.schedule.getHandle(id).delete();
-    } catch (error) {
-      if (!(error instanceof ScheduleNotFoundError)) throw error;
-    }
-  }
 }
 
 type Wanted = ReturnType<typeof optionsOf>;

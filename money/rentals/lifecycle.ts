@@ -8,13 +8,7 @@ import { lockWalletOfRental, reread, type LockedWallet } from '../ledger/wallets
 import { meterWallets } from '../metering/meter.js';
 import { claimAnswer } from './answered-machines.js';
 import { endWhenLost } from './lost.js';
-import {
-  getUserOfRental,
-  lockRental,
-  startRunning,
-  type PodAddress,
-  type RentalWithStop,
-} from './rentals.js';
+import { getUserOfRental, lockRental, startRunning, type RentalWithStop } from './rentals.js';
 import { endUnstarted, settle } from './settle.js';
 
 /** The least time until the next look at a rental while metering is paused, in milliseconds. */
@@ -23,14 +17,13 @@ const PAUSED_LOOK_MS = 10_000;
 /**
  * Begins the billing of a rental whose machine has answered, unless a stop came first. The row says where the machine
  * answered; without a row, the rental waits for its machine again.
- * @param from01 the address that a run of 0.1 was told, which has no row for it
  * @throws as `underLock`
  */
-export async function beginBilling(db: Database, rentalId: RentalId, from01?: PodAddress): Promise<void> {
+export async function beginBilling(db: Database, rentalId: RentalId): Promise<void> {
   await underLock(db, rentalId, async (trx, wallet, rental) => {
     if (rental.status !== 'provisioning') return;
     if (rental.stop) return endUnstarted(trx, wallet, rental, { kind: 'stopped' });
-    const address = (await claimAnswer(trx, rental.no)) ?? from01;
+    const address = await claimAnswer(trx, rental.no);
     if (address) await startRunning(trx, rental, address);
   });
 }

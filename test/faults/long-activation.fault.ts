@@ -34,7 +34,7 @@ describe('a worker beside runs that are hard on it', () => {
       connection,
       namespace: namespace.name,
       bundle: await bundleWorkflowCode({ workflowsPath }),
-      activities: { keepHouse: () => Promise.resolve() } as unknown as Activities,
+      activities: { runUpkeep: () => Promise.resolve() } as unknown as Activities,
       log: pino({ level: 'silent' }),
     });
     ended = Promise.all(workers.map((worker) => worker.run()));

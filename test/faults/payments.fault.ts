@@ -3,7 +3,7 @@ import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { Answer, AnswerBody } from '../support/http/answers.js';
 import type { SignedIn } from '../support/http/api.js';
 import { startService, type TestService } from '../support/service/living-service.js';
-import { runUpkeepRound } from '../support/service/upkeep-round.js';
+import { runBackfill, runUpkeepRound } from '../support/service/upkeep-round.js';
 import { Paying } from '../support/story/paying.js';
 import { takeChances, type Chances } from '../support/seeded.js';
 import { until } from '../support/until.js';
@@ -118,7 +118,7 @@ describe(`${payments} payments of ${users} users with faults all the way`, funct
   /** Does the schedules' work of every few minutes, until nothing is left to do. */
   async function catchUp(): Promise<void> {
     await service.db('event_cursor').update({ seen_until: new Date(Date.now() - 3_600_000) });
-    while (((await runUpkeepRound(service, 'backfill')) as { missed: number }).missed > 0);
+    while ((await runBackfill(service)).missed > 0);
     await runUpkeepRound(service, 'redeliver');
     await until('every event is handled', () => nothing('processor_events', 'handled_at'), 90_000);
     await until('every charge is decided', () => nothing('topups', 'closed_at'), 90_000);

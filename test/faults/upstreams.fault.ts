@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { captureHostKey } from '../../adapters/providers/ssh/ssh-probe.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
-import { taskQueues } from '../../domain/task-queues.js';
 import type { FaultsBody } from '../../lab/provider/fault-bodies.js';
 import type { SignedIn } from '../support/http/api.js';
 import { startService, type TestService } from '../support/service/living-service.js';
 import { netCents, Renting } from '../support/story/renting.js';
 import { takeChances, type Chances } from '../support/seeded.js';
+import { runUpkeepRound } from '../support/service/upkeep-round.js';
 import { tellingHistories } from '../support/service/told-histories.js';
 import { until } from '../support/until.js';
 
@@ -112,10 +112,7 @@ describe(`${rentals} rentals while the upstreams do everything wrong`, function 
       changed_at: db.raw(`changed_at ${ago}`),
     });
     await db('pods').update({ first_seen_at: db.raw(`first_seen_at ${ago}`), probed_at: null });
-    await service.temporal.workflow.execute('sweep', {
-      workflowId: `sweep-${Math.random()}`,
-      taskQueue: taskQueues.rentals,
-    });
+    await runUpkeepRound(service, 'sweep');
   }
 
   const alive = async () => (await service.gpus.state()).pods.filter(({ status }) => status !== 'deleted');

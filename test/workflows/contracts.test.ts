@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
-import { contracts, lookingWorkflows } from '../../workflows/contracts/index.js';
+import { contracts, lookingWorkflows, retiredTypes } from '../../workflows/contracts/index.js';
 import type { RunOf } from '../../workflows/contracts/workflow-contract.js';
 import * as workflows from '../../workflows/index.js';
 
@@ -10,16 +10,13 @@ type Contracts = typeof contracts;
 /** Only the compiler reads it: it refuses a workflow with another input or result than its contract's. */
 const implementations: { [Type in keyof Contracts]: RunOf<Contracts[Type]> } = workflows;
 
-/** The rounds of the upkeep that schedules of release 0.1 started. They are run by hand. */
-const byHand = ['revive', 'sweep', 'redeliver', 'housekeeping'];
-
 describe('the contracts of the workflows', () => {
   it('are there for each workflow that is registered, under its name', () => {
     const types = Object.entries(contracts).map(([name, { type }]) => {
       assert.equal(type, name);
       return type;
     });
-    assert.deepEqual([...types, ...byHand].sort(), Object.keys(implementations).sort());
+    assert.deepEqual([...types, ...retiredTypes].sort(), Object.keys(implementations).sort());
   });
 
   const userId = newId('usr');

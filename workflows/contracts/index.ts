@@ -33,7 +33,7 @@ export const lookingWorkflows = {
   webhook: webhookWorkflow,
 } as const satisfies { readonly [Type in EventWorkflow | 'rental' | 'webhook']: LookingWorkflow<Type> };
 
-/** All contracts, by the name of their workflow. The rounds of the upkeep by hand have none (workflows/upkeep.ts). */
+/** All contracts, by the name of their workflow. Retired types have none. */
 export const contracts = {
   ...lookingWorkflows,
   operation: operationWorkflow,
@@ -55,5 +55,5 @@ export const contracts = {
  */
 export const schedules: readonly WorkflowSchedule[] = [backfillSchedule, ...reconcileSchedules];
 
-/** Schedules of release 0.1: loops of the upkeep do their work now (workflows/loops.ts). */
-export const retiredSchedules = ['revive', 'sweep', 'redeliver', 'housekeeping'] as const;
+/** The types of workflow that no release since 0.2 starts (workflows/retired.ts). */
+export const retiredTypes = ['revive', 'sweep', 'redeliver', 'housekeeping'] as const;

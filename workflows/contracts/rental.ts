@@ -1,6 +1,5 @@
 import { defineUpdate } from '@temporalio/workflow';
 import type { ChangeId, RentalId } from '../../domain/ids.js';
-import type { RentalRequest } from '../../domain/opening.js';
 import { lookSignal } from './signals.js';
 import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
 
@@ -12,9 +11,6 @@ export interface OpenInput {
   /** ISO instant by the database's clock; the rental must not be opened after it (decision 4, "Promise of a 503"). */
   readonly answerBefore: string;
 }
-
-/** The input of an opening in release 0.1. */
-export type OpenInput01 = OpenInput & RentalRequest;
 
 /**
  * Durations of the workflow, in milliseconds. Tests shorten them; the defaults stand in domain/rentals/limits.ts and
@@ -29,7 +25,7 @@ export interface RentalDurations {
 export interface RentalInput {
   readonly rentalId: RentalId;
   /** Absent when the workflow is started again for a row that exists. */
-  readonly open?: OpenInput | OpenInput01;
+  readonly open?: OpenInput;
   readonly durations?: Partial<RentalDurations>;
 }
 

@@ -1,5 +1,5 @@
 import { defineUpdate } from '@temporalio/workflow';
-import type { TopupId, UserId } from '../../domain/ids.js';
+import type { TopupId } from '../../domain/ids.js';
 import { processorEventSignal } from './signals.js';
 import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
 
@@ -7,13 +7,9 @@ export interface TopupInput {
   readonly topupId: TopupId;
   /**
    * Absent when the workflow is started again for a row that exists. The row of `topup_requests` says the user and the
-   * amount (decision 88, "Rows before workflows"); release 0.1 said them in here.
+   * amount (decision 88, "Rows before workflows").
    */
-  readonly open?: {
-    readonly answerBefore: string;
-    readonly userId?: UserId;
-    readonly amountCents?: number;
-  };
+  readonly open?: { readonly answerBefore: string };
   /** When to ask the processor itself if no event came, in milliseconds; the last one repeats. */
   readonly askAfterMs?: readonly number[];
 }

@@ -99,15 +99,3 @@ export function earlierOf(row: Date, said: string): string {
   const saidMs = new Date(said).getTime();
   return Number.isNaN(saidMs) || saidMs > row.getTime() ? row.toISOString() : said;
 }
-
-/**
- * Tells whether openings that carry their own input are still taken: those that 0.1 began, or those of an API of 0.1
- * during the rollout. They are taken until an hour after this database had its step.
- */
-export async function takesOpeningsOf01(db: Database): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: { takes: boolean }[] }>(
-    `select coalesce(bool_or(migration_time > now() - interval '1 hour'), false) as takes
-       from knex_migrations where name = '025-operator-orders'`,
-  );
-  return rows[0]?.takes === true;
-}

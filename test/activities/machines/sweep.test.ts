@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Swept } from '../../../activities/machines/sweep.js';
 import { newId } from '../../../adapters/ids.js';
 import { recordPodList } from '../../../adapters/postgres/machines/pods.js';
 import type { AllocationAttemptRow, AttemptState, PodRow } from '../../../adapters/postgres/rows/tables.js';
@@ -22,7 +23,7 @@ const MINUTE = 60 * SECOND;
 const ago = (ms: number): Date => new Date(Date.now() - ms);
 const nothing = { ended: [], forgotten: 0, closed: 0 };
 
-describe('sweepPods', () => {
+describe('a sweep', () => {
   const upstream = new ScriptedUpstream();
   let lone: LoneActivities;
   before(async () => {
@@ -36,7 +37,7 @@ describe('sweepPods', () => {
   });
   after(() => lone.close());
 
-  const sweep = () => lone.run('sweepPods');
+  const sweep = () => lone.round('sweep') as Promise<Swept>;
   const terminated = (): string[] => upstream.asked.map(([, podId]) => podId);
   const stuck = () => lone.db('stuck_items').select('duty', 'item', 'attempts').orderBy('item');
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { keepHouse as keepHouseOf, mailExpiredCards } from '../../../activities/upkeep/housekeeping.js';
 import { newId } from '../../../adapters/ids.js';
 import { recordNotice } from '../../../adapters/postgres/operators/operator-notices.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
@@ -8,6 +9,7 @@ import { restoredMessage } from '../../../domain/operations/watermark.js';
 import type { UserId } from '../../../domain/ids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedTemporal } from '../../support/activities/scripted-temporal.js';
+import { runAlone } from '../../support/service/activity-context.js';
 import { insertRunningRental, insertUser } from '../../support/money/factories.js';
 import { ageLoops } from '../../support/story/ageing.js';
 
@@ -27,7 +29,7 @@ describe('housekeeping', () => {
   });
   after(() => lone.close());
 
-  const keepHouse = () => lone.run('keepHouse');
+  const keepHouse = () => runAlone(() => keepHouseOf(lone.deps, () => undefined)).result;
   const watermark = async () => (await lone.db('watermark').first())?.value;
   const stuck = () => lone.db('stuck_items').select('duty', 'item', 'attempts').orderBy('item');
 
@@ -157,7 +159,7 @@ describe('housekeeping', () => {
   });
 
   describe('tellOfExpiredCards', () => {
-    const tell = () => lone.run('tellOfExpiredCards');
+    const tell = () => runAlone(async () => ({ expiredCards: await mailExpiredCards(lone.deps) })).result;
     /** This month, and the one before it. */
     const now = new Date();
     const month = { exp_year: now.getUTCFullYear(), exp_month: now.getUTCMonth() + 1 };

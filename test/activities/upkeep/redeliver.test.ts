@@ -6,7 +6,7 @@ import { startActivities, type LoneActivities } from '../../support/activities/l
 import { ScriptedTemporal } from '../../support/activities/scripted-temporal.js';
 import { ageLoops } from '../../support/story/ageing.js';
 
-describe('redeliverEvents', () => {
+describe('redeliver', () => {
   const temporal = new ScriptedTemporal();
   let lone: LoneActivities;
   before(async () => {
@@ -18,7 +18,7 @@ describe('redeliverEvents', () => {
   });
   after(() => lone.close());
 
-  const redeliver = () => lone.run('redeliverEvents');
+  const redeliver = () => lone.round('redeliver');
 
   /** An event about a top-up that has waited for longer than its signal takes. @returns the top-up's id */
   async function leaveEvent(columns: Partial<ProcessorEventRow> = {}): Promise<string> {

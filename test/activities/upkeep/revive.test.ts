@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { revive as reviveOf } from '../../../activities/upkeep/revive.js';
 import { newId } from '../../../adapters/ids.js';
 import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
 import { shareOf } from '../../../activities/upkeep/failing-runs.js';
@@ -36,7 +37,7 @@ const rowsOfTests = [
   'rentals',
 ];
 
-describe('reviveWorkflows', () => {
+describe('revive', () => {
   const temporal = new ScriptedTemporal();
   let lone: LoneActivities;
   before(async () => {
@@ -49,7 +50,7 @@ describe('reviveWorkflows', () => {
   });
   after(() => lone.close());
 
-  const revive = () => lone.run('reviveWorkflows');
+  const revive = () => lone.round('revive') as ReturnType<typeof reviveOf>;
   /** What was signalled, as type and id. */
   const signalled = (): string[] =>
     temporal.asked.filter(([call]) => call === 'signalWithStart').map(([, type, id]) => `${type} ${id}`);
@@ -69,12 +70,10 @@ describe('reviveWorkflows', () => {
 
   it('starts no duties where the service is told to do without', async () => {
     const without = await startActivities({ temporal: temporal.port, settings: { withoutUpkeep: true } });
-    assert.deepEqual((await without.run('reviveWorkflows')).started, [
-      'meter:0',
-      'mailer',
-      'sequencer',
-      'webhook-waker',
-    ]);
+    assert.deepEqual(await without.round('revive'), {
+      ...{ rentals: 0, payments: 0 },
+      started: ['meter:0', 'mailer', 'sequencer', 'webhook-waker'],
+    });
     await without.close();
   });
 

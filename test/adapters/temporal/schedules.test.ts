@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
 import { ensureSchedules } from '../../../adapters/temporal/schedules.js';
@@ -50,15 +50,5 @@ describe('the schedules', () => {
     assert.deepEqual([action.taskQueue, action.args ?? []], [taskQueues.rentals, []]);
     assert.equal(state.paused, true);
     assert.match(state.note ?? '', /never arrived/);
-  });
-
-  it('that release 0.1 had and that loops do now are deleted', async () => {
-    await namespace.client.schedule.create({
-      scheduleId: 'redeliver',
-      spec: { intervals: [{ every: '10s' }] },
-      action: { type: 'startWorkflow', workflowType: 'redeliver', taskQueue: taskQueues.rentals },
-    });
-    await Promise.all([1, 2].map(() => ensureSchedules(namespace.client)));
-    await assert.rejects(describeOf('redeliver'), ScheduleNotFoundError);
   });
 });

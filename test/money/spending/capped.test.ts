@@ -14,9 +14,9 @@ import type { AskedChange } from '../../../domain/rentals/changes.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { tick } from '../../../money/metering/tick.js';
 import { changeRental } from '../../../money/rentals/change.js';
-import { beginBilling, giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
+import { giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
-import { insertListing, insertProvider } from '../../support/money/factories.js';
+import { insertListing, insertProvider, runMachine } from '../../support/money/factories.js';
 import { getKey, insertKey } from '../../support/money/keys.js';
 import { getRental, getWallet, insertWallet, onVerifiedDatabase } from '../../support/money/money.js';
 import { TestMarket } from '../../support/money/test-market.js';
@@ -218,7 +218,7 @@ describe('a rental that is opened by a key with a cap', () => {
 
   it('is seen by who revokes the key while it is inserted, and stops: its billing ends then', async () => {
     const id = await opened(100);
-    await beginBilling(db, id, { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null });
+    await runMachine(db, id);
     const { no } = await getRental(db, id);
     await db.raw(`create function wait_for_test() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock(4711); return new; end $$`);

@@ -14,13 +14,13 @@ import { Refusal } from '../../../domain/refusal.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { tick } from '../../../money/metering/tick.js';
 import { changeRental } from '../../../money/rentals/change.js';
-import { beginBilling, giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
+import { giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
 import { endLost } from '../../../money/rentals/lost.js';
 import { openRental } from '../../../money/rentals/open.js';
 import { lockRental } from '../../../money/rentals/rentals.js';
 import { lockWalletOfRental } from '../../../money/ledger/wallets.js';
 import { PRICE, stories, type Step, type Which } from '../../support/money/cap-stories.js';
-import { insertListing, insertProvider } from '../../support/money/factories.js';
+import { insertListing, insertProvider, runMachine } from '../../support/money/factories.js';
 import { getKey, insertKey } from '../../support/money/keys.js';
 import { getRental, insertWallet, openMoneyDatabase } from '../../support/money/money.js';
 import { TestMarket } from '../../support/money/test-market.js';
@@ -146,7 +146,7 @@ describe('caps of keys and budgets of months, whatever happens in whatever order
       case 'change':
         return change(rental, step.to);
       case 'run':
-        return beginBilling(db, id, { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null });
+        return runMachine(db, id);
       case 'stop':
         return insertStopRequest(db, rental.no, 'user');
       case 'settle':

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { SignedIn } from '../../support/http/api.js';
 import { Invoicing } from '../../support/story/invoicing.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
-import { runUpkeepRound } from '../../support/service/upkeep-round.js';
+import { runBackfill } from '../../support/service/upkeep-round.js';
 import { Reconciling } from '../../support/story/reconciling.js';
 import { until } from '../../support/until.js';
 import { onlyWaits } from '../../support/workflows/only-waits.js';
@@ -58,7 +58,7 @@ describe('reconcile: refunds, disputes and invoices', () => {
   /** Reads the processor's events that were missed. */
   async function backfill(): Promise<void> {
     await paying.clearFaults();
-    await runUpkeepRound(service, 'backfill');
+    await runBackfill(service);
     await paying.awaitHandled();
   }
 

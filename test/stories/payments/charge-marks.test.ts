@@ -5,7 +5,7 @@ import type { ChargeMarkRow } from '../../../adapters/postgres/rows/tables.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { AutoTopping } from '../../support/story/auto-topping.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
-import { runUpkeepRound } from '../../support/service/upkeep-round.js';
+import { runBackfill } from '../../support/service/upkeep-round.js';
 import { until } from '../../support/until.js';
 
 const operatorEmail = 'operators@example.com';
@@ -150,7 +150,7 @@ describe('a payment that its payer or their bank denies (decision 79)', () => {
     const chargeId = await paid(user);
     await topping.order('faults', { kind: 'event_drop', type: 'radar.early_fraud_warning.created' });
     await topping.order(`charges/${chargeId}/warn`);
-    await runUpkeepRound(service, 'backfill');
+    await runBackfill(service);
     assert.equal((await awaitMark()).user_id, user.user.id);
   });
 

@@ -6,7 +6,7 @@ import { webhookPath } from '../../../api/webhook/path.js';
 import { webhookSecret, type SignedIn } from '../../support/http/api.js';
 import type { Answer } from '../../support/http/answers.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
-import { runUpkeepRound } from '../../support/service/upkeep-round.js';
+import { runBackfill } from '../../support/service/upkeep-round.js';
 import { Paying, testCards } from '../../support/story/paying.js';
 import { until } from '../../support/until.js';
 
@@ -169,10 +169,10 @@ describe('a top-up on the payment page', () => {
     const { url } = await paying.page(user, 1_100);
     await paying.pay(url);
     await service.db('event_cursor').update({ seen_until: new Date(Date.now() - 3600_000) });
-    const first = (await runUpkeepRound(service, 'backfill')) as { missed: number };
+    const first = await runBackfill(service);
     assert.ok(first.missed > 0);
     await paying.awaitAvailable(user, 1_100);
-    const second = (await runUpkeepRound(service, 'backfill')) as { missed: number };
+    const second = await runBackfill(service);
     assert.equal(second.missed, 0);
   });
 
@@ -183,7 +183,7 @@ describe('a top-up on the payment page', () => {
       await paying.pay((await paying.page(user, 1_200)).url);
       const hourAgo = new Date(Date.now() - 3600_000);
       await service.db('event_cursor').update({ seen_until: hourAgo });
-      await runUpkeepRound(service, 'backfill');
+      await runBackfill(service);
       await paying.awaitAvailable(user, 1_200);
       const cursor = await service.db('event_cursor').first('seen_until');
       assert.ok(cursor!.seen_until > hourAgo, 'the next time begins later');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { beginTopup } from '../../../money/topups/topups.js';
 import {
   insertRentalRequest,
   insertTopupRequest,
@@ -80,18 +79,6 @@ describe('a workflow that somebody else than the service starts', () => {
       assert.deepEqual(outcome, { outcome: 'refused', code: 'temporarily_unavailable' });
       assert.deepEqual(await paying.entries(user), []);
     });
-
-    it('goes on with what 0.1 had begun, if it is of the user and the amount of its input', async () => {
-      const topupId = newId('top');
-      const open = { userId: user.user.id, amountCents: 800, answerBefore: soon() };
-      await beginTopup(service.db, topupId, open, 10);
-      const forged = await start(topupId, { ...open, amountCents: 5_000 });
-      assert.equal(forged.outcome, 'refused');
-      const other = newId('top');
-      await beginTopup(service.db, other, open, 10);
-      assert.deepEqual(await start(other, open), { outcome: 'succeeded' });
-      assert.deepEqual(await paying.entries(user), [['processor_topup', 800]]);
-    });
   });
 
   describe('rental', () => {
@@ -140,23 +127,6 @@ describe('a workflow that somebody else than the service starts', () => {
         await codeOf(startRental(service.temporal, { rentalId, open })),
         'temporarily_unavailable',
       );
-    });
-
-    it('goes on with what 0.1 began, for an hour after the database had its step, and no longer', async () => {
-      const open = { ...request, userId: user.user.id, answerBefore: soon() };
-      const rentalId = newId('rent');
-      await startRental(service.temporal, { rentalId, open });
-      assert.equal((await renting.row(rentalId)).user_id, user.user.id);
-      await renting.stop(user, rentalId);
-
-      await service.db.raw(`update knex_migrations set migration_time = now() - interval '61 minutes'`);
-      const later = newId('rent');
-      const late = startRental(service.temporal, {
-        rentalId: later,
-        open: { ...open, answerBefore: soon() },
-      });
-      assert.equal(await codeOf(late), 'temporarily_unavailable');
-      assert.equal(await service.db('rentals').where({ id: later }).first(), undefined);
     });
   });
 

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { deliveryOf } from '../../../activities/upkeep/mail.js';
 import { deliverIntents } from '../../../activities/upkeep/deliver-intents.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
-import { createUpkeepActivities } from '../../../activities/upkeep/upkeep.js';
+import { redeliver } from '../../../activities/upkeep/redeliver.js';
 import { newId } from '../../../adapters/ids.js';
 import { acknowledgeLook } from '../../../adapters/postgres/upkeep/look-signals.js';
 import { insertMail } from '../../../adapters/postgres/upkeep/outbox.js';
@@ -94,13 +94,12 @@ describe('loops that are 100,000 rounds old', () => {
       });
     await mail('poison@example.com', 0);
 
-    const upkeep = createUpkeepActivities(deps);
     let healthy = 0;
     for (let agedMs = 0; agedMs < AGED_MS;) {
       await leave(good.id);
       await mail('ann@example.com', healthy + 1);
       await deliverIntents(deps);
-      await upkeep.redeliverEvents();
+      await redeliver(deps);
       await sendMails();
       healthy += 1;
       assert.equal(

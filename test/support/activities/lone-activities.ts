@@ -1,15 +1,18 @@
 import pino from 'pino';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createActivities, type Activities } from '../../../activities/index.js';
+import { runRound } from '../../../activities/upkeep/upkeep.js';
 import type { Database } from '../../../adapters/postgres/database.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
 import type { Provider } from '../../../adapters/providers/provider.js';
+import type { UpkeepDuty } from '../../../domain/operations/upkeep.js';
 import { runAlone } from '../service/activity-context.js';
 import { openMoneyDatabase } from '../money/money.js';
 import { ScriptedProcessor } from './scripted-processor.js';
 
 /** All activities on a database of their own, with a scripted outside world and without Temporal. */
 export interface LoneActivities {
+  readonly deps: ActivityDeps;
   readonly db: Database;
   readonly processor: ScriptedProcessor;
   /** Runs one activity by its registered name, as a worker does on the first try. */
@@ -17,6 +20,8 @@ export interface LoneActivities {
     name: K,
     ...args: Parameters<Activities[K]>
   ): Promise<Awaited<ReturnType<Activities[K]>>>;
+  /** Runs one round of a duty of the upkeep. */
+  round(duty: UpkeepDuty): Promise<object>;
   close(): Promise<void>;
 }
 
@@ -37,7 +42,7 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
   const { db } = money;
   await confirmDatabase(db, null);
   const processor = new ScriptedProcessor(parts.billing ?? true);
-  const activities = createActivities({
+  const deps = {
     db,
     openDb: db,
     meterDb: db,
@@ -59,8 +64,10 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
       pollMs: 10,
       ...parts.settings,
     },
-  } as unknown as ActivityDeps);
+  } as unknown as ActivityDeps;
+  const activities = createActivities(deps);
   return {
+    deps,
     db,
     processor,
     run: (name, ...args) => {
@@ -68,6 +75,7 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
       return runAlone(() => activity(...args) as Promise<Awaited<ReturnType<Activities[typeof name]>>>)
         .result;
     },
+    round: (duty) => runAlone(() => runRound(deps, duty, () => undefined)).result,
     close: () => money.close(),
   };
 }

@@ -11,7 +11,9 @@ import type {
   TopupRow,
   UserRow,
 } from '../../../adapters/postgres/rows/tables.js';
-import type { UserId } from '../../../domain/ids.js';
+import type { RentalId, UserId } from '../../../domain/ids.js';
+import { recordAnswer } from '../../../money/rentals/answered-machines.js';
+import { beginBilling } from '../../../money/rentals/lifecycle.js';
 
 /** Rows as the product makes them; a test may override columns. */
 
@@ -195,4 +197,10 @@ export async function insertStoppedRental(
     })
     .returning('*');
   return row!;
+}
+
+/** Lets a rental's machine answer, and begins its billing. */
+export async function runMachine(db: Database, rentalId: RentalId): Promise<void> {
+  await recordAnswer(db, rentalId, { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null });
+  await beginBilling(db, rentalId);
 }

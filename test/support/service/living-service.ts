@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import Stripe from 'stripe';
+import type { ActivityDeps } from '../../../activities/deps.js';
 import { createSmtpTransport } from '../../../adapters/mailer/smtp.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
@@ -16,6 +17,7 @@ import { createProber } from '../../../adapters/providers/ssh/prober.js';
 import type { Provider } from '../../../adapters/providers/provider.js';
 import { createRunpodProvider } from '../../../adapters/providers/runpod/runpod.js';
 import { createShadeformProvider } from '../../../adapters/providers/shadeform/shadeform.js';
+import { connectTemporal } from '../../../adapters/temporal/client.js';
 import type { ApiSettings } from '../../../api/settings.js';
 import { webhookPath } from '../../../api/webhook/path.js';
 import { databaseRoles } from '../../../migrations/grants.js';
@@ -46,6 +48,8 @@ export interface TestService {
   /** The official SDK at the lab's processor, for what operators do there by hand. */
   readonly stripe: Stripe;
   readonly inbox: MailInbox;
+  /** What the worker's activities work with, for code of theirs that a test runs by itself. */
+  activityDeps(): Promise<ActivityDeps>;
   /** Signs a new user in, with this much in the wallet. Returns their client. */
   signIn(cents?: number): Promise<SignedIn>;
   startWorker(): Promise<void>;
@@ -207,6 +211,7 @@ async function placeOfDashboard(options: ServiceOptions): Promise<PlaceOfDashboa
 function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestService {
   const { api, namespace, processor } = parts;
   let workerStops: Stops = [];
+  let ownDeps: Promise<ActivityDeps> | undefined;
   const stopWorker = (): Promise<void> => {
     const stopping = workerStops;
     workerStops = [];
@@ -225,6 +230,10 @@ function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestServ
       const user = await api.signIn();
       if (cents > 0) await credit(api.db, user.user.id, cents);
       return user;
+    },
+    activityDeps() {
+      ownDeps ??= openOwnDeps(parts, options, stops);
+      return ownDeps;
     },
     async startWorker() {
       const deps = openDeps(parts, options, workerStops);
@@ -305,6 +314,14 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       ...limitsOf(options),
     },
   };
+}
+
+/** The same for activities that run without a worker. */
+async function openOwnDeps(parts: Parts, options: ServiceOptions, stops: Stops): Promise<ActivityDeps> {
+  const { address, name } = parts.namespace;
+  const temporal = await connectTemporal({ address, namespace: name });
+  stops.push(() => temporal.connection.close());
+  return { ...openDeps(parts, options, stops), temporal };
 }
 
 function checkoutUrlsOf({ api }: Parts, { dashboardFolder }: ServiceOptions) {
