@@ -1,13 +1,8 @@
-export { autoTopup } from './auto-topup.js';
+export { autoTopup, card, dispute, invoice, payment, refund } from './followers.js';
 export { backfill } from './backfill.js';
-export { card } from './card.js';
-export { dispute } from './dispute.js';
-export { invoice } from './invoice.js';
 export { mailer, meter, providerWatch, sequencer, upkeep, webhookWaker } from './loops.js';
 export { operation } from './operation.js';
-export { payment } from './payment.js';
 export { reconcile } from './reconcile.js';
-export { refund } from './refund.js';
 export { rental } from './rental.js';
 export { restore } from './restore.js';
 export {

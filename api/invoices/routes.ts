@@ -9,7 +9,7 @@ import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { joi, readQuery } from '../http/validation.js';
 
-/** The routes of invoices (spec: GET /v1/billing/invoices). workflows/invoice.ts makes and settles them. */
+/** The routes of invoices (spec: GET /v1/billing/invoices). workflows/followers.ts makes and settles them. */
 export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/invoices', requireCaller(deps, 'billing'), showInvoices(deps));
   router.get('/v1/billing/invoices/:id', requireCaller(deps, 'billing'), showInvoice(deps));

@@ -40,7 +40,7 @@ function showSettings(deps: ApiDeps): Step {
 
 /**
  * Stores the settings, with an intent where the level asks for one, and tells the workflow at once as well
- * (workflows/auto-topup.ts). From then on whatever lowers what is available checks the level.
+ * (workflows/followers.ts). From then on whatever lowers what is available checks the level.
  */
 function putSettings(deps: ApiDeps): Step {
   const countTry = countCardTries(deps);

@@ -25,7 +25,7 @@ const SIGNAL_LIMIT_MS = 5_000;
 
 /**
  * Begins the saving of a card; nothing is charged. The processor's own form continues with the secret, and its event
- * `setup_intent.succeeded` saves the card (workflows/card.ts).
+ * `setup_intent.succeeded` saves the card (workflows/followers.ts).
  */
 function beginSetup(deps: ApiDeps): Step {
   const countTry = countCardTries(deps);
