@@ -56,23 +56,6 @@ describe('the workflow of what an operator does by hand', () => {
     assert.deepEqual(await run.attributes(), { EntityStatus: 'refused' });
   });
 
-  it('takes the answer of release 0.1, which were amounts, for done', async () => {
-    const amounts = { debitedCents: 100 } as unknown as { outcome: 'done' };
-    const { run } = await begin({ operate: () => Promise.resolve(amounts) });
-    assert.deepEqual(await run.result(), { outcome: 'done' });
-  });
-
-  it('shows whose money an input of release 0.1 is about, and hands it to its activity as it is', async () => {
-    const operationId = newId('op');
-    const action = { kind: 'refund', userId: 'usr_1', amountCents: 100 };
-    const input = { operationId, action };
-    const script: Script = { operate: () => Promise.resolve({ outcome: 'done' }) };
-    const run = await workflows.begin(operationWorkflow.type, operationId, input, script);
-    await run.result();
-    assert.deepEqual(run.calls, [['operate', input]]);
-    assert.deepEqual(await run.attributes(), { EntityStatus: 'done', UserId: 'usr_1' });
-  });
-
   describe('whose order is about many rentals', () => {
     const begun = (): Promise<{ outcome: 'begun' }> => Promise.resolve({ outcome: 'begun' });
 

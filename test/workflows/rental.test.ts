@@ -249,17 +249,6 @@ describe('the workflow of a rental', () => {
       });
     }
 
-    it('hands on the address that a run of release 0.1 was told', async () => {
-      const address = { host: '192.0.2.1', port: 22, username: 'root', hostKeyFingerprint: null };
-      const { run, rentalId } = await takeUp(workflows, {
-        lookAtRental: looks('await_pod'),
-        awaitPod: () => Promise.resolve({ kind: 'answered', address }),
-        startMetering: looks('closed'),
-      });
-      await run.result();
-      assert.deepEqual(run.calls[2], ['startMetering', rentalId, address]);
-    });
-
     it('answers whoever stops it once it is settled, before its machine is gone', async () => {
       const provisioning = closedGate();
       const ending = closedGate();
