@@ -59,8 +59,7 @@ async function scheduledNames(): Promise<string[]> {
     ids.push(`${scheduleId} starts ${action.workflowType}`);
     return Promise.resolve();
   };
-  const getHandle = () => ({ delete: () => Promise.resolve() });
-  await ensureSchedules({ schedule: { create, getHandle } } as unknown as Client);
+  await ensureSchedules({ schedule: { create } } as unknown as Client);
   return sorted(ids);
 }
 
@@ -75,7 +74,7 @@ async function collect(): Promise<Record<string, readonly string[]>> {
     signals: namesGivenTo(sources, 'defineSignal'),
     updates: namesGivenTo(sources, 'defineUpdate'),
     queries: namesGivenTo(sources, 'defineQuery'),
-    patches: namesGivenTo(sources, 'patched'),
+    patches: ['patched', 'deprecatePatch'].flatMap((callee) => namesGivenTo(sources, callee)),
     taskQueues: sorted(Object.values(taskQueues)),
     schedules: await scheduledNames(),
     searchAttributes: sorted(searchAttributes.map(({ name, type }) => `${name} ${type}`)),
