@@ -7,7 +7,7 @@ const OPENED_WITHIN_MS = 3_600_000;
 
 /**
  * Lists open runs that release 0.1 began and 0.2 has not continued as new: the code of this release can't replay them
- * (decision 136, "Runs of 0.1").
+ * (decision 135, "Runs of 0.1").
  * @returns their types and ids, at most `limit`
  */
 export async function listRunsOf01(
