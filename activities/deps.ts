@@ -53,6 +53,8 @@ export interface ActivityDeps {
     readonly declinesPerPage?: number;
     /** What machines may cost that nobody is billed for. Default: the limits' values. */
     readonly freeMachines?: Partial<FreeMachineLimits>;
+    /** How long an opening waits for whoever holds the wallet, in milliseconds. Default: the limit's value. */
+    readonly openLockWaitMs?: number;
     /**
      * How long a mail waits for more to tell, in milliseconds (decision 103, "Notices by mail"). Default: the limit's value.
      */

@@ -75,7 +75,9 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
   const opening = await readOpening(deps, input);
   tell('locking the wallet');
   const limits = { ...rentalLimits.freeMachines, ...deps.settings.freeMachines };
-  const opened = await openRental(deps.openDb, opening, marketOf(deps, opening, tell), limits).catch(
+  const market = marketOf(deps, opening, tell);
+  const { openLockWaitMs } = deps.settings;
+  const opened = await openRental(deps.openDb, opening, market, limits, openLockWaitMs).catch(
     (error: unknown) => refuseWhenBusy(deps, opening, error),
   );
   if (!(opened instanceof Refusal) && opened.rentalId === input.rentalId) return opened;

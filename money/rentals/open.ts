@@ -58,22 +58,24 @@ const MIN_LOCK_WAIT_MS = 200;
  * 19, "Order of an opening". Answers again for a rental that is already open, and for one that was opened by the same
  * quote.
  * @param freeMachines what machines that nobody is billed for may cost (decision 83, "Cost of one caller")
+ * @param lockWaitMs how long it waits for whoever holds the wallet, in milliseconds
  * @returns what was opened, or the refusal, which leaves no hold and no rental. The refusal is not thrown, because
  *   charges that were metered stay committed (decision 19, "Order of an opening")
- * @throws UserBusy when somebody else holds the wallet for longer than `openLockWaitMs`: nothing was begun
+ * @throws UserBusy when somebody else holds the wallet for longer than `lockWaitMs`: nothing was begun
  */
 export async function openRental(
   db: Database,
   opening: Opening,
   market: Market,
   freeMachines: FreeMachineLimits,
+  lockWaitMs: number = rentalLimits.openLockWaitMs,
 ): Promise<OpenedRental | Refusal> {
-  const lockUntilMs = performance.now() + rentalLimits.openLockWaitMs;
+  const lockUntilMs = performance.now() + lockWaitMs;
   return moneyTransaction(
     db,
     opening.request.userId,
     (trx) => openUnderLock(trx, opening, market, { lockUntilMs, freeMachines }).catch(asAnswer),
-    rentalLimits.openLockWaitMs,
+    lockWaitMs,
   );
 }
 

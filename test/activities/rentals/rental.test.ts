@@ -165,10 +165,11 @@ describe('the activities of a rental', () => {
       assert.equal((await lone.run('lookAtRental', rentalId)).phase, 'find_pod');
     }).timeout(30_000);
 
-    const refusals: Record<string, () => Promise<Asked & { type: string; answerBefore?: string }>> = {
+    type Refused = Asked & { type: string; details?: object; answerBefore?: string };
+    const refusals: Record<string, () => Promise<Refused>> = {
       'of who can’t pay for an hour': async () => ({
         ...(await ask(CHEAP - 1)),
-        type: 'insufficient_balance',
+        ...{ type: 'insufficient_balance', details: { requiredCents: CHEAP, availableCents: CHEAP - 1 } },
       }),
       'that nobody has asked for': async () => ({
         ...(await ask()),
@@ -187,10 +188,11 @@ describe('the activities of a rental', () => {
     };
     for (const [which, prepare] of Object.entries(refusals)) {
       it(`refuses one ${which}, holds nothing and buys nothing`, async () => {
-        const { rentalId, userId, answerBefore, type } = await prepare();
+        const { rentalId, userId, answerBefore, type, details } = await prepare();
         const before = await purse(userId);
         const refused = { name: 'ApplicationFailure', type, nonRetryable: true };
-        await assert.rejects(open(rentalId, answerBefore), refused);
+        const facts = details && { details: [details] };
+        await assert.rejects(open(rentalId, answerBefore), { ...refused, ...facts });
         assert.deepEqual(upstream.asked, []);
         assert.equal(await hasRow(rentalId), false);
         assert.deepEqual(await purse(userId), before);
@@ -382,7 +384,8 @@ describe('the activities of a rental', () => {
       await lone.run('endPods', rentalId);
       const terminate = ['terminate', row.pod_id];
       assert.deepEqual(upstream.asked, [terminate, terminate, terminate]);
-      assert.equal((await attempts(rentalId))[0]?.state, 'gone');
+      const [{ state, failed_by: failedBy } = assert.fail()] = await attempts(rentalId);
+      assert.deepEqual([state, failedBy], ['gone', null], 'the upstream is not to blame');
 
       await lone.run('endPods', rentalId);
       assert.equal(upstream.asked.length, 3, 'one that is gone is asked for no more');

@@ -8,7 +8,7 @@ import type { RentalId } from '../../../domain/ids.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
-import { insertListing, insertProvider } from '../../support/money/factories.js';
+import { insertListing, insertProvider, insertRental } from '../../support/money/factories.js';
 import { TestMarket } from '../../support/money/test-market.js';
 import {
   getRental,
@@ -126,6 +126,20 @@ describe('the transaction that opens a rental', () => {
     assert.equal(market.asked.length, 0);
     assert.equal((await getRental(db, running)).charged_cents, 30);
     assert.deepEqual(await moneyNow(), { available: 40, reserved: 30 });
+  });
+
+  it('is refused without a hold after machines of an hour that nobody was billed for', async () => {
+    const at = new Date(Date.now() - 60_000);
+    for (let count = 0; count < 2; count += 1) {
+      await insertRental(db, wallet.user_id, {
+        ...{ price_per_hour_cents: 3_992, gpu_count: 8, pod_id: `free-${count}` },
+        ...{ status: 'stopped', stop_reason: 'user', started_at: at, ended_at: at },
+        ...{ settled_at: at, terminated_at: at, closed_at: at },
+      });
+    }
+    await isRefused('rate_limited');
+    assert.equal(market.asked.length, 0);
+    assert.deepEqual(await moneyNow(), { available: 100, reserved: 0 });
   });
 
   it('is refused without a hold when the upstreams sell nothing', async () => {

@@ -10,11 +10,15 @@ import { runAlone } from '../service/activity-context.js';
 import { openMoneyDatabase } from '../money/money.js';
 import { ScriptedProcessor } from './scripted-processor.js';
 
+type Alarm = Readonly<Record<string, unknown>>;
+
 /** All activities on a database of their own, with a scripted outside world and without Temporal. */
 export interface LoneActivities {
   readonly deps: ActivityDeps;
   readonly db: Database;
   readonly processor: ScriptedProcessor;
+  /** The lines that were logged as errors, which wake an operator. */
+  readonly alarms: Alarm[];
   /** Runs one activity by its registered name, as a worker does on the first try. */
   run<K extends keyof Activities>(
     name: K,
@@ -22,6 +26,8 @@ export interface LoneActivities {
   ): Promise<Awaited<ReturnType<Activities[K]>>>;
   /** Runs one round of a duty of the upkeep. */
   round(duty: UpkeepDuty): Promise<object>;
+  /** Runs one activity as a worker does on its second try. */
+  runAgain: LoneActivities['run'];
   close(): Promise<void>;
 }
 
@@ -42,6 +48,7 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
   const { db } = money;
   await confirmDatabase(db, null);
   const processor = new ScriptedProcessor(parts.billing ?? true);
+  const alarms: Alarm[] = [];
   const deps = {
     db,
     openDb: db,
@@ -54,7 +61,7 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
     webhooks: parts.webhooks ?? {},
     prober: {},
     oddities: {},
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'error' }, { write: (line) => void alarms.push(JSON.parse(line) as Alarm) }),
     settings: {
       deployment: 'test',
       shards: 1,
@@ -66,15 +73,20 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
     },
   } as unknown as ActivityDeps;
   const activities = createActivities(deps);
+  const runTry =
+    (attempt: number): LoneActivities['run'] =>
+    (name, ...args) => {
+      const activity = activities[name] as (...told: typeof args) => ReturnType<Activities[typeof name]>;
+      const run = () => activity(...args) as Promise<Awaited<ReturnType<Activities[typeof name]>>>;
+      return runAlone(run, attempt).result;
+    };
   return {
     deps,
     db,
     processor,
-    run: (name, ...args) => {
-      const activity = activities[name] as (...told: typeof args) => ReturnType<Activities[typeof name]>;
-      return runAlone(() => activity(...args) as Promise<Awaited<ReturnType<Activities[typeof name]>>>)
-        .result;
-    },
+    alarms,
+    run: runTry(1),
+    runAgain: runTry(2),
     round: (duty) => runAlone(() => runRound(deps, duty, () => undefined)).result,
     close: () => money.close(),
   };
