@@ -162,22 +162,6 @@ describe('the progress of a rental, as its user sees it', () => {
     await renting.awaitClosed(id);
   });
 
-  it('is nothing as soon as a stop was asked for, and the upstream is not to blame for it', async () => {
-    upstream.boots = false;
-    const id = await renting.open(user, l40s);
-    await awaitPhase(id, 'booting');
-    await service.stopWorker();
-    const { no } = await renting.row(id);
-    await service.db('stop_requests').insert({ rental_no: no, requested_by: 'user' });
-    const { status, phase, expectedReadyAt } = await show(id);
-    assert.deepEqual([status, phase, expectedReadyAt], ['provisioning', null, null]);
-    await service.startWorker();
-    await renting.awaitClosed(id);
-    const { tag } = await renting.row(id);
-    const attempt = await service.db('allocation_attempts').where({ tag }).first();
-    assert.equal(attempt?.failed_by, null);
-  });
-
   it('has no phase when the machine never came, and says why', async () => {
     upstream.boots = false;
     const id = await renting.open(user, l40s);

@@ -28,14 +28,4 @@ describe('with every tick engine stopped, a rental', () => {
     assert.deepEqual([ended.overage_cents, ended.written_off_cents], [0, 0]);
     await renting.assertAddsUp(user.user.id);
   });
-
-  it('ends at its stop request', async () => {
-    const user = await service.signIn(10_000);
-    const id = await renting.open(user, b200);
-    await renting.awaitStatus(id, 'running');
-    await renting.stop(user, id);
-    const ended = await renting.awaitStatus(id, 'stopped');
-    assert.equal(netCents(ended), priceOf(ended));
-    assert.equal(ended.stop_reason, 'user');
-  });
 });

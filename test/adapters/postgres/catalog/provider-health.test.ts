@@ -104,6 +104,15 @@ describe('the circuit of an upstream', () => {
     });
   }
 
+  it('opens at once when the account has no money left, which operators are told once a day', async () => {
+    for (let n = 0; n < 2; n += 1)
+      await noteProviderFailure(database.db, 'lab', 'creating', failure('refused', { noFunds: true }));
+    assert.ok(!(await isForSale()));
+    assert.equal((await listProviders(database.db))[0]?.out_reason, 'no_funds');
+    const notices = await database.db('operator_notices').select('subject');
+    assert.deepEqual(notices, [{ subject: 'The account at the upstream lab has no money left' }]);
+  });
+
   it('stays closed when one request is refused for what it says (422), or an offer is sold out', async () => {
     await noteProviderFailure(database.db, 'lab', 'creating', failure('refused', { status: 422 }));
     for (let n = 0; n < 10; n += 1)

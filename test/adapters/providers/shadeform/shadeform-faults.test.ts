@@ -47,7 +47,10 @@ describe('the Shadeform adapter against the lab’s faults', () => {
     it(`tells ${kind} for ${what}; nothing is bought and the key is taken back`, async () => {
       await setFault();
       const request = requestOf();
-      await assert.rejects(lab.provider.allocate(request), (error) => isOfKind(error, kind));
+      await assert.rejects(lab.provider.allocate(request), (error) => {
+        assert.equal((error as ProviderError).details.noFunds ?? false, what === 'no money left');
+        return isOfKind(error, kind);
+      });
       assert.deepEqual(await podsOf(request.tag), []);
       await until('the key to be removed', async () =>
         (await keysOf(request.tag)).length === 0 ? true : undefined,
