@@ -6,8 +6,9 @@ import type { ProcessorInvoice } from '../../../adapters/processor/processor.js'
 import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import { dunning } from '../../../domain/payments/dunning.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
+import { requestVoid } from '../../../money/invoices/invoice-voids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
-import { dyingOnce } from '../../support/activities/scripted-processor.js';
+import { dyingOnce, paymentOf } from '../../support/activities/scripted-processor.js';
 import { insertUser } from '../../support/money/factories.js';
 import { getWallet } from '../../support/money/money.js';
 
@@ -92,6 +93,35 @@ describe('the activity of an invoice', () => {
     await lone.db('invoices').where({ id }).update({ created_at: created });
   }
 
+  /** The subjects of the user's mails. */
+  async function subjects({ userId }: Owed): Promise<string[]> {
+    const user = await lone.db('users').where({ id: userId }).first();
+    const rows = await lone.db('mail_outbox').where({ recipient: user!.email }).orderBy('id');
+    return rows.map(({ subject }) => subject);
+  }
+
+  async function entries({ userId }: Owed): Promise<[string, number][]> {
+    const { id } = await getWallet(lone.db, userId);
+    const rows = await lone.db('ledger_entries').where({ wallet_id: id }).orderBy('seq');
+    return rows.map(({ type, amount_cents: cents }) => [type, cents]);
+  }
+
+  /** Makes the processor show that the invoice's mirror was paid by a charge. */
+  function paysBy({ id, userId }: Owed): void {
+    const paymentId = `pi_${id}`;
+    const payment = paymentOf({ topupId: id, userId, amountCents: AMOUNT }, { topupId: null, userId: null });
+    lone.processor.answers = {
+      getInvoice: shows(id, { status: 'paid', paymentId, paidAt: new Date() }),
+      voidInvoice: shows(id, { status: 'paid', paymentId, paidAt: new Date() }),
+      getPayment: () => Promise.resolve({ ...payment, receiptUrl: 'http://127.0.0.1/receipt' }),
+    };
+  }
+
+  async function askVoid({ id }: Owed): Promise<void> {
+    const asked = { void_requested_at: lone.db.raw('clock_ms()'), void_reason: 'a mistake' };
+    await lone.db('invoices').where({ id }).update(asked);
+  }
+
   async function mails({ id }: Owed): Promise<number> {
     const all = await lone.db('mail_outbox').select('cause');
     return all.filter(({ cause }) => cause.includes(id)).length;
@@ -171,27 +201,74 @@ describe('the activity of an invoice', () => {
   });
 
   it('takes over that it was paid, and asks for one that is paid no more', async () => {
-    const { id } = await owedSince(1);
-    lone.processor.answers = { getInvoice: shows(id, { status: 'paid', paidAt: new Date() }) };
+    const owed = await owedSince(1);
+    const { id } = owed;
+    paysBy(owed);
     assert.deepEqual([(await look(id)).state, (await row(id)).status], ['closed', 'paid']);
     const paid = await row(id);
+    assert.deepEqual([paid.payment_id, paid.receipt_url], [`pi_${id}`, 'http://127.0.0.1/receipt']);
+    assert.notEqual(paid.paid_at, null);
     assert.equal((await look(id)).state, 'closed');
     assert.deepEqual(await row(id), paid);
-    assert.deepEqual(lone.processor.names, ['getInvoice']);
+    assert.deepEqual(lone.processor.names, ['getInvoice', 'getPayment']);
+    assert.deepEqual(await subjects(owed), ['Your invoice of $7.00 is paid']);
+    assert.deepEqual(await entries(owed), [], 'a debt that is paid credits nothing');
   });
 
   it('voids the mirror of one that is to be void, also when it died after the call', async () => {
-    const { id } = await owedSince(1);
-    await lone
-      .db('invoices')
-      .where({ id })
-      .update({ void_requested_at: lone.db.raw('clock_ms()'), void_reason: 'a mistake' });
+    const owed = await owedSince(1);
+    const { id } = owed;
+    await askVoid(owed);
     lone.processor.answers = { voidInvoice: dyingOnce(shows(id, { status: 'void' })) };
     await assert.rejects(look(id), /died/);
     assert.equal((await row(id)).status, 'open');
     assert.deepEqual([(await look(id)).state, (await row(id)).status], ['closed', 'void']);
     assert.deepEqual(lone.processor.names, ['voidInvoice', 'voidInvoice']);
   });
+
+  it('asks the processor nothing about one that was void before it had a mirror', async () => {
+    const { id } = await owe();
+    await lone.db.transaction((trx) => requestVoid(trx, id, 'a mistake'));
+    assert.deepEqual([(await look(id)).state, (await row(id)).status], ['closed', 'void']);
+    assert.deepEqual(lone.processor.asked, []);
+  });
+
+  it('is void when somebody has voided its mirror by hand', async () => {
+    const { id } = await owedSince(1);
+    lone.processor.answers = { getInvoice: shows(id, { status: 'void' }) };
+    await look(id);
+    assert.equal((await row(id)).status, 'void');
+  });
+
+  it('that is to be void and was paid all the same gives a debt back, once', async () => {
+    const owed = await owedSince(1);
+    await askVoid(owed);
+    paysBy(owed);
+    for (let times = 0; times < 2; times += 1) await look(owed.id);
+    assert.equal((await row(owed.id)).status, 'paid');
+    assert.deepEqual(await entries(owed), [['adjustment', AMOUNT]]);
+  });
+
+  for (const isToBeVoid of [false, true]) {
+    it(`is an offer that is paid: credited once, never reminded of${isToBeVoid ? ', though it is to be void' : ''}`, async () => {
+      const owed = await owe({
+        status: 'open',
+        processor_invoice_id: `in_${newId('inv')}`,
+        reason: 'topup_failed',
+      });
+      await aged(owed.id, 8 * DAY);
+      lone.processor.answers = { getInvoice: shows(owed.id) };
+      await look(owed.id);
+      assert.deepEqual(await subjects(owed), []);
+      if (isToBeVoid) await askVoid(owed);
+      paysBy(owed);
+      for (let times = 0; times < 2; times += 1) await look(owed.id);
+      assert.deepEqual(await entries(owed), [['processor_topup', AMOUNT]]);
+      assert.deepEqual(await subjects(owed), ['Your top-up of $7.00']);
+      const { payment_id: paymentId, receipt_url: receipt } = await row(owed.id);
+      assert.deepEqual([paymentId, receipt], [`pi_${owed.id}`, 'http://127.0.0.1/receipt']);
+    });
+  }
 
   it('reminds of a debt once when its day has come, and not before', async () => {
     const owed = await owedSince(2);

@@ -111,6 +111,30 @@ describe('routeOf', () => {
     });
   });
 
+  const others: [kind: string, object: Record<string, unknown>, workflow: string | null, id?: string][] = [
+    ['setup_intent.succeeded', { object: 'setup_intent', metadata: { user_id: userId } }, 'card', 'pm_1'],
+    ['setup_intent.succeeded', { object: 'setup_intent', metadata: {} }, null],
+    ['setup_intent.setup_failed', { object: 'setup_intent', metadata: { user_id: userId } }, null],
+    ['payment_method.detached', { object: 'payment_method', id: 'pm_2' }, 'card', 'pm_2'],
+    ['payment_method.automatically_updated', { object: 'payment_method', id: 'pm_2' }, 'card', 'pm_2'],
+    ['payment_method.attached', { object: 'payment_method', id: 'pm_2' }, null],
+    ['refund.created', { object: 'refund', id: 're_1' }, 'refund', 're_1'],
+    ['charge.refunded', { object: 'charge', id: 'ch_1' }, 'refund', 'ch_1'],
+    ['charge.succeeded', { object: 'charge', id: 'ch_1' }, null],
+    ['charge.dispute.created', { object: 'dispute', id: 'dp_1' }, 'dispute', 'dp_1'],
+    [
+      'radar.early_fraud_warning.created',
+      { object: 'radar.early_fraud_warning', id: 'issfr_1' },
+      ...(['dispute', 'issfr_1'] as const),
+    ],
+  ];
+  for (const [kind, object, workflow, workflowId] of others) {
+    it(`takes ${kind} of ${JSON.stringify(object)} to ${workflowId ?? 'nobody'}`, () => {
+      const route = routeOf({ kind, object: { payment_method: 'pm_1', ...object } });
+      assert.deepEqual(route, workflow === null ? null : { workflow, workflowId });
+    });
+  }
+
   it('does not know other objects', () => {
     assert.equal(routeOf({ kind: 'plan.created', object: { object: 'plan', id: 'plan_1' } }), null);
     assert.equal(routeOf({ kind: 'invoice.paid', object: {} }), null);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
 import { refuseWhenNotAllowed } from '../../../../adapters/postgres/rentals/open-guards.js';
 import type { UserRow } from '../../../../adapters/postgres/rows/tables.js';
@@ -48,6 +49,33 @@ describe('a new rental (decision 23)', () => {
     await isAllowed();
     await insertRental(db, user.id);
     await isRefused('blocked', { reason: 'too_many_rentals', limit: 20 });
+  });
+
+  it('is refused to who owes an invoice that is due, until it is paid, void or given up', async () => {
+    const { id: walletId } = (await db('wallets').where({ user_id: user.id }).first())!;
+    const soon = { due_at: db.raw(`clock_ms() + interval '1 minute'`) };
+    const due = { due_at: db.raw(`clock_ms() - interval '1 second'`) };
+    const [id, offer] = [newId('inv'), newId('inv')];
+    for (const [invoiceId, reason] of [
+      [id, 'manual'],
+      [offer, 'topup_failed'],
+    ] as const) {
+      await db('invoices').insert({
+        ...{ id: invoiceId, user_id: user.id, wallet_id: walletId, status: 'open', reason },
+        ...{ amount_cents: 700, cause: `test:${invoiceId}`, finalized_at: new Date(), ...soon },
+      });
+    }
+    await db('invoices').where({ id: offer }).update(due);
+    await isAllowed();
+    const of = () => db('invoices').where({ id });
+    await of().update(due);
+    await isRefused('blocked', { reason: 'unpaid_invoice', invoiceId: id });
+    await of().update({ void_requested_at: new Date(), void_reason: 'a mistake' });
+    await isAllowed();
+    await of().update({ void_requested_at: null, void_reason: null, status: 'uncollectible' });
+    await isAllowed();
+    await of().update({ status: 'paid', paid_at: new Date() });
+    await isAllowed();
   });
 
   it('is refused to all while operators have paused new rentals', async () => {
