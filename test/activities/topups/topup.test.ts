@@ -302,7 +302,7 @@ describe('the activities of a top-up', () => {
         workflow_id: topupId,
         workflow_type: 'topup',
       });
-      await look(topupId);
+      assert.equal((await look(topupId)).status, 'requires_payment', 'no event is believed');
       const event = await lone
         .db('processor_events')
         .where({ id: `evt_${topupId}` })
