@@ -222,7 +222,7 @@ export const mutations: readonly Mutation[] = [
     file: 'money/topups/topups.ts',
     from: 'return card && !(await isHeld(trx, userId)) ? card.pm_id : null;',
     to: 'return card ? card.pm_id : null;',
-    tests: ['test/stories/payments/charge-marks.test.ts'],
+    tests: ['test/stories/payments/auto-topup.test.ts'],
     survives:
       'The statement that marks a charge as sent looks for marks again, and the payer gets the same page.',
   },
@@ -230,12 +230,12 @@ export const mutations: readonly Mutation[] = [
     file: 'activities/payments/charge-card.ts',
     from: '|| (await isHeld(deps.db, topup.user_id, topup.pm_id))',
     to: '',
-    tests: ['test/stories/payments/charge-marks.test.ts'],
+    tests: ['test/activities/topups/auto-topup.test.ts'],
   },
   {
     file: 'adapters/postgres/payments/reversal-reads.ts',
     from: "where payment_id = ? and status = 'paid' and reason in ('overage', 'manual')",
     to: 'where payment_id is distinct from ?',
-    tests: ['test/stories/payments/refunds.test.ts'],
+    tests: ['test/activities/payments/reversals.test.ts'],
   },
 ];

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
-import { ProcessorError, type Card } from '../../../adapters/processor/processor.js';
+import { ProcessorError, type Card, type ProcessorInvoice } from '../../../adapters/processor/processor.js';
 import type { UserId } from '../../../domain/ids.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
 import { autoTopupWorkflowId } from '../../../domain/payments/processor-routes.js';
+import { creditUser } from '../../../money/payments/credit.js';
 import {
   AMOUNT,
   AutoTopups,
@@ -42,7 +43,9 @@ describe('lookAtAutoTopup when a charge is due', () => {
     assert.deepEqual(offers, [{ reason: 'topup_failed', amount_cents: AMOUNT }]);
     const user = await topups.lone.db('users').where({ id: userId }).first();
     const told = await topups.lone.db('mail_outbox').where({ recipient: user!.email });
-    assert.equal(told.length, mails, 'mails');
+    const asked = Array<string>(mails).fill('Your automatic top-up failed: please update your card');
+    const subjects = told.map(({ subject }) => subject);
+    assert.deepEqual(subjects, asked);
     assert.equal(await topups.available(userId), BALANCE);
     assert.equal(await topups.isAwaited(userId), false, 'machines whose money is over end');
   }
@@ -67,6 +70,9 @@ describe('lookAtAutoTopup when a charge is due', () => {
     ]);
     assert.deepEqual([seen.state, seen.status], ['waiting', 'cooling']);
     assert.ok(seen.nextLookMs! > 0 && seen.nextLookMs! <= COOLDOWN_MS);
+    const { next_attempt_at: next } = await topups.settings(userId);
+    const fromStartMs = next!.getTime() - attempt!.created_at.getTime();
+    assert.ok(fromStartMs > 0 && fromStartMs <= COOLDOWN_MS, `${fromStartMs} ms from the attempt’s start`);
     assert.equal(await topups.isAwaited(userId), false);
     await topups.look(userId);
     await topups.coolDown(userId);
@@ -159,6 +165,8 @@ describe('lookAtAutoTopup when a charge is due', () => {
       ['processing', true],
     );
     const [attempt] = (await topups.attempts(userId)) as [TopupRow];
+    const second = { ...attempt, id: newId('top'), payment_id: null };
+    await assert.rejects(topups.lone.db('topups').insert(second), /topups_one_auto/, 'one is open at a time');
     const told = { topupId: attempt.id, userId, amountCents: AMOUNT };
     topups.lone.processor.answers = { getPayment: () => unpaid('processing')(told) };
     assert.equal((await topups.look(userId)).state, 'waiting');
@@ -191,6 +199,32 @@ describe('lookAtAutoTopup when a charge is due', () => {
     await assertFailed(userId, 'insufficient_funds', 1);
   });
 
+  it('leaves one open offer: a newer decline voids the older one, and a later top-up of that much voids it', async () => {
+    const userId = await topups.due();
+    const { db } = topups.lone;
+    const offers = async () => {
+      const rows = await db('invoices').where({ user_id: userId }).orderBy('id');
+      return rows.map(({ amount_cents: cents, status }) => [cents, status]);
+    };
+    const declined = new ProcessorError('declined', 'no', { declineCode: 'lost_card' });
+    topups.lone.processor.answers = { chargeSavedCard: () => Promise.reject(declined) };
+    await topups.look(userId);
+    await topups.change(userId, {
+      ...{ enabled: true, disabled_why: null, topup_amount_cents: AMOUNT + 500 },
+    });
+    await topups.coolDown(userId);
+    await topups.look(userId);
+    assert.deepEqual(await offers(), [
+      [AMOUNT, 'void'],
+      [AMOUNT + 500, 'draft'],
+    ]);
+    const topup = { topupId: newId('top'), userId, amountCents: AMOUNT };
+    await creditUser(db, userId, paymentOf(topup));
+    assert.deepEqual((await offers())[1], [AMOUNT + 500, 'draft'], 'that was less');
+    await creditUser(db, userId, paymentOf({ ...topup, topupId: newId('top'), amountCents: AMOUNT + 500 }));
+    assert.deepEqual((await offers())[1], [AMOUNT + 500, 'void']);
+  });
+
   it('fails once when it died after the bank declined and before the commit', async () => {
     const userId = await topups.due();
     const declined = new ProcessorError('declined', 'no', { declineCode: 'expired_card', paymentId: 'pi_1' });
@@ -212,6 +246,25 @@ describe('lookAtAutoTopup when a charge is due', () => {
     assert.equal((await topups.look(userId)).state, 'closed');
     assert.deepEqual(topups.lone.processor.argsOf('cancelPayment'), ['pi_waits']);
     await assertFailed(userId, 'authentication_required', 0);
+
+    const { db } = topups.lone;
+    const [offer] = await db('invoices').where({ user_id: userId });
+    const mirror: ProcessorInvoice = {
+      ...{ processorInvoiceId: `in_${offer!.id}`, status: 'open', totalCents: AMOUNT, amountPaidCents: 0 },
+      ...{ currency: 'usd', hostedInvoiceUrl: `http://127.0.0.1/pay/${offer!.id}`, invoicePdfUrl: null },
+      ...{ paymentId: null, paidAt: null, customerId: `cus_${userId}`, invoiceId: offer!.id },
+    };
+    topups.lone.processor.answers = {
+      createInvoice: () => Promise.resolve({ ...mirror, status: 'draft' }),
+      finalizeInvoice: () => Promise.resolve(mirror),
+      getInvoice: () => Promise.resolve(mirror),
+    };
+    await topups.lone.run('lookAtInvoice', offer!.id, 86_400_000);
+    const user = await db('users').where({ id: userId }).first();
+    const [mail, ...more] = await db('mail_outbox').where({ recipient: user!.email });
+    assert.equal(mail?.subject, 'Your bank wants you to approve an automatic top-up');
+    assert.ok(mail.body?.includes(mirror.hostedInvoiceUrl!), mail.body ?? '');
+    assert.deepEqual(more, []);
   });
 
   it('waits for a payment that its owner approved before it could be cancelled, and credits it', async () => {
