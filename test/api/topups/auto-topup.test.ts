@@ -1,23 +1,37 @@
 import assert from 'node:assert/strict';
-import { ApiClient, type SignedIn } from '../../support/http/api.js';
-import { AutoTopping } from '../../support/story/auto-topping.js';
-import { startService, type TestService } from '../../support/service/living-service.js';
+import { newId } from '../../../adapters/ids.js';
+import { saveCard } from '../../../adapters/postgres/payments/saved-cards.js';
+import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { getWallet, insertRunning } from '../../support/money/money.js';
 
 const path = '/v1/billing/auto-topup';
 
 describe('PUT and GET /v1/billing/auto-topup', () => {
-  let service: TestService;
-  let topping: AutoTopping;
+  let api: TestApi;
   let user: SignedIn;
 
   before(async () => {
-    service = await startService({ shards: 0 });
-    topping = new AutoTopping(service);
+    api = await startApi();
   });
   beforeEach(async () => {
-    user = await service.signIn(10_000);
+    user = await api.signIn();
   });
-  after(() => service.stop());
+  after(() => api.stop());
+
+  /** Saves a card as its workflow does. */
+  async function save(of = user): Promise<void> {
+    const cardId = `pm_${newId('top')}`;
+    const details = { brand: 'visa', last4: '4242', expMonth: 12, expYear: 2099, fingerprint: null };
+    const card = { cardId, customerId: null, keptByConsent: false, ...details };
+    await saveCard(api.db, { userId: of.user.id, card, setUpAt: new Date() });
+  }
+
+  /** Stores settings. @throws AssertionError when the answer is no 200 */
+  async function put(settings: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const { status, body } = await user.put(path, settings);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body as unknown as Record<string, unknown>;
+  }
 
   it('reads nulls before the first PUT', async () => {
     const { status, body } = await user.get(path);
@@ -29,30 +43,38 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
   });
 
   it('stores and echoes the settings; the default amount is 2000', async () => {
-    await topping.saveCard(user);
-    const stored = await topping.put(user, { enabled: true, thresholdCents: 500 });
+    await save();
+    const stored = await put({ enabled: true, thresholdCents: 500 });
     assert.deepEqual(stored, {
       ...{ enabled: true, thresholdCents: 500, topupAmountCents: 2_000 },
       ...{ dailyCapCents: null, disabledReason: null, nextAttemptAt: null, warnings: [] },
     });
     assert.deepEqual({ ...(await user.get(path)).body, warnings: [] }, stored);
+    const next = new Date(Date.now() + 60_000);
+    const failed = { enabled: false, disabled_why: 'charge_failed', next_attempt_at: next } as const;
+    await api.db('auto_topups').where({ user_id: user.user.id }).update(failed);
+    const { disabledReason, nextAttemptAt } = (await user.get(path)).body as unknown as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual([disabledReason, nextAttemptAt], ['charge_failed', next.toISOString()]);
   });
 
   it('is no_saved_card without a card, or with one that has expired, and stores nothing', async () => {
     const answer = await user.put(path, { enabled: true, thresholdCents: 500 });
     assert.deepEqual([answer.status, answer.body.error], [409, 'no_saved_card']);
-    await topping.saveCard(user);
-    await service.db('saved_cards').where({ user_id: user.user.id }).update({ exp_year: 2020 });
+    await save();
+    await api.db('saved_cards').where({ user_id: user.user.id }).update({ exp_year: 2020 });
     assert.equal((await user.put(path, { enabled: true, thresholdCents: 500 })).body.error, 'no_saved_card');
     assert.equal((await user.get(path)).body.thresholdCents, null);
   });
 
   it('can be disabled without a card, and keeps the numbers', async () => {
-    await topping.saveCard(user);
-    await topping.put(user, { enabled: true, thresholdCents: 700, topupAmountCents: 3_000 });
-    const off = await topping.put(user, { enabled: false });
+    await save();
+    await put({ enabled: true, thresholdCents: 700, topupAmountCents: 3_000 });
+    const off = await put({ enabled: false });
     assert.deepEqual([off['enabled'], off['thresholdCents'], off['topupAmountCents']], [false, 700, 3_000]);
-    const other = await service.signIn();
+    const other = await api.signIn();
     assert.equal((await other.put(path, { enabled: false })).status, 200);
   });
 
@@ -82,7 +104,7 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
   ];
   for (const [why, body, field] of refused) {
     it(`refuses ${why}, names the field, and changes nothing`, async () => {
-      await topping.saveCard(user);
+      await save();
       const answer = await user.put(path, body);
       assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed']);
       const { fields } = answer.body.details as unknown as { fields: { field: string }[] };
@@ -99,8 +121,8 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
     [100_000, 500_000],
   ]) {
     it(`takes the bounds ${thresholdCents} and ${topupAmountCents}`, async () => {
-      await topping.saveCard(user);
-      const stored = await topping.put(user, { enabled: true, thresholdCents, topupAmountCents });
+      await save();
+      const stored = await put({ enabled: true, thresholdCents, topupAmountCents });
       assert.deepEqual(
         [stored['thresholdCents'], stored['topupAmountCents']],
         [thresholdCents, topupAmountCents],
@@ -109,11 +131,12 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
   }
 
   it('warns when the amount can’t keep up with what runs', async () => {
-    await topping.saveCard(user);
-    await topping.run(user, 24_000);
-    const enough = await topping.put(user, { enabled: true, thresholdCents: 100, topupAmountCents: 2_000 });
+    await save();
+    const wallet = await getWallet(api.db, user.user.id);
+    await insertRunning(api.db, wallet, { priceCents: 24_000, ranMs: 0, holdCents: 0 });
+    const enough = await put({ enabled: true, thresholdCents: 100, topupAmountCents: 2_000 });
     assert.deepEqual(enough['warnings'], []);
-    const tooLittle = await topping.put(user, {
+    const tooLittle = await put({
       enabled: true,
       thresholdCents: 100,
       topupAmountCents: 1_999,
@@ -122,31 +145,31 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
   });
 
   it('is switched off with the card’s removal, and on again only by its owner', async () => {
-    await topping.saveCard(user);
-    await topping.put(user, { enabled: true, thresholdCents: 500 });
+    await save();
+    await put({ enabled: true, thresholdCents: 500 });
     await user.delete('/v1/billing/card');
     const off = (await user.get(path)).body as unknown as Record<string, unknown>;
     assert.deepEqual(
       [off['enabled'], off['disabledReason'], off['thresholdCents']],
       [false, 'card_removed', 500],
     );
-    await topping.saveCard(user);
+    await save();
     assert.equal((await user.get(path)).body.enabled, false);
-    const on = await topping.put(user, { enabled: true, thresholdCents: 500 });
+    const on = await put({ enabled: true, thresholdCents: 500 });
     assert.deepEqual([on['enabled'], on['disabledReason']], [true, null]);
   });
 
   it('stays on when another card replaces the one before', async () => {
-    await topping.saveCard(user);
-    await topping.put(user, { enabled: true, thresholdCents: 500 });
-    await topping.saveCard(user, 'pm_card_mastercard');
+    await save();
+    await put({ enabled: true, thresholdCents: 500 });
+    await save();
     assert.equal((await user.get(path)).body.enabled, true);
   });
 
   it('ends switched off, whoever comes first, when the card is removed at the same time', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const racer = await service.signIn();
-      await topping.saveCard(racer);
+      const racer = await api.signIn();
+      await save(racer);
       await Promise.all([
         racer.put(path, { enabled: true, thresholdCents: 500 }),
         racer.delete('/v1/billing/card'),
@@ -156,8 +179,8 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
   });
 
   it('is billing_disabled where payments are switched off', async () => {
-    const { billing } = service.api.deps.settings;
-    const off = await startService({ worker: false, settings: { billing: { ...billing, enabled: false } } });
+    const { billing } = api.deps.settings;
+    const off = await startApi({ settings: { billing: { ...billing, enabled: false } } });
     try {
       const someone = await off.signIn();
       const answer = await someone.put(path, { enabled: true, thresholdCents: 500 });
@@ -168,7 +191,7 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
   });
 
   it('needs a session', async () => {
-    const stranger = new ApiClient(service.api.url);
+    const stranger = new ApiClient(api.url);
     assert.equal((await stranger.put(path, { enabled: false })).status, 401);
     assert.equal((await stranger.get(path)).status, 401);
   });
