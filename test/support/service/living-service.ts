@@ -80,11 +80,6 @@ export interface ServiceOptions {
   readonly wrapProcessor?: (processor: Processor) => Processor;
   /** The time between two attempts of auto-topup, in milliseconds; default: the specification's 5 minutes. */
   readonly autoTopupCooldownMs?: number;
-  /**
-   * The shortest allowed day of dunning, in milliseconds. By default any length is allowed, so that 30 days pass in
-   * seconds.
-   */
-  readonly minDunningDayMs?: number;
   /** What machines may cost that nobody is billed for; default: a lot, as all users of the lab pay with one card. */
   readonly freeMachines?: WorkerParts['settings']['freeMachines'];
   /** The address that findings are mailed to; default: none. */
@@ -303,7 +298,8 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     settings: {
       deployment: 'test',
       shards: options.shards ?? 1,
-      minDunningDayMs: options.minDunningDayMs ?? 1,
+      // Any length of a day of dunning is allowed, so that 30 days pass in seconds.
+      minDunningDayMs: 1,
       allowPrivatePods: true,
       withoutUpkeep: options.upkeep !== true,
       publicUrl: parts.api.url,
