@@ -40,8 +40,8 @@ describe('lookAtWebhook', () => {
     });
   }
   const look = (id: WebhookId) => going(id).result;
-  async function enabled(): Promise<WebhookId> {
-    const { body } = await user.post('/v1/webhooks', { url: receiver.url });
+  async function enabled(types?: string[]): Promise<WebhookId> {
+    const { body } = await user.post('/v1/webhooks', { url: receiver.url, ...(types && { types }) });
     const id = body.id as WebhookId;
     await look(id);
     assert.equal((await rowOf(id)).state, 'enabled');
@@ -66,6 +66,74 @@ describe('lookAtWebhook', () => {
     );
     stream.cut();
     await stream.awaitClose();
+  });
+
+  it('sends what it names, and session.* and api_key.* only by name', async () => {
+    const all = await enabled();
+    const some = await enabled(['api_key.created', 'card.removed']);
+    await look(all);
+    const before = receiver.events().length;
+    await happen(api.db, user.user.id, ['api_key.created', 'session.started', 'card.removed']);
+    for (const [id, expected] of [
+      [all, ['card.removed']],
+      [some, ['api_key.created', 'card.removed']],
+    ] as const) {
+      const from = receiver.events().length;
+      await look(id);
+      const types = receiver.events().slice(from);
+      assert.deepEqual(
+        types.map(({ type }) => type).filter((type) => type !== 'webhook.created'),
+        expected,
+      );
+    }
+    assert.ok(receiver.events().length > before);
+  });
+
+  /** Lets all pauses of an endpoint be over, and looks. */
+  async function lookLater(id: WebhookId) {
+    await api.db('webhook_retries').where({ webhook_id: id }).update({ next_try_at: new Date() });
+    const over = { line_at: null, retry_at: null, due_at: new Date(), told_at: null };
+    await api.db('webhooks').where({ id }).update(over);
+    return look(id);
+  }
+
+  it('tries an event that fails five times in its line, and later ones before the sixth', async () => {
+    const id = await enabled(['ssh_key.added', 'card.removed']);
+    receiver.answer = ({ type }, response) =>
+      void response.writeHead(type === 'card.removed' ? 500 : 200).end();
+    await happen(api.db, user.user.id, ['card.removed', 'ssh_key.added']);
+    const sent = () => receiver.events().map(({ type }) => type);
+    for (let tries = 1; tries <= 5; tries += 1) {
+      await lookLater(id);
+      assert.deepEqual(sent().slice(0, 5), Array<string>(tries).fill('card.removed'));
+    }
+    const waiting = () => api.db('webhook_retries').where({ webhook_id: id });
+    await lookLater(id);
+    assert.ok(sent().includes('ssh_key.added'), 'the later one comes');
+    assert.equal((await waiting()).length, 1, 'the bad one waits apart');
+    receiver.answer = (_message, response) => void response.end();
+    await lookLater(id);
+    assert.deepEqual(await waiting(), []);
+    const bad = receiver.events().filter(({ type }) => type === 'card.removed');
+    const ids = new Set(bad.map(({ headers }) => headers['webhook-id']));
+    assert.equal(ids.size, 1, 'an event has one id, however often it is tried');
+  });
+
+  it('is switched off after three days without any success', async () => {
+    const id = await enabled();
+    await look(id);
+    receiver.answer = (_message, response) => void response.writeHead(503).end();
+    await happen(api.db, user.user.id, times(1));
+    await lookLater(id);
+    assert.ok((await rowOf(id)).failures > 0);
+    const failing_since = new Date(Date.now() - 3 * 86_400_000);
+    await api.db('webhooks').where({ id }).update({ failures: 30, failing_since });
+    await lookLater(id);
+    const { state, switched_off_why: why } = await rowOf(id);
+    assert.deepEqual([state, why], ['switched_off', 'no_success']);
+    const { body } = await user.get(`/v1/webhooks/${id}/deliveries`);
+    const [last] = (body as unknown as { deliveries: { outcome: string }[] }).deliveries;
+    assert.equal(last?.outcome, 'given_up');
   });
 
   it('sends feed.resync after a restore, and goes on from there', async () => {

@@ -108,42 +108,6 @@ describe('webhooks to users', () => {
     );
   });
 
-  it('get what they name, and session.* and api_key.* only by name', async () => {
-    const user = await service.signIn();
-    const [all, some] = [await receiving(), await receiving()];
-    const one = await enabling(user, all);
-    const other = await enabling(user, some, { types: ['api_key.created', 'card.removed'] });
-    const userId = user.user.id;
-    await recordEvent(service.db, {
-      type: 'api_key.created',
-      userId,
-      entityId: userId,
-      data: {},
-    });
-    await recordEvent(service.db, {
-      type: 'card.removed',
-      userId,
-      entityId: 'pm_1',
-      data: { reason: 'user' },
-    });
-    await until('both have the last', () =>
-      [all, some].every((each) => each.events().at(-1)?.type === 'card.removed'),
-    );
-    assert.deepEqual(
-      some.events().map(({ type }) => type),
-      ['api_key.created', 'card.removed'],
-    );
-    assert.ok(all.events().every(({ type }) => !/^(api_key|session)\./.test(type)));
-    assert.equal((await user.post(`/v1/webhooks/${other.id}/ping`)).status, 200);
-    await until('the ping came', () => some.events().at(-1)?.type === 'webhook.ping');
-    assert.equal(some.events().at(-1)?.entityId, other.id);
-    await idle(one.id);
-    assert.ok(
-      all.events().every(({ type }) => type !== 'webhook.ping'),
-      'a ping goes to its endpoint alone',
-    );
-  });
-
   it('stay pending until the challenge is answered, and are challenged again', async () => {
     const user = await service.signIn();
     const receiver = await receiving();
@@ -164,50 +128,6 @@ describe('webhooks to users', () => {
     await hurry(hook.id);
     await inState(hook.id, 'enabled');
     await until('nothing was lost meanwhile', () => receiver.events()[0]?.type === 'webhook.created');
-  });
-
-  it('get an event that fails again, five times in its line, and later ones before the sixth', async () => {
-    const user = await service.signIn();
-    const receiver = await receiving();
-    const hook = await enabling(user, receiver, { types: ['ssh_key.added', 'card.removed'] });
-    receiver.answer = ({ type }, response) =>
-      void response.writeHead(type === 'card.removed' ? 500 : 200).end();
-    const bad = {
-      type: 'card.removed',
-      userId: user.user.id,
-      entityId: 'pm_1',
-      data: { reason: 'detached' },
-    } as const;
-    await recordEvent(service.db, bad);
-    await tellKey(user);
-    const tried = () => receiver.events().filter(({ type }) => type === 'card.removed').length;
-    for (let tries = 1; tries <= 5; tries += 1) {
-      await until(`try ${tries}`, () => tried() >= tries);
-      assert.deepEqual(
-        receiver.events().map(({ type }) => type),
-        Array.from({ length: tries }, () => 'card.removed'),
-      );
-      await until('it is written down', async () => (await deliveries(user, hook.id)).length > tries);
-      await hurry(hook.id);
-    }
-    await until('the later one comes', () => receiver.events().some(({ type }) => type === 'ssh_key.added'));
-    receiver.answer = (_message, response) => void response.end();
-    await until(
-      'the bad one waits apart',
-      async () => (await service.db('webhook_retries').where({ webhook_id: hook.id })).length === 1,
-    );
-    await until('it is taken in the end', async () => {
-      await hurry(hook.id);
-      return (await service.db('webhook_retries').where({ webhook_id: hook.id })).length === 0;
-    });
-    const ids = new Set(
-      receiver
-        .events()
-        .filter(({ type }) => type === 'card.removed')
-        .map(({ headers }) => headers['webhook-id']),
-    );
-    assert.equal(ids.size, 1, 'an event has one id, however often it is tried');
-    await idle(hook.id);
   });
 
   it('end at once by a 410, with a mail and an event', async () => {
@@ -240,24 +160,6 @@ describe('webhooks to users', () => {
       'new events come',
       () => leaving.events().at(-1)?.type === 'ssh_key.added' && leaving.events().length > before,
     );
-  });
-
-  it('end after three days without any success', async () => {
-    const user = await service.signIn();
-    const receiver = await receiving();
-    const hook = await enabling(user, receiver);
-    await idle(hook.id);
-    receiver.answer = (_message, response) => void response.writeHead(503).end();
-    await tellKey(user);
-    await until('it fails', async () => (await rowOf(hook.id)).failures > 0);
-    await service
-      .db('webhooks')
-      .where({ id: hook.id })
-      .update({ failures: 30, failing_since: new Date(Date.now() - 3 * 86_400_000) });
-    await hurry(hook.id);
-    await inState(hook.id, 'switched_off');
-    assert.equal((await rowOf(hook.id)).switched_off_why, 'no_success');
-    assert.equal((await deliveries(user, hook.id))[0]?.outcome, 'given_up');
   });
 
   it('send all after a number again, in their order', async () => {
