@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { newId } from '../../../adapters/ids.js';
-import { actDirectly } from '../../../adapters/postgres/operators/direct-actions.js';
 import type { MailOutboxRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
 import type { Mail } from '../../../lab/mail/store.js';
@@ -10,8 +8,6 @@ import { Paying } from '../../support/story/paying.js';
 import { b200, Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 import { beginEarlier } from '../../support/money/begin-earlier.js';
-
-const HOUR = 3_600;
 
 describe('what users are told without having asked (decision 103)', () => {
   let service: TestService;
@@ -59,21 +55,6 @@ describe('what users are told without having asked (decision 103)', () => {
     return mail!;
   }
 
-  it('a machine that reached its time limit', async () => {
-    const id = await renting.open(user, b200, { autoStopAfterHours: 1 / HOUR, name: 'Anns <b>trainer</b>' });
-    await renting.awaitClosed(id);
-    const mail = await toldOf(user, id, 'A machine of yours was stopped at the time that you set');
-    assert.match(mail.body ?? '', /Name: Anns <b>trainer<\/b>\nMachine: 8 x B200\nCharged in all: \$0\.01/);
-    assert.match(mail.html ?? '', /Anns &lt;b&gt;trainer&lt;\/b&gt;/);
-    assert.ok(!mail.html?.includes('<b>'));
-  });
-
-  it('one that reached its spend limit', async () => {
-    const id = await renting.open(user, b200, { maxSpendCents: 1 });
-    await renting.awaitClosed(id);
-    await toldOf(user, id, 'A machine of yours was stopped at your spend limit');
-  });
-
   it('several that ended with the money, in one mail', async () => {
     const poor = await service.signIn(3 * rtx4090.pricePerHourCents);
     const ids: RentalId[] = [];
@@ -90,28 +71,6 @@ describe('what users are told without having asked (decision 103)', () => {
     for (const id of ids)
       assert.ok(mails[0]?.body?.includes(`${id}  1 x RTX_4090  $0.40`), mails[0]?.body ?? '');
     assert.equal(mails[0]?.unsubscribe_url, null, 'what is about money is always sent');
-  });
-
-  it('one that an operator stopped, and none that they stopped themselves', async () => {
-    const own = await renting.run(user, rtx4090);
-    await renting.stop(user, own.id);
-    const { id } = await renting.run(user, rtx4090);
-    await actDirectly(service.db, {
-      ...{ operationId: newId('op'), operator: 'ada', reason: 'maintenance' },
-      action: { kind: 'stop_rental', rentalId: id },
-    });
-    await renting.awaitClosed(id);
-    await toldOf(user, id, 'A machine of yours was stopped by our operators');
-  });
-
-  it('one that was lost', async () => {
-    const { id } = await renting.run(user, b200);
-    await renting.age(id, 600);
-    const [pod] = await renting.pods(id);
-    await service.gpus.crash(pod!.id, 'vanish');
-    await renting.awaitClosed(id);
-    const mails = (await mailsOf(user)).map(({ subject }) => subject);
-    assert.deepEqual(mails, ['A machine of yours was lost']);
   });
 
   it('one that never answered, with both parts and one click to switch it off', async () => {
