@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { defaultSettings } from '../../../api/settings.js';
+import { dunning } from '../../../domain/payments/dunning.js';
 import { entityStatusAttribute } from '../../../workflows/contracts/search-attributes.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { publishableKey, startService, type TestService } from '../../support/service/living-service.js';
@@ -7,6 +8,8 @@ import { Invoicing } from '../../support/story/invoicing.js';
 import { testCards } from '../../support/story/paying.js';
 import { Reversing, sums } from '../../support/story/reversing.js';
 import { until } from '../../support/until.js';
+
+const DAY = 86_400_000;
 
 /** The workflows that follow the processor's cards, refunds, disputes and invoices: each one's way over real wires. */
 describe('what the processor keeps of a user', () => {
@@ -173,25 +176,31 @@ describe('what the processor keeps of a user', () => {
 
   describe('an invoice', () => {
     it('goes through a whole month of dunning: draft, open, four reminders, uncollectible, and paid after all', async () => {
-      const dayMs = 250;
       await paying.order('faults', { kind: 'html', times: 1, path: '/v1/invoices' });
       const id = await paying.draft(user, 1_200);
       assert.equal((await user.get(`/v1/billing/invoices/${id}/pay-url`)).body.url, null);
-      await paying.start(id, dayMs);
+      await paying.start(id);
       const open = await paying.awaitInvoice(id, 'open');
-      assert.equal(open.due_at!.getTime() - open.finalized_at!.getTime(), 7 * dayMs);
+      assert.equal(open.due_at!.getTime() - open.finalized_at!.getTime(), dunning.dueDays * DAY);
       assert.equal((await user.get(`/v1/billing/invoices/${id}/pay-url`)).body.url, open.hosted_invoice_url);
 
-      const given = await paying.awaitInvoice(id, 'uncollectible');
-      assert.ok(given.closed_at!.getTime() - given.created_at.getTime() >= 30 * dayMs);
+      /** Makes the invoice this old, and has its workflow look. */
+      const age = async (days: number): Promise<void> => {
+        const created_at = service.db.raw(`clock_ms() - :ms * interval '1 millisecond'`, { ms: days * DAY });
+        await service.db('invoices').where({ id }).update({ created_at });
+        await service.temporal.workflow.getHandle(id).signal('processor-event');
+      };
+      const subjects = ['You have an invoice of $12.00'];
+      for (const [no, days] of dunning.reminderDays.entries()) {
+        const isLast = no === dunning.reminderDays.length - 1;
+        subjects.push(`${isLast ? 'Last reminder' : 'Reminder'}: your invoice of $12.00 is unpaid`);
+        await age(days);
+        await until(`reminder ${no + 1}`, async () => (await paying.mails(user)).length === subjects.length);
+      }
+      assert.deepEqual(await paying.mails(user), subjects);
+      await age(dunning.writeOffDays);
+      await paying.awaitInvoice(id, 'uncollectible');
       assert.deepEqual(await paying.mirrors(id), ['uncollectible']);
-      assert.deepEqual(await paying.mails(user), [
-        'You have an invoice of $12.00',
-        'Reminder: your invoice of $12.00 is unpaid',
-        'Reminder: your invoice of $12.00 is unpaid',
-        'Reminder: your invoice of $12.00 is unpaid',
-        'Last reminder: your invoice of $12.00 is unpaid',
-      ]);
       await paying.awaitClosed(id);
 
       await paying.pay(open.hosted_invoice_url!);
