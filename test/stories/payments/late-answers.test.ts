@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { ProcessorError, type Processor } from '../../../adapters/processor/processor.js';
-import { operationLimits } from '../../../domain/operations/limits.js';
+import type { Processor } from '../../../adapters/processor/processor.js';
 import type { Answer } from '../../support/http/answers.js';
 import type { SignedIn } from '../../support/http/api.js';
-import { getWallet } from '../../support/money/money.js';
-import { runOps } from '../../support/ops/ops.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
-import { runUpkeepRound } from '../../support/service/upkeep-round.js';
-import { ageLoops } from '../../support/story/ageing.js';
 import { Paying } from '../../support/story/paying.js';
-import { until } from '../../support/until.js';
 
 const answerWithinMs = 1_500;
 const answerGraceMs = 500;
 /** The promised time plus room for a busy machine, in milliseconds. */
 const inTimeMs = answerWithinMs + answerGraceMs + 3_000;
-const HOUR = 3_600_000;
 
 /** A door that a test holds shut. */
 class Door {
@@ -38,9 +31,6 @@ class Door {
   }
 }
 
-/** While it is set, the processor does not know payments of this amount. */
-let unknownCents: number | null = null;
-
 describe('while what a caller waits for is late or away', () => {
   let service: TestService;
   let paying: Paying;
@@ -55,11 +45,6 @@ describe('while what a caller waits for is late or away', () => {
       const customer = await processor.createCustomer(input);
       await beforePage.pass();
       return customer;
-    },
-    async getPayment(id) {
-      const payment = await processor.getPayment(id);
-      if (payment.amountReceivedCents !== unknownCents) return payment;
-      throw new ProcessorError('refused', 'no such payment', { code: 'resource_missing', status: 404 });
     },
     async createCheckoutSession(input) {
       const session = await processor.createCheckoutSession(input);
@@ -99,8 +84,6 @@ describe('while what a caller waits for is late or away', () => {
     const { payment_intents: intents } = await paying.state();
     return intents.filter(({ metadata }) => metadata['user_id'] === user.user.id).map(({ status }) => status);
   }
-
-  const stuckOf = (item: string) => service.db('stuck_items').where({ item }).first();
 
   describe('a page that is late', () => {
     /** The pages that the processor has opened for a top-up. */
@@ -176,133 +159,6 @@ describe('while what a caller waits for is late or away', () => {
       assert.deepEqual(await charges(), ['succeeded']);
       assert.deepEqual(await paying.entries(user), [['processor_topup', 800]]);
     });
-  });
-
-  describe('a processor that is away for hours (decision 95)', () => {
-    const redeliver = (): Promise<unknown> => runUpkeepRound(service, 'redeliver');
-    const failedAt = async (item: string): Promise<number> =>
-      (await stuckOf(item))?.last_failed_at.getTime() ?? 0;
-
-    /** Waits until each item has failed since then and none is being looked at. */
-    async function awaitFailed(items: readonly string[], since: readonly number[] = []): Promise<void> {
-      await until('each has failed, and its look has ended', async () => {
-        const now = await Promise.all(items.map(failedAt));
-        const unhandled = await service
-          .db('look_signals')
-          .whereIn('workflow_id', items)
-          .whereNotNull('told_at');
-        return unhandled.length === 0 && now.every((at, no) => at > (since[no] ?? 0));
-      });
-    }
-
-    /** Lets time pass and each item be tried again. */
-    async function tryAgainAfter(ms: number, items: readonly string[]): Promise<void> {
-      await ageLoops(service.db, ms);
-      const before = await Promise.all(items.map(failedAt));
-      await redeliver();
-      await awaitFailed(items, before);
-    }
-
-    /** Counts all tries of the items but the last two. */
-    async function haveFailedOften(items: readonly string[]): Promise<void> {
-      const attempts = operationLimits.triesUntilSetAside - 2;
-      await service.db('stuck_items').whereIn('item', items).update({ attempts });
-    }
-
-    async function openPage(): Promise<{ payer: SignedIn; topupId: string; sessionId: string; url: string }> {
-      const payer = await service.signIn();
-      return { payer, ...(await paying.page(payer, 2_500)) };
-    }
-
-    it('no payment uses up its tries, and all are credited within minutes of its return', async () => {
-      const open = [await openPage(), await openPage(), await openPage()];
-      const ids = open.map(({ topupId }) => topupId);
-      await paying.order('faults', { kind: 'status', status: 503, times: 1_000_000 });
-      for (const { url } of open) await paying.pay(url);
-      await awaitFailed(ids);
-      // Only the rows grow older, not a worker's memory: a new worker remembers no answer.
-      await service.stopWorker();
-      await service.startWorker();
-      await haveFailedOften(ids);
-      for (let hour = 1; hour <= 3; hour += 1) await tryAgainAfter(HOUR, ids);
-      for (const id of ids) {
-        const stuck = await stuckOf(id);
-        assert.equal(stuck?.set_aside_at, null, `${id} after ${stuck?.attempts} tries`);
-        assert.match(stuck.last_error, /HTTP 503/);
-      }
-
-      await paying.clearFaults();
-      await ageLoops(service.db, operationLimits.unansweredRetryMaxMs * 1.2);
-      await redeliver();
-      for (const { payer, topupId } of open) {
-        await paying.awaitTopup(topupId, 'succeeded');
-        assert.deepEqual(await paying.entries(payer), [['processor_topup', 2_500]]);
-      }
-      await until('nothing is stuck', async () => (await service.db('stuck_items')).length === 0);
-    });
-
-    it('a payment that alone gets no answer is set aside, while others are paid', async () => {
-      const bad = await openPage();
-      const path = `/v1/checkout/sessions/${bad.sessionId}`;
-      await paying.order('faults', { kind: 'status', status: 500, path, times: 1_000_000 });
-      await paying.pay(bad.url);
-      await awaitFailed([bad.topupId]);
-      await haveFailedOften([bad.topupId]);
-      for (let tries = 1; tries <= 2; tries += 1) {
-        const good = await openPage();
-        await paying.pay(good.url);
-        await paying.awaitTopup(good.topupId, 'succeeded');
-        await tryAgainAfter(HOUR, [bad.topupId]);
-      }
-      assert.ok((await stuckOf(bad.topupId))?.set_aside_at, 'set aside');
-      await paying.clearFaults();
-      await ageLoops(service.db, 2 * HOUR);
-      await redeliver();
-      await paying.awaitTopup(bad.topupId, 'succeeded');
-    });
-  });
-
-  async function signalsOf(workflowId: string): Promise<number> {
-    const { events } = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
-    return (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes).length;
-  }
-
-  it('an event about what the processor does not know is set aside with its reason, and payments behind it go on', async () => {
-    unknownCents = 666;
-    const payer = await service.signIn();
-    const { id: unknown } = await service.stripe.paymentIntents.create({
-      ...{ amount: 666, currency: 'usd', payment_method: 'pm_card_visa', confirm: true },
-      ...{ payment_method_types: ['card'], metadata: { user_id: payer.user.id } },
-    });
-    const stuck = await until('it is set aside', async () => {
-      const row = await stuckOf(unknown);
-      return row?.set_aside_at ? row : undefined;
-    });
-    assert.match(stuck.last_error, /^no such payment resource_missing HTTP 404$/);
-    const { topupId, url } = await paying.page(user, 2_500);
-    await paying.pay(url);
-    await paying.awaitTopup(topupId, 'succeeded');
-    const hasLooked = async () =>
-      (await service.db('look_signals').where({ workflow_id: unknown }).first())?.told_at === null;
-    await until('its look has ended', hasLooked);
-    const before = await signalsOf(unknown);
-    for (let hour = 1; hour <= 2; hour += 1) {
-      await ageLoops(service.db, 70 * 60_000);
-      for (let round = 0; round < 10; round += 1) await runUpkeepRound(service, 'redeliver');
-      await until('it has looked', async () => ((await stuckOf(unknown))?.attempts ?? 0) > hour);
-      await until('its look has ended', hasLooked);
-    }
-    assert.ok((await signalsOf(unknown)) <= before + 2, 'twenty rounds of the loop, two hours: two signals');
-
-    unknownCents = null;
-    const retry = ['set-aside', 'retry', '--item', unknown, '--by', 'ada', '--reason', 'it is known now'];
-    const { code, out, err } = await runOps({ databaseUrl: service.databaseUrl }, ...retry);
-    assert.equal(code, 0, `${out}${err}`);
-    await until('it is credited', async () => {
-      await runUpkeepRound(service, 'redeliver');
-      return (await getWallet(service.db, payer.user.id)).available_cents === 666;
-    });
-    await until('it is stuck no more', async () => (await stuckOf(unknown)) === undefined);
   });
 
   it('a worker that comes too late never opens the rental that was answered with a 503', async () => {
