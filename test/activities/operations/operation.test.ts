@@ -3,11 +3,7 @@ import { newId } from '../../../adapters/ids.js';
 import type { InvoiceRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { InvoiceId, OperationId, UserId } from '../../../domain/ids.js';
-import type {
-  OperationResult,
-  OperatorAction,
-  OrderedAction,
-} from '../../../domain/operations/operation.js';
+import type { OperationResult, OperatorAction, OrderedAction } from '../../../domain/operations/operation.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { getRental, getWallet, insertRunning, insertWallet } from '../../support/money/money.js';
 import { placeOrder } from '../../support/ops/operators.js';

@@ -128,16 +128,6 @@ describe('the opening of a rental', () => {
       await assert.rejects(open(rentalId), { type: 'temporarily_unavailable' });
       await assertNothingIsOpen();
     });
-
-    it('goes on with what 0.1 began, for an hour after the database had its step, and no longer', async () => {
-      const begun = { ...requestOf({}), answerBefore: inHours() };
-      const rentalId = newId('rent');
-      await lone.run('openRental', { rentalId, open: begun });
-      assert.equal((await getRental(lone.db, rentalId)).user_id, wallet.user_id);
-      await lone.db.raw(`update knex_migrations set migration_time = now() - interval '61 minutes'`);
-      const late = lone.run('openRental', { rentalId: newId('rent'), open: begun });
-      await assert.rejects(late, { type: 'temporarily_unavailable' });
-    });
   });
 
   it('takes no machine that is more than a tenth dearer, unless that was agreed to', async () => {

@@ -5,7 +5,6 @@ import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import { ProcessorError, type Payment } from '../../../adapters/processor/processor.js';
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
-import { beginTopup } from '../../../money/topups/topups.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { pageOf, paymentOf } from '../../support/activities/scripted-processor.js';
 import { insertUser } from '../../support/money/factories.js';
@@ -245,18 +244,6 @@ describe('a top-up by the saved card', () => {
       await lone.db('topup_requests').where({ id: topupId }).update({ answer_before });
       await assert.rejects(forge(topupId), { type: 'temporarily_unavailable' });
       assert.deepEqual(lone.processor.asked, []);
-    });
-
-    it('goes on with what 0.1 had begun, if it is of the user and the amount of its input', async () => {
-      const topupId = newId('top');
-      const words = { userId, amountCents: AMOUNT };
-      await beginTopup(lone.db, topupId, { ...words, answerBefore: inTime }, 10);
-      await assert.rejects(forge(topupId, { ...words, amountCents: 5_000 }), {
-        type: 'temporarily_unavailable',
-      });
-      lone.processor.answers = { chargeSavedCard: () => Promise.resolve(payment(topupId)) };
-      await forge(topupId, words);
-      assert.equal(await available(), AMOUNT);
     });
   });
 

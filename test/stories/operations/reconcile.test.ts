@@ -7,7 +7,7 @@ import { requestOf } from '../../lab/provider/living-lab.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { Invoicing } from '../../support/story/invoicing.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
-import { runUpkeepRound } from '../../support/service/upkeep-round.js';
+import { runBackfill } from '../../support/service/upkeep-round.js';
 import { Reconciling, tamper } from '../../support/story/reconciling.js';
 import { b200, Renting } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
@@ -261,7 +261,7 @@ describe('reconcile', () => {
     /** Reads the processor's events that were missed. */
     async function backfill(): Promise<void> {
       await paying.clearFaults();
-      await runUpkeepRound(service, 'backfill');
+      await runBackfill(service);
       await paying.awaitHandled();
     }
 

@@ -10,7 +10,7 @@ import { ageLoops } from '../../support/story/ageing.js';
 import { webhookSecret, type SignedIn } from '../../support/http/api.js';
 import type { Answer } from '../../support/http/answers.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
-import { runUpkeepRound } from '../../support/service/upkeep-round.js';
+import { runBackfill, runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { Paying, testCards } from '../../support/story/paying.js';
 import { until } from '../../support/until.js';
 
@@ -158,14 +158,14 @@ describe('a top-up', () => {
       await paying.pay((await paying.page(user, 1_200)).url);
       const hourAgo = new Date(Date.now() - 3600_000);
       await service.db('event_cursor').update({ seen_until: hourAgo });
-      const first = (await runUpkeepRound(service, 'backfill')) as { missed: number };
+      const first = await runBackfill(service);
       assert.ok(first.missed > 0);
       await paying.awaitAvailable(user, 1_200);
       const cursor = await service.db('event_cursor').first('seen_until');
       assert.ok(cursor!.seen_until > hourAgo, 'the next time begins later');
       const alarm = service.api.logged.find((line) => line['eventId'] === 'evt_odd');
       assert.equal(alarm?.['level'], 50);
-      const second = (await runUpkeepRound(service, 'backfill')) as { missed: number };
+      const second = await runBackfill(service);
       assert.equal(second.missed, 0);
     } finally {
       listsOddEvent = false;
