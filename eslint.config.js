@@ -48,11 +48,6 @@ export default defineConfig(
     rules: { 'max-lines-per-function': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
-    // A migration is one piece of SQL; cutting it into functions would hide the schema.
-    files: ['migrations/*.ts'],
-    rules: { 'max-lines-per-function': 'off' },
-  },
-  {
     // Only the composition roots read the environment (design: layout).
     files: [
       'config/**/*.ts',

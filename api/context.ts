@@ -22,7 +22,7 @@ export interface ApiDeps {
   readonly log: Logger;
   /** Counts answered requests. */
   readonly observeRequest?: (request: AnsweredRequest) => void;
-  /** The schema's steps that this code needs (migrations/migrate.ts), for /readyz; default: not checked. */
+  /** The schema's steps that this code needs (migrations/steps.ts), for /readyz; default: not checked. */
   readonly schemaSteps?: readonly string[];
   readonly settings: ApiSettings;
   /** The streams of events that this process holds. */

@@ -14,7 +14,7 @@ import { askForChanges } from '../adapters/postgres/schema.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { readConfig } from '../config.js';
-import { schemaSteps } from '../migrations/migrate.js';
+import { schemaSteps } from '../migrations/steps.js';
 import { createApp } from './app.js';
 import { findDashboardFolder } from './service/dashboard/files.js';
 import { describedOnce } from './service/description.js';

@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import knexFactory, { type Knex } from 'knex';
-import { databaseRoles, type DatabaseRole } from './grants.js';
+import { databaseRoles, type DatabaseRole } from './roles.js';
 
 /** The password of each process's login; null: this installation has no such login, or somebody else makes it. */
 export type LoginPasswords = Readonly<Record<DatabaseRole, string | null>>;

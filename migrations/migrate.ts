@@ -1,141 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import { refuseOldServer } from '../adapters/postgres/fitness.js';
-import * as accounts from './001-accounts.js';
-import * as wallets from './002-wallets.js';
-import * as catalog from './003-catalog.js';
-import * as rentals from './004-rentals.js';
-import * as billing from './005-billing.js';
-import * as service from './006-service.js';
-import * as cards from './007-cards.js';
-import * as invoices from './008-invoices.js';
-import * as upstreams from './009-upstreams.js';
-import * as catalogSpeed from './010-catalog-speed.js';
-import * as oauth from './011-oauth.js';
-import * as audit from './012-audit.js';
-import * as reconcile from './013-reconcile.js';
-import * as roles from './014-roles.js';
-import * as operators from './015-operators.js';
-import * as figures from './016-figures.js';
-import * as restored from './017-restored.js';
-import * as parked from './018-parked.js';
-import * as nothingStuck from './019-nothing-stuck.js';
-import * as lostMachines from './020-lost-machines.js';
-import * as upstreamsTold from './021-upstreams-told.js';
-import * as chargeMarks from './022-charge-marks.js';
-import * as promisesKept from './023-promises-kept.js';
-import * as signIn from './024-sign-in.js';
-import * as operatorOrders from './025-operator-orders.js';
-import * as creditedByHand from './026-credited-by-hand.js';
-import * as topupLevel from './027-topup-level.js';
-import * as upstreamLimits from './028-upstream-limits.js';
-import * as refundsOfMany from './029-refunds-of-many.js';
-import * as events from './030-events.js';
-import * as openStreams from './031-open-streams.js';
-import * as told from './032-told.js';
-import * as webhooks from './033-webhooks.js';
-import * as notices from './034-notices.js';
-import * as quotes from './035-quotes.js';
-import * as changedRentals from './036-changed-rentals.js';
-import * as progress from './037-progress.js';
-import * as apiKeys from './038-api-keys.js';
-import * as capsAndBudgets from './039-caps-and-budgets.js';
-import * as sessions from './040-sessions.js';
-import * as oneLook from './041-one-look.js';
-import * as cheaperChains from './042-cheaper-chains.js';
-import * as unwrittenMeters from './043-unwritten-meters.js';
-import * as carefulLooks from './044-careful-looks.js';
-import * as markedWhenBroken from './045-marked-when-broken.js';
-import * as accountTies from './046-account-ties.js';
-import * as endsOwn from './047-ends-own.js';
-import * as declines from './048-declines.js';
+import { errorCodeOf, lockNotAvailable } from '../adapters/postgres/sql-state.js';
+import { steps as allSteps, type Step } from './steps.js';
+import { escapeSql, findBeginning, MigrationRefused, stepsOf02 } from './takeover.js';
 
-type Step = { up(knex: Knex): Promise<void> };
-
-/** The steps by name, in order. Names have no file ending, so that sources and a build agree on them. */
-const steps: readonly [name: string, step: Step][] = [
-  ['001-accounts', accounts],
-  ['002-wallets', wallets],
-  ['003-catalog', catalog],
-  ['004-rentals', rentals],
-  ['005-billing', billing],
-  ['006-service', service],
-  ['007-cards', cards],
-  ['008-invoices', invoices],
-  ['009-upstreams', upstreams],
-  ['010-catalog-speed', catalogSpeed],
-  ['011-oauth', oauth],
-  ['012-audit', audit],
-  ['013-reconcile', reconcile],
-  ['014-roles', roles],
-  ['015-operators', operators],
-  ['016-figures', figures],
-  ['017-restored', restored],
-  ['018-parked', parked],
-  ['019-nothing-stuck', nothingStuck],
-  ['020-lost-machines', lostMachines],
-  ['021-upstreams-told', upstreamsTold],
-  ['022-charge-marks', chargeMarks],
-  ['023-promises-kept', promisesKept],
-  ['024-sign-in', signIn],
-  ['025-operator-orders', operatorOrders],
-  ['026-credited-by-hand', creditedByHand],
-  ['027-topup-level', topupLevel],
-  ['028-upstream-limits', upstreamLimits],
-  ['029-refunds-of-many', refundsOfMany],
-  ['030-events', events],
-  ['031-open-streams', openStreams],
-  ['032-told', told],
-  ['033-webhooks', webhooks],
-  ['034-notices', notices],
-  ['035-quotes', quotes],
-  ['036-changed-rentals', changedRentals],
-  ['037-progress', progress],
-  ['038-api-keys', apiKeys],
-  ['039-caps-and-budgets', capsAndBudgets],
-  ['040-sessions', sessions],
-  ['041-one-look', oneLook],
-  ['042-cheaper-chains', cheaperChains],
-  ['043-unwritten-meters', unwrittenMeters],
-  ['044-careful-looks', carefulLooks],
-  ['045-marked-when-broken', markedWhenBroken],
-  ['046-account-ties', accountTies],
-  ['047-ends-own', endsOwn],
-  ['048-declines', declines],
-];
-
-/** The names of all steps: a database must have them for this code to work on it. */
-export const schemaSteps: readonly string[] = steps.map(([name]) => name);
-
-const sourceThrough = (last: string | undefined): Knex.MigrationSource<readonly [string, Step]> => ({
-  getMigrations: () => Promise.resolve(steps.slice(0, steps.findIndex(([name]) => name === last) + 1)),
-  getMigrationName: ([name]) => name,
-  getMigration: ([, step]) =>
-    Promise.resolve({
-      up: (knex: Knex) => step.up(knex),
-      down: () =>
-        Promise.reject(new Error('Migrations go forward only: write a new one that mends the schema.')),
-    }),
-});
+export interface MigrateOptions {
+  /** The baseline and what follows it; default: all that this release has. */
+  readonly steps?: readonly Step[];
+  /** Takes a line about what a person who waits may want to know. */
+  readonly say?: (line: string) => void;
+  /** For how long a step is tried whose tables others hold, in milliseconds. */
+  readonly patienceMs?: number;
+}
 
 /**
- * Brings a database to the newest schema. Several processes may call it at once: knex lets one in.
- * @param last the step to end with, for what is to be tried on an older schema; default: the newest
- * @throws DatabaseUnfit where the server is older than PostgreSQL 17; nothing is changed then
- * @returns the names of the steps that were taken now
+ * What a step waits for one lock, in milliseconds. Whoever comes later waits behind it, so it is shorter than
+ * PostgreSQL's `deadlock_timeout` (1 s) and than the limits of the service: where both wait for each other, the step gives
+ * way, and is tried again.
  */
-export async function migrateToLatest(databaseUrl: string, last = schemaSteps.at(-1)): Promise<string[]> {
-  const knex = knexFactory({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } });
+const lockMs = 500;
+const defaultPatienceMs = 300_000;
+
+/** SQLSTATE deadlock_detected and serialization_failure, beside a wait for a lock that ended. */
+const passing: readonly (string | undefined)[] = [lockNotAvailable, '40P01', '40001'];
+
+/** Any number: it holds up only other migrations that make the table of steps. */
+const tableOfSteps = 4_907_135;
+
+/**
+ * Brings a database to the newest schema, each step in a transaction of its own. A step that waits for others is tried
+ * again. Several processes may call it at once: one takes a step, and the others wait for it.
+ * @returns the names of the steps that were taken now
+ * @throws DatabaseUnfit where the server is older than PostgreSQL 17
+ * @throws MigrationRefused for a database that this release does not go on with, and for a step that failed or found no
+ *   moment: nothing of that step stays, and those before it do
+ */
+export async function migrateToLatest(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+  const knex = knexFactory({
+    client: 'pg',
+    connection: { connectionString: databaseUrl, application_name: 'gpu-rental-migrate' },
+    pool: { min: 0, max: 2 },
+    compileSqlOnError: false,
+    // Each failure is thrown, and told once.
+    log: { warn: ignore, error: ignore, debug: ignore, deprecate: ignore },
+  });
   try {
     const { rows } = await knex.raw<{ rows: { version: number }[] }>(
       `select current_setting('server_version_num')::int as version`,
     );
     refuseOldServer(rows[0]?.version ?? 0);
-    const [, taken] = (await knex.migrate.latest({ migrationSource: sourceThrough(last) })) as [
-      number,
-      string[],
-    ];
-    return taken;
+    return await takeSteps(knex, options);
   } finally {
     await knex.destroy();
+  }
+}
+
+const ignore = (): void => undefined;
+
+async function takeSteps(knex: Knex, options: MigrateOptions): Promise<string[]> {
+  const { steps = allSteps, say = ignore, patienceMs = defaultPatienceMs } = options;
+  const config: Knex.MigratorConfig = {
+    migrationSource: sourceOf(steps, say),
+    // The list of a database of 0.2 has the names that the baseline stands for.
+    disableMigrationsListValidation: true,
+  };
+  const taken: string[] = [];
+  for (;;) {
+    const names = await readTaken(knex, config);
+    const next = steps.find(({ name }) => !names.includes(name));
+    if (!next) {
+      const newer = names.filter((name) => !isKnown(name, steps));
+      if (newer.length > 0)
+        say(`The schema is newer than this release, which works on it: ${newer.join(', ')}`);
+      return taken;
+    }
+    // Nothing was taken where another process did it meanwhile.
+    const [, now] = await tryPatiently(next.name, { patienceMs, say }, () => knex.migrate.up(config));
+    taken.push(...now);
+  }
+}
+
+function isKnown(name: string, steps: readonly Step[]): boolean {
+  return stepsOf02.includes(name) || steps.some((step) => step.name === name);
+}
+
+/** Reads the steps that a database has. Makes the table for them, one process at a time. */
+async function readTaken(knex: Knex, config: Knex.MigratorConfig): Promise<string[]> {
+  return knex.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(?)', [tableOfSteps]);
+    const [completed] = (await trx.migrate.list(config)) as [{ name: string }[]];
+    return completed.map(({ name }) => name);
+  });
+}
+
+function sourceOf(steps: readonly Step[], say: (line: string) => void): Knex.MigrationSource<Step> {
+  return {
+    getMigrations: () => Promise.resolve([...steps]),
+    getMigrationName: ({ name }) => name,
+    getMigration: (step) =>
+      Promise.resolve({
+        up: (trx: Knex) => take(trx, step, steps, say),
+        down: () =>
+          Promise.reject(new Error('Migrations go forward only: write a new one that mends the schema.')),
+      }),
+  };
+}
+
+/** Takes one step, in the transaction in which knex writes down that it was taken. */
+async function take(
+  trx: Knex,
+  step: Step,
+  steps: readonly Step[],
+  say: (line: string) => void,
+): Promise<void> {
+  await trx.raw(`set local lock_timeout = ${lockMs}`);
+  if (step === steps[0]) {
+    const taken = (await trx('knex_migrations').orderBy('id').pluck('name')) as string[];
+    const beginning = await findBeginning(trx, steps, taken);
+    if (beginning === 'release 0.2') {
+      say('The schema is that of release 0.2. The baseline takes it over, and changes nothing.');
+      return;
+    }
+  }
+  try {
+    await trx.raw(escapeSql(step.sql));
+  } catch (error) {
+    if (passing.includes(errorCodeOf(error))) throw error;
+    throw new MigrationRefused(
+      `The step ${step.name} failed, and nothing of it stays: ${wordsOf(error, step)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** The server's words, without the statement that knex puts before them, and the line of the file. */
+function wordsOf(error: unknown, { name, sql }: Step): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const said = message.startsWith(`${sql} - `) ? message.slice(sql.length + 3) : message;
+  const position = error instanceof Error && 'position' in error ? Number(error.position) : Number.NaN;
+  if (Number.isNaN(position)) return said;
+  return `${said} (${name}.sql, line ${sql.slice(0, position).split('\n').length})`;
+}
+
+interface Patience {
+  readonly patienceMs: number;
+  readonly say: (line: string) => void;
+}
+
+async function tryPatiently(
+  step: string,
+  { patienceMs, say }: Patience,
+  work: () => Promise<[number, string[]]>,
+): Promise<[number, string[]]> {
+  const deadline = performance.now() + patienceMs;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!passing.includes(errorCodeOf(error))) throw error;
+      if (performance.now() > deadline) {
+        throw new MigrationRefused(
+          `The step ${step} found no moment in which nobody else held what it changes, in ${tries} tries; nothing of it stays. See who does: select pid, application_name, xact_start, query from pg_stat_activity where xact_start is not null. With a large fleet: ops pause metering and ops pause creates, migrate, ops resume both.`,
+          { cause: error },
+        );
+      }
+      if (tries === 1)
+        say(
+          `The step ${step} waits: others hold what it changes. It is tried again until it finds a moment.`,
+        );
+      // Others may go on in between.
+      await sleep(250 + Math.random() * 750);
+    }
   }
 }

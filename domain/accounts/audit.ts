@@ -1,4 +1,4 @@
-/** The kinds of events in the audit trail (decision 59, "The audit trail"; migrations/012-audit.ts). */
+/** The kinds of events in the audit trail (decision 59, "The audit trail"). */
 export const auditKinds = [
   'signed_in',
   'signed_out',

@@ -24,7 +24,7 @@ export interface Kept {
 
 /**
  * The rows that are kept for operating, each with its time (decision 70, "Pruned rows"). A new table needs one more
- * line here, or in `forGood`; the worker's role needs the right to delete from it (migrations/grants.ts), and
+ * line here, or in `forGood`; the worker's role needs the right to delete from it, and
  * docs/operations/retention.md needs a row (a test tells which).
  */
 export const retention: readonly Kept[] = [

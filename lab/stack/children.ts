@@ -1,6 +1,6 @@
 import { loopbackOrigins } from '../../api/http/middleware/hosts.js';
 import { join } from 'node:path';
-import { databaseRoles } from '../../migrations/grants.js';
+import { databaseRoles } from '../../migrations/roles.js';
 import { answers, answersOk, type ProgramPlan } from '../servers/program.js';
 import type { StackSecrets } from './secrets.js';
 import { portVariables, type StackPorts, type StackSettings } from './settings.js';

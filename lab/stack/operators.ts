@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import knexFactory from 'knex';
 import { sqlStateOf } from '../../adapters/postgres/sql-state.js';
-import { databaseRoles } from '../../migrations/grants.js';
+import { databaseRoles } from '../../migrations/roles.js';
 import { ensureOperatorLogin } from '../../migrations/logins.js';
 import type { StackSecrets } from './secrets.js';
 import type { StackSettings } from './settings.js';

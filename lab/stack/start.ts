@@ -205,7 +205,7 @@ async function startDatabase({
     return `ready, data in ${folder}`;
   });
   await step('schema', async () => {
-    const taken = await migrateToLatest(databaseUrl);
+    const taken = await migrateToLatest(databaseUrl, { say: log });
     return taken.length === 0 ? 'up to date' : `migrated (${taken.join(', ')})`;
   });
   return folder;

@@ -158,7 +158,7 @@ metered as (
 ending as materialized (
   select no, charged_after, hold_after, ended_ms, reason from verdicts where ended_ms is not null
 ),
--- What ends takes what its meter showed into its own row; the meter goes with it (migrations/004-rentals).
+-- What ends takes what its meter showed into its own row; the meter goes with it.
 turned as (
   update rentals r set
       charged_cents = e.charged_after,

@@ -3,7 +3,7 @@ import { newId } from '../../adapters/ids.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { requestOrder, type OrderedItem } from '../../adapters/postgres/operators/operator-orders.js';
 import type { OperationId } from '../../domain/ids.js';
-import { databaseRoles } from '../../migrations/grants.js';
+import { databaseRoles } from '../../migrations/roles.js';
 import {
   getRental,
   insertRunning,

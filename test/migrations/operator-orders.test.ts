@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import type { OperationId } from '../../domain/ids.js';
-import { databaseRoles } from '../../migrations/grants.js';
+import { databaseRoles } from '../../migrations/roles.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 import { placeOrder, urlAs } from '../support/ops/operators.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Knex } from 'knex';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
-import { databaseRoles, type DatabaseRole } from '../../migrations/grants.js';
+import { databaseRoles, type DatabaseRole } from '../../migrations/roles.js';
 import { ensureLogins, loginOf } from '../../migrations/logins.js';
 import { createTestDatabase, type TestDatabase } from '../support/servers/database.js';
 import { insertUser } from '../support/money/factories.js';
@@ -152,7 +152,7 @@ describe('the roles of the database', () => {
     assert.deepEqual(
       rows.map(({ name }) => name),
       [],
-      'Decide who may do what with these tables: the migration that makes one calls grant() of migrations/grants.ts',
+      'Decide who may do what with these tables: the migration that makes one grants it',
     );
   });
 });

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import { createActivities } from '../../activities/index.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { schemaSteps } from '../../migrations/migrate.js';
+import { schemaSteps } from '../../migrations/steps.js';
 import * as workflows from '../../workflows/index.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { ensureSchedules } from '../../adapters/temporal/schedules.js';

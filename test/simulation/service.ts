@@ -15,7 +15,7 @@ import { createSecretOpener, newSealingKeys } from '../../adapters/webhooks/seal
 import { createApp } from '../../api/app.js';
 import { createEventStreams } from '../../api/events/service.js';
 import { defaultSettings } from '../../api/settings.js';
-import { databaseRoles } from '../../migrations/grants.js';
+import { databaseRoles } from '../../migrations/roles.js';
 import { withoutWords } from '../../worker/plain-failures.js';
 import { keepIdle } from './database.js';
 import type { Chance } from './kernel/chance.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { databaseRoles } from '../../migrations/grants.js';
+import type { databaseRoles } from '../../migrations/roles.js';
 import { ensureLogins, loginOf } from '../../migrations/logins.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';

@@ -56,7 +56,7 @@ export type CatalogVersion = readonly (readonly [providerCode: string, version: 
 /**
  * Reads which listings listLiveListings would read now, without reading them: the live upstreams, each with the number of
  * the transaction that changed its listings last. Each change of a listing writes all rows of its upstream's families
- * (migrations/010-catalog-speed.ts), a sync that finds none writes none.
+ * (the trigger `count_families`), a sync that finds none writes none.
  */
 export async function readCatalogVersion(db: Database): Promise<CatalogVersion> {
   const rows = await runPrepared<{ code: string; version: number }, readonly []>(db, catalogVersion, []);

@@ -1,6 +1,6 @@
 import type { FindingKind, FindingState, ReconcileScope } from '../../../domain/operations/reconcile.js';
 
-/** The rows of reconcile; migrations/013-reconcile says what each column means. */
+/** The rows of reconcile; migrations/ says what each column means. */
 export interface ReconcileRunRow {
   id: number;
   scope: ReconcileScope;

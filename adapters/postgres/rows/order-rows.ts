@@ -15,10 +15,8 @@ import type { RefusalCode, RefusalDetails } from '../../../domain/refusal.js';
 import type { AskedChange } from '../../../domain/rentals/changes.js';
 import type { Labels } from '../../../domain/rentals/labels.js';
 
-/**
- * The rows of requests by users and operators, written before a workflow acts on them (migrations/025-operator-orders).
- */
-/** An operator's request that moves money or needs the workers (migrations/025-operator-orders). */
+/** The rows of requests by users and operators, written before a workflow acts on them. */
+/** An operator's request that moves money or needs the workers. */
 export interface OperatorOrderRow {
   id: OperationId;
   kind: OrderedAction['kind'];
@@ -39,7 +37,7 @@ export interface OperatorOrderRow {
   result: OperationResult | null;
 }
 
-/** A rental that an order of many refunds, with the amount (migrations/029-refunds-of-many). Amounts in cents. */
+/** A rental that an order of many refunds, with the amount. Amounts in cents. */
 export interface OperatorOrderItemRow {
   order_id: OperationId;
   rental_no: number;
@@ -75,7 +73,7 @@ export interface RentalRequestRow {
   max_spend_cents: number | null;
   max_price_per_hour_cents: number | null;
   labels: Labels | null;
-  /** The quote by which it is opened (migrations/035-quotes); null for none. */
+  /** The quote by which it is opened; null for none. */
   quote_id: QuoteId | null;
   answer_before: Date;
   requested_at: Date;
@@ -85,7 +83,7 @@ export interface RentalRequestRow {
   ssh_public_keys: string[] | null;
 }
 
-/** A price that holds for a minute, and the rental that was opened by it (migrations/035-quotes). */
+/** A price that holds for a minute, and the rental that was opened by it. */
 export interface QuoteRow {
   id: QuoteId;
   user_id: UserId;
@@ -110,7 +108,7 @@ export interface AnsweredMachineRow {
   answered_at: Date;
 }
 
-/** A label of a rental (migrations/036-changed-rentals). */
+/** A label of a rental. */
 export interface RentalLabelRow {
   rental_no: number;
   user_id: UserId;

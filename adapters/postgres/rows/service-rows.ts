@@ -115,7 +115,7 @@ export interface ProviderRow {
   balance_cents: number | null;
   burn_cents_per_hour: number | null;
   balance_read_at: Date | null;
-  /** The templates that it can start at all; null: nobody has told, so any (migrations/035-quotes). */
+  /** The templates that it can start at all; null: nobody has told, so any. */
   template_ids: string[] | null;
 }
 

@@ -62,7 +62,7 @@ export interface InstallationKeyRow {
   created_at: Date;
 }
 
-/** A key with which programs call the API in its user's name (migrations/038-api-keys). */
+/** A key with which programs call the API in its user's name. */
 export interface ApiKeyRow {
   id: ApiKeyId;
   user_id: UserId;

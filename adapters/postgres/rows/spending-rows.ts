@@ -1,6 +1,6 @@
 import type { UserId } from '../../../domain/ids.js';
 
-/** What the rentals of an account may cost in a month (migrations/039-caps-and-budgets). */
+/** What the rentals of an account may cost in a month. */
 export interface BudgetRow {
   user_id: UserId;
   /** null: no budget. */

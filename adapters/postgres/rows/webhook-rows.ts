@@ -1,7 +1,7 @@
 import type { DeliveryId, EventId, UserId, WebhookId } from '../../../domain/ids.js';
 import type { TryOutcome, WebhookState, WhyOff } from '../../../domain/webhooks/webhook.js';
 
-/** A user's endpoint (migrations/033-webhooks.ts says what each column means). */
+/** A user's endpoint (migrations/ says what each column means). */
 export interface WebhookRow {
   id: WebhookId;
   user_id: UserId;

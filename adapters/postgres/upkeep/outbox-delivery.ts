@@ -47,7 +47,7 @@ export async function deliverDueMails(
         });
       return { due: 1, sent: 0 };
     }
-    // The database wipes the HTML part with the text (migrations/034-notices.ts).
+    // The database wipes the HTML part with the text.
     await trx('mail_outbox')
       .where({ id: mail.id })
       .update({ sent_at: trx.raw('clock_ms()'), ...(mail.wipe_after_sending ? { body: null } : {}) });

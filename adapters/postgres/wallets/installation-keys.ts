@@ -3,7 +3,7 @@ import type { InstallationKeyRow } from '../rows/tables.js';
 
 type KeyName = InstallationKeyRow['name'];
 
-/** A key that this installation made for itself (migrations/024-sign-in.ts), and when. */
+/** A key that this installation made for itself, and when. */
 export type InstallationKey = Pick<InstallationKeyRow, 'key' | 'created_at'>;
 
 const known = new WeakMap<Database, Map<KeyName, Promise<InstallationKey>>>();

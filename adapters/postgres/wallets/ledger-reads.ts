@@ -123,9 +123,7 @@ const ofRental = `and rental_no = (select no from rentals where id = :rentalId)
          and seq > (select opened_seq from rentals where id = :rentalId)
          and seq <= (select coalesce(settled_seq, w.seq) from rentals where id = :rentalId)`;
 
-/**
- * Says outright that a rare type is no tick, so that Postgres uses the index without ticks (migrations/002-wallets).
- */
+/** Says outright that a rare type is no tick, so that Postgres uses the index without ticks. */
 function typeCondition(type: LedgerEntryType | undefined): string {
   if (type === undefined) return '';
   return type === 'rental_charge' ? 'and type = :type' : "and type = :type and type <> 'rental_charge'";

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lockNumbers } from '../../../adapters/postgres/locks.js';
+import { steps } from '../../../migrations/steps.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const sourcesIn = (folder: string): string[] =>
@@ -28,7 +29,7 @@ describe('the numbers of locks', () => {
   });
 
   it('are what the schema’s triggers know', () => {
-    const schema = readFileSync(join(root, 'migrations', 'schema.sql'), 'utf8');
+    const schema = steps.map(({ sql }) => sql).join('\n');
     const known = [...schema.matchAll(/advisory_xact_lock\((\d+),/g)].map(([, number]) => Number(number));
     assert.deepEqual(known, [lockNumbers.catalogOfProvider]);
   });

@@ -38,7 +38,7 @@ import {
 import type { WebhookId } from '../../../domain/ids.js';
 import { retention } from '../../../domain/operations/retention.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
-import { databaseRoles } from '../../../migrations/grants.js';
+import { databaseRoles } from '../../../migrations/roles.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
 import { getPostgres } from '../../support/servers/servers.js';
 

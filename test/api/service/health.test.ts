@@ -6,7 +6,7 @@ import { isDatabaseAway } from '../../../adapters/postgres/availability.js';
 import { refusalOf } from '../../../api/http/middleware/errors.js';
 import { askForChanges } from '../../../adapters/postgres/schema.js';
 import { openDatabase } from '../../../adapters/postgres/database.js';
-import { schemaSteps } from '../../../migrations/migrate.js';
+import { schemaSteps } from '../../../migrations/steps.js';
 import { startApi, type TestApi } from '../../support/http/api.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
 import { insertSessionOf, insertUser } from '../../support/money/factories.js';

@@ -10,7 +10,7 @@ import {
 import { approveOrder, rejectOrder } from '../../../adapters/postgres/operators/operator-orders.js';
 import type { OperationId, RentalId } from '../../../domain/ids.js';
 import type { TimeWindow } from '../../../domain/metering/window-charge.js';
-import { databaseRoles } from '../../../migrations/grants.js';
+import { databaseRoles } from '../../../migrations/roles.js';
 import { credit, getRental, getWallet, insertWallet, onVerifiedDatabase } from '../../support/money/money.js';
 import { operateNow, testSingleLimitCents, urlAs } from '../../support/ops/operators.js';
 import { carryOutOrder, orderAffected, readGiven } from '../../support/story/refunding.js';

@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '../../../adapters/postgres/database
 import { approveOrder, rejectOrder } from '../../../adapters/postgres/operators/operator-orders.js';
 import type { InvoiceId, OperationId, UserId } from '../../../domain/ids.js';
 import type { OrderedAction } from '../../../domain/operations/operation.js';
-import { databaseRoles } from '../../../migrations/grants.js';
+import { databaseRoles } from '../../../migrations/roles.js';
 import { operate } from '../../../money/operations/operations.js';
 import { beginRefunds, refundItem } from '../../../money/operations/refund-rentals.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { schemaSteps } from '../../../migrations/migrate.js';
+import { schemaSteps } from '../../../migrations/steps.js';
 import { createApp } from '../../../api/app.js';
 import type { ApiDeps } from '../../../api/context.js';
 import { startServer, type ApiServer, type ServerTimeouts } from '../../../api/server.js';
@@ -14,7 +14,7 @@ import type { Processor } from '../../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../../../adapters/processor/webhook.js';
 import { newSealingKeys } from '../../../adapters/webhooks/sealed-secrets.js';
-import { databaseRoles } from '../../../migrations/grants.js';
+import { databaseRoles } from '../../../migrations/roles.js';
 import type { UserRow } from '../../../adapters/postgres/rows/tables.js';
 import type { Answer, AnswerBody } from './answers.js';
 import { createTestDatabase } from '../servers/database.js';

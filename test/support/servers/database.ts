@@ -22,20 +22,31 @@ const template = 'gpu_rental_template';
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { adminUrl, url } = await getPostgres();
   if (!areServersShared()) await getTemplate({ adminUrl, url });
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  // For a small template with fsync off, copying the files is faster than the log.
-  await runSql(adminUrl, `create database ${name} template ${template} owner gpu_rental strategy file_copy`);
-  return {
-    url: inDatabase(url, name),
-    drop: () => runSql(adminUrl, `drop database if exists ${name} with (force)`),
-  };
+  return createDatabase(template);
 }
 
 /** Makes an empty database, for tests that make the schema themselves. */
-export async function createEmptyDatabase(): Promise<TestDatabase> {
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return createDatabase('template0');
+}
+
+/** Makes a copy of a database to which nobody is connected. */
+export function copyDatabase({ url }: TestDatabase): Promise<TestDatabase> {
+  return createDatabase(new URL(url).pathname.slice(1));
+}
+
+/** Fills an empty database by a dump, as the superuser: no trigger and no foreign key looks at the rows. */
+export async function restoreDump({ url }: TestDatabase, sql: string): Promise<void> {
+  const { adminUrl } = await getPostgres();
+  const restoring = `set session_replication_role = replica; set role gpu_rental;`;
+  await runSql(inDatabase(adminUrl, new URL(url).pathname.slice(1)), `${restoring}\n${sql}`);
+}
+
+async function createDatabase(from: string): Promise<TestDatabase> {
   const { adminUrl, url } = await getPostgres();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await runSql(adminUrl, `create database ${name} owner gpu_rental`);
+  // For a small template with fsync off, copying the files is faster than the log.
+  await runSql(adminUrl, `create database ${name} template ${from} owner gpu_rental strategy file_copy`);
   return {
     url: inDatabase(url, name),
     drop: () => runSql(adminUrl, `drop database if exists ${name} with (force)`),

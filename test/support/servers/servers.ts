@@ -37,6 +37,8 @@ export function ownPostgres(): Promise<PostgresServer> {
       logFile: join(testFolder(), 'postgres.log'),
       log: () => undefined,
       disposable: true,
+      // Another version than npm's.
+      binDir: process.env['TEST_POSTGRES_BIN'],
     });
   });
   return servers.postgres;

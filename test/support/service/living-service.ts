@@ -20,7 +20,7 @@ import { createShadeformProvider } from '../../../adapters/providers/shadeform/s
 import { connectTemporal } from '../../../adapters/temporal/client.js';
 import type { ApiSettings } from '../../../api/settings.js';
 import { webhookPath } from '../../../api/webhook/path.js';
-import { databaseRoles } from '../../../migrations/grants.js';
+import { databaseRoles } from '../../../migrations/roles.js';
 import { startMailInbox, type MailInbox } from '../../../lab/mail/index.js';
 import { startLabProcessor, type LabProcessor } from '../../../lab/processor/server.js';
 import { API_KEY, startLivingLab, type LivingLab } from '../../lab/provider/living-lab.js';

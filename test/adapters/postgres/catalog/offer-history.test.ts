@@ -5,7 +5,7 @@ import { readClock } from '../../../../adapters/postgres/clock.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
 import type { Offer } from '../../../../adapters/providers/provider.js';
 import { countriesOf } from '../../../../domain/catalog/regions.js';
-import { databaseRoles } from '../../../../migrations/grants.js';
+import { databaseRoles } from '../../../../migrations/roles.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 const HOUR = 3_600_000;

@@ -10,7 +10,7 @@ import {
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
 import type { ListingRow, RentalRow, ReliabilityRow } from '../../../../adapters/postgres/rows/tables.js';
 import type { RentalId, UserId } from '../../../../domain/ids.js';
-import { databaseRoles } from '../../../../migrations/grants.js';
+import { databaseRoles } from '../../../../migrations/roles.js';
 import { insertListing, insertProvider, insertRental, insertUser } from '../../../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
 import { readReadiness } from '../../../../adapters/postgres/rentals/readiness.js';
 import type { ReliabilityRow } from '../../../../adapters/postgres/rows/tables.js';
-import { databaseRoles } from '../../../../migrations/grants.js';
+import { databaseRoles } from '../../../../migrations/roles.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 describe('how long a machine takes to be ready', () => {

@@ -20,7 +20,7 @@ import {
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
 import type { RentalId } from '../../../../domain/ids.js';
 import { finalCents } from '../../../../domain/metering/metering.js';
-import { databaseRoles } from '../../../../migrations/grants.js';
+import { databaseRoles } from '../../../../migrations/roles.js';
 import type { RestoreReport } from '../../../../domain/operations/restore.js';
 import {
   billedMs,

@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../../../adapters/postgres/datab
 import { prune } from '../../../../adapters/postgres/upkeep/retention.js';
 import type { RentalId } from '../../../../domain/ids.js';
 import { forGood, retention, type Kept } from '../../../../domain/operations/retention.js';
-import { databaseRoles } from '../../../../migrations/grants.js';
+import { databaseRoles } from '../../../../migrations/roles.js';
 import {
   insertApiKeyOf,
   insertProvider,

@@ -1,8 +1,41 @@
--- The schema as all migrations leave it, for review: each change of it shows here as SQL. Written by
--- `npm run schema`, never by hand; rows that migrations insert are not in it. It runs on an empty database of a server
--- that has the roles of migrations/014-roles.ts.
+-- The schema that release 0.2 leaves, with the rows that its migrations seed and the rights of each role. An empty
+-- database begins here; a database of 0.2 is compared with this file and taken over (takeover.ts). It never changes:
+-- what changes the schema is a new file with the next number.
 
-SET check_function_bodies = false;
+-- Functions name tables that come later.
+SET LOCAL check_function_bodies = false;
+
+-- ==== roles
+
+-- Roles belong to the whole cluster: another database of it may have them already, or be making them right now.
+DO $$
+  DECLARE
+    role text;
+  BEGIN
+    FOREACH role IN ARRAY ARRAY['gpu_rental_api', 'gpu_rental_worker', 'gpu_rental_ops'] LOOP
+      BEGIN
+        IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = role) THEN
+          EXECUTE format('CREATE ROLE %I NOLOGIN', role);
+        END IF;
+      EXCEPTION
+        WHEN duplicate_object OR unique_violation THEN NULL;
+        WHEN insufficient_privilege THEN
+          RAISE EXCEPTION 'The role % is missing and this user may not make it. Run as a superuser: create role % nologin; or give this user createrole. Then migrate again.', role, role;
+      END;
+      -- The owner becomes a member, so that it can work as the role (DATABASE_ROLE). Another owner in this cluster may
+      -- have made the role: then the processes log in as members of it, which needs nothing of us.
+      FOR attempt IN 1..20 LOOP
+        BEGIN
+          EXECUTE format('GRANT %I TO current_user WITH INHERIT FALSE, SET TRUE', role);
+          EXIT;
+        EXCEPTION
+          WHEN insufficient_privilege THEN EXIT;
+          -- Two databases of one cluster are being migrated at once: the other one is through in a moment.
+          WHEN unique_violation OR internal_error THEN PERFORM pg_sleep(0.05);
+        END;
+      END LOOP;
+    END LOOP;
+  END $$;
 
 -- ==== types
 
@@ -16,6 +49,8 @@ CREATE TYPE ledger_entry_type AS ENUM (
 
 -- ==== functions
 
+-- Whoever opens, changes or settles a rental of a key writes the key's sums in the same transaction: at its end, what
+-- the key has reserved is what its open rentals may cost, and none of a capped key may cost anything.
 CREATE FUNCTION api_keys_reserve()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -53,11 +88,14 @@ AS $function$
         using errcode = 'check_violation', constraint = 'append_only';
     end $function$;
 
+-- The database's clock in the service's unit of time (decision 7). It is read when it is called, not at the
+-- transaction's start: an instant taken before a lock was waited for would be old.
 CREATE FUNCTION clock_ms()
  RETURNS timestamp with time zone
  LANGUAGE sql
 AS $function$ select date_trunc('milliseconds', clock_timestamp()) $function$;
 
+-- The start of the server, the database and the table: at least one differs after every way of restoring.
 CREATE FUNCTION database_incarnation(watermark_table oid)
  RETURNS text
  LANGUAGE sql
@@ -75,6 +113,8 @@ AS $function$
       select coalesce(bool_or(w.confirmed_as in ('new', database_incarnation(w.tableoid))), false) from watermark w
     $function$;
 
+-- Milliseconds since the epoch, for integer arithmetic: extract() on a timestamptz computes in numeric and is
+-- not immutable, the difference of two instants is.
 CREATE FUNCTION epoch_ms(at timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql
@@ -87,6 +127,8 @@ CREATE FUNCTION from_epoch_ms(ms bigint)
  IMMUTABLE STRICT
 AS $function$ select timestamptz '1970-01-01 00:00:00+00' + ms * interval '1 millisecond' $function$;
 
+-- evt_ and a ULID: 48 bits of the time in milliseconds, 80 bits of chance, in base 32 by Crockford. Chance is taken
+-- from the bytes of a UUID that are random throughout.
 CREATE FUNCTION new_event_id()
  RETURNS text
  LANGUAGE sql
@@ -113,6 +155,8 @@ AS $function$
       return null;
     end $function$;
 
+-- Numbers that were given in the time that is lost went out: in keys at the processor, in ids of mails. They are
+-- never given again.
 CREATE FUNCTION step_over_lost_numbers()
  RETURNS void
  LANGUAGE plpgsql
@@ -133,32 +177,9 @@ GRANT EXECUTE ON FUNCTION step_over_lost_numbers() TO gpu_rental_worker;
 
 -- ==== table knex_migrations
 
-CREATE SEQUENCE knex_migrations_id_seq AS integer;
-
-CREATE TABLE knex_migrations (
-  id integer DEFAULT nextval('knex_migrations_id_seq'::regclass) NOT NULL,
-  name character varying(255),
-  batch integer,
-  migration_time timestamp with time zone,
-  CONSTRAINT knex_migrations_pkey PRIMARY KEY (id)
-);
-
-ALTER SEQUENCE knex_migrations_id_seq OWNED BY knex_migrations.id;
-
+-- The table is knex's own. /readyz looks for the steps that its code needs.
 GRANT SELECT ON knex_migrations TO gpu_rental_api;
 GRANT SELECT (name, migration_time) ON knex_migrations TO gpu_rental_worker;
-
--- ==== table knex_migrations_lock
-
-CREATE SEQUENCE knex_migrations_lock_index_seq AS integer;
-
-CREATE TABLE knex_migrations_lock (
-  index integer DEFAULT nextval('knex_migrations_lock_index_seq'::regclass) NOT NULL,
-  is_locked integer,
-  CONSTRAINT knex_migrations_lock_pkey PRIMARY KEY (index)
-);
-
-ALTER SEQUENCE knex_migrations_lock_index_seq OWNED BY knex_migrations_lock.index;
 
 -- ==== table users
 
@@ -169,6 +190,7 @@ CREATE TABLE users (
   blocked_at timestamp(3) with time zone,
   blocked_reason text,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- What auto-topup may charge in a day, as the installation's setting was when the account was made; null: no cap.
   auto_topup_daily_cap_cents integer,
   CONSTRAINT users_pkey PRIMARY KEY (id),
   CONSTRAINT users_email_key UNIQUE (email),
@@ -190,9 +212,12 @@ CREATE TABLE sessions (
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   last_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
+  -- What may be shown. The default serves an API of the release before, which knows of no id.
   id text DEFAULT 'ses_'::text || upper(substr(replace(gen_random_uuid()::text, '-'::text, ''::text), 1, 26)) NOT NULL,
+  -- From what and from where it was last used; null where no request has told.
   user_agent text,
   client_address text,
+  -- When its user last showed who they are; null where an account elsewhere has not told when.
   proved_at timestamp(3) with time zone DEFAULT clock_ms(),
   CONSTRAINT sessions_pkey PRIMARY KEY (token_hash),
   CONSTRAINT sessions_id_key UNIQUE (id),
@@ -217,16 +242,23 @@ GRANT SELECT, DELETE ON sessions TO gpu_rental_worker;
 CREATE TABLE login_codes (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   email text NOT NULL,
+  -- Null for a request that was answered and not mailed: the mailbox had its share.
   code_hash bytea,
   client_address text NOT NULL,
   tries integer DEFAULT 0 NOT NULL,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
   used_at timestamp(3) with time zone,
+  -- What counts as one mailbox, whatever its tags; only counted by. Null for codes of the release before.
   mailbox text,
+  -- Of the cookie of the browser that asked; null where none is known.
   browser_hash bytea,
+  -- Who asked: anybody, a browser in which this address has signed in before, or an identity provider that vouches
+  -- for the address. Each has a budget of mails of its own.
   asked_by text DEFAULT 'anybody'::text NOT NULL,
+  -- Wrong tries of other browsers than the one that asked, and of clients without cookies.
   other_tries integer DEFAULT 0 NOT NULL,
+  -- The account elsewhere that is linked when the code is typed in the browser that asked.
   issuer text,
   subject text,
   CONSTRAINT login_codes_pkey PRIMARY KEY (id),
@@ -282,11 +314,14 @@ CREATE TABLE wallets (
   user_id text NOT NULL,
   available_cents bigint DEFAULT 0 NOT NULL,
   reserved_cents bigint DEFAULT 0 NOT NULL,
+  -- The sequence number of the newest ledger entry; 0 before the first.
   seq bigint DEFAULT 0 NOT NULL,
+  -- Since when the money lasts for less than the warning time; null while it lasts longer.
   low_since timestamp(3) with time zone,
   metering_blocked_at timestamp(3) with time zone,
   metering_blocked_reason text,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Up to which instant the wallet's running rentals have paid, in milliseconds since 1970.
   metered_ms bigint DEFAULT 0 NOT NULL,
   CONSTRAINT wallets_pkey PRIMARY KEY (id),
   CONSTRAINT wallets_user_id_key UNIQUE (user_id),
@@ -299,6 +334,11 @@ CREATE TABLE wallets (
 
 CREATE INDEX wallets_blocked ON wallets USING btree (metering_blocked_at) WHERE metering_blocked_at IS NOT NULL;
 
+-- Each wallet that moved is walked from the entry at which it stood (or its first) to the newest one. Nothing is
+-- missing between them where as many rows are found as there are numbers: over all wallets, as none can have more. The
+-- old rows are joined by hash to the new ones, which keeps the order in which the wallets lie in the ledger's index.
+-- A wallet whose money and number stay is not looked at: what was wrong before is not made right by refusing the mark
+-- that keeps it from moving on.
 CREATE FUNCTION wallets_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -353,6 +393,8 @@ AS $function$
       return null;
     end $function$;
 
+-- Its meters no longer follow it: those are due by what they charged, and not by a look. So a wallet at fault need
+-- not stand among those that are behind.
 CREATE FUNCTION wallets_metered_again()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -386,6 +428,8 @@ GRANT SELECT, UPDATE ON wallets TO gpu_rental_worker;
 
 -- ==== table ledger_entries
 
+-- No foreign keys to wallets and rentals: they are checked row by row, and metering writes by the hundred
+-- thousand. The chain trigger below checks the wallet for all rows at once.
 CREATE TABLE ledger_entries (
   wallet_id bigint NOT NULL,
   seq bigint NOT NULL,
@@ -410,10 +454,14 @@ END)
 
 CREATE INDEX ledger_entries_charge ON ledger_entries USING btree (processor_charge_id) WHERE processor_charge_id IS NOT NULL;
 
+-- Ticks are in neither: they cost metering nothing.
 CREATE INDEX ledger_entries_credits ON ledger_entries USING btree (created_at) WHERE type = ANY (ARRAY['processor_topup'::ledger_entry_type, 'auto_topup'::ledger_entry_type]);
 
+-- Everything but metering is rare: filtering by such a type never walks the ticks.
 CREATE INDEX ledger_entries_rare ON ledger_entries USING btree (wallet_id, type, seq) WHERE type <> 'rental_charge'::ledger_entry_type;
 
+-- An entry that its wallet does not reach is refused here. One that it reaches stands either between the wallet's
+-- entry of before and its newest one, which wallets_changed walks, or on a number that is taken.
 CREATE FUNCTION ledger_entries_added()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -439,6 +487,7 @@ CREATE TRIGGER ledger_entries_added AFTER INSERT ON ledger_entries REFERENCING N
 
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION append_only();
 
+-- Per statement, whatever the number of rows: a tick of a hundred thousand entries asks once.
 CREATE TRIGGER ledger_entries_when_restored BEFORE INSERT ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_when_restored();
 
 GRANT SELECT ON ledger_entries TO gpu_rental_api;
@@ -447,6 +496,7 @@ GRANT SELECT, INSERT ON ledger_entries TO gpu_rental_worker;
 
 -- ==== table ledger_causes
 
+-- What an entry that is not a tick was written for, once and for all: payment:pi_…, refund:rent_….
 CREATE TABLE ledger_causes (
   cause text NOT NULL,
   wallet_id bigint NOT NULL,
@@ -465,22 +515,28 @@ GRANT SELECT, INSERT ON ledger_causes TO gpu_rental_worker;
 
 CREATE TABLE providers (
   code text NOT NULL,
+  -- The last catalog that was read whole, and the last list of our pods.
   catalog_synced_at timestamp(3) with time zone,
   pods_listed_at timestamp(3) with time zone,
   last_error text,
   last_error_at timestamp(3) with time zone,
   failures integer DEFAULT 0 NOT NULL,
   create_failures integer DEFAULT 0 NOT NULL,
+  -- The circuit breaker: while an upstream is out, nothing of it is for sale.
   out_until timestamp(3) with time zone,
   out_reason text,
   last_success_at timestamp(3) with time zone,
+  -- An operator's word that the pods which its lists do not show are gone indeed, until this time.
   missing_accepted_until timestamp(3) with time zone,
+  -- While an upstream is paused nothing new is rented there; what runs there runs on. No answer of it ends a pause.
   paused_at timestamp(3) with time zone,
   paused_by text,
   paused_reason text,
+  -- May be below zero.
   balance_cents bigint,
   burn_cents_per_hour bigint,
   balance_read_at timestamp(3) with time zone,
+  -- The templates that an upstream can start at all; null until a worker has told: any.
   template_ids text[],
   CONSTRAINT providers_pkey PRIMARY KEY (code),
   CONSTRAINT providers_balance_is_whole CHECK (num_nonnulls(balance_cents, burn_cents_per_hour, balance_read_at) = ANY (ARRAY[0, 3])),
@@ -511,9 +567,12 @@ CREATE TABLE listings (
   region text NOT NULL,
   region_code text NOT NULL,
   interconnect text NOT NULL,
+  -- In the provider's last catalog; whether that is fresh, the provider's row says (decision 13).
   offered boolean DEFAULT true NOT NULL,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- How long the upstream says that it may take to boot; null when it does not say.
   max_boot_ms integer,
+  -- What it can be started from; null for all that its upstream can start.
   template_ids text[],
   CONSTRAINT listings_pkey PRIMARY KEY (id),
   CONSTRAINT listings_provider_code_offer_id_key UNIQUE (provider_code, offer_id),
@@ -525,8 +584,12 @@ CREATE TABLE listings (
   CONSTRAINT listings_provider_code_fkey FOREIGN KEY (provider_code) REFERENCES providers(code) ON DELETE RESTRICT
 );
 
+-- Two ways to a page. In the order of the catalog, with what the filters ask for in the index itself, so that a
+-- listing that does not match is passed over without being read: for filters that many listings match, whose page
+-- is soon full. By kind: for filters that few match or none, all of which are found and then sorted.
 CREATE INDEX listings_cheapest ON listings USING btree (price_per_hour_cents, id, gpu_count, region_code, vram_gb) WHERE offered;
 
+-- A region without the family is seen in the index.
 CREATE INDEX listings_family ON listings USING btree (family, gpu_count, price_per_hour_cents, id, region_code) WHERE offered;
 
 CREATE INDEX listings_kind ON listings USING btree (gpu_count, region_code, vram_gb) WHERE offered;
@@ -590,6 +653,8 @@ CREATE TABLE rentals (
   price_per_hour_cents integer NOT NULL,
   max_spend_cents bigint,
   auto_stop_after_ms bigint,
+  -- What is still held for the first hour; what was charged, given back, and could not be had. While the rental
+  -- runs, its meter holds the first two: read rentals_now.
   hold_cents bigint NOT NULL,
   charged_cents bigint DEFAULT 0 NOT NULL,
   refunded_cents bigint DEFAULT 0 NOT NULL,
@@ -600,17 +665,24 @@ CREATE TABLE rentals (
   running_at timestamp(3) with time zone,
   auto_stop_at timestamp(3) with time zone,
   spend_limit_at timestamp(3) with time zone,
+  -- The end of the billing; what the API calls stoppedAt.
   ended_at timestamp(3) with time zone,
   settled_at timestamp(3) with time zone,
   terminated_at timestamp(3) with time zone,
+  -- Nothing more is owed to it: settled, and its pod is gone. Until then it has a workflow.
   closed_at timestamp(3) with time zone,
   stop_reason text,
   error text,
+  -- The wallet's newest entry when it was opened and when it was settled. All its entries lie between them: they
+  -- are read without an index of their own, which each tick would have to write.
   opened_seq bigint DEFAULT 0 NOT NULL,
   settled_seq bigint,
+  -- Whole milliseconds for the metering statement.
   running_ms bigint GENERATED ALWAYS AS (epoch_ms(running_at)) STORED,
   limit_ms bigint GENERATED ALWAYS AS (epoch_ms(LEAST(auto_stop_at, spend_limit_at))) STORED,
+  -- The key that opened it; null: a session did.
   api_key_id text,
+  -- How many public keys of its own it was rented with.
   own_ssh_keys integer DEFAULT 0 NOT NULL,
   CONSTRAINT rentals_pkey PRIMARY KEY (no),
   CONSTRAINT rentals_id_key UNIQUE (id),
@@ -641,6 +713,7 @@ CREATE TABLE rentals (
   CONSTRAINT rentals_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE RESTRICT
 );
 
+-- Who was rented to in a window: what is over since before it is not read.
 CREATE INDEX rentals_ended ON rentals USING btree (provider_code, ended_at);
 
 CREATE INDEX rentals_failed ON rentals USING btree (settled_at) WHERE status = 'failed'::text;
@@ -661,16 +734,19 @@ CREATE INDEX rentals_running ON rentals USING btree (wallet_id) WHERE status = '
 
 CREATE INDEX rentals_settled_at ON rentals USING btree (settled_at) WHERE settled_at IS NOT NULL;
 
-CREATE INDEX rentals_settled_of_user ON rentals USING btree (user_id, settled_at) INCLUDE (charged_cents, refunded_cents) WHERE settled_at IS NOT NULL;
+-- Neither column changes with a tick.
+CREATE INDEX rentals_settled_of_user ON rentals USING btree (user_id, settled_at) WHERE settled_at IS NOT NULL;
 
 CREATE INDEX rentals_unclosed ON rentals USING btree (no) WHERE closed_at IS NULL;
 
 CREATE INDEX rentals_unsettled ON rentals USING btree (user_id) WHERE settled_at IS NULL;
 
+-- Whether an upstream's lists are waited for is asked every 2 seconds.
 CREATE INDEX rentals_waiting ON rentals USING btree (provider_code) WHERE closed_at IS NULL AND status <> 'running'::text;
 
 CREATE INDEX rentals_young ON rentals USING btree (provider_code, running_at) WHERE closed_at IS NULL;
 
+-- A rental stays with the key that opened it: what it costs was taken out of that key's cap.
 CREATE FUNCTION rentals_key_stays()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -709,6 +785,7 @@ CREATE TRIGGER rentals_meter_begins AFTER INSERT ON rentals FOR EACH ROW WHEN (n
 
 CREATE TRIGGER rentals_meter_follows AFTER UPDATE OF status, running_at, auto_stop_at, spend_limit_at, price_per_hour_cents ON rentals FOR EACH ROW WHEN (new.status = 'running'::text OR old.status = 'running'::text) EXECUTE FUNCTION rentals_meter();
 
+-- Metering writes none of these columns.
 CREATE CONSTRAINT TRIGGER rentals_reserve AFTER INSERT OR UPDATE OF max_spend_cents, settled_at ON rentals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.api_key_id IS NOT NULL) EXECUTE FUNCTION api_keys_reserve();
 
 CREATE TRIGGER rentals_when_restored BEFORE INSERT ON rentals FOR EACH STATEMENT EXECUTE FUNCTION refuse_when_restored();
@@ -719,6 +796,8 @@ GRANT SELECT, INSERT, UPDATE ON rentals TO gpu_rental_worker;
 
 -- ==== table meter_readings
 
+-- What metering writes of a rental that runs, apart from the rental's long row: an update copies the whole row.
+-- It exists exactly while the rental runs. A reading is written once or twice: little of each page need stay free.
 CREATE TABLE meter_readings (
   rental_no bigint NOT NULL,
   wallet_id bigint NOT NULL,
@@ -727,7 +806,9 @@ CREATE TABLE meter_readings (
   charged_cents bigint NOT NULL,
   running_ms bigint NOT NULL,
   limit_ms bigint,
+  -- Set while the rental waits for an auto-topup because the money ended.
   starved_ms bigint,
+  -- Whether the meter has gone on with its wallet since it was read.
   follows_wallet boolean DEFAULT false NOT NULL,
   CONSTRAINT meter_readings_pkey PRIMARY KEY (rental_no),
   CONSTRAINT meter_readings_charged_cents_check CHECK (charged_cents >= 0),
@@ -742,11 +823,13 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON meter_readings TO gpu_rental_worker;
 
 -- ==== table stop_requests
 
+-- Asked for by the API without waiting for any lock that metering holds (decision 15). The first one wins.
 CREATE TABLE stop_requests (
   rental_no bigint NOT NULL,
   requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   requested_by text NOT NULL,
   reason text,
+  -- False once the rental is settled: the metering statement looks at open ones only.
   open boolean DEFAULT true NOT NULL,
   requested_ms bigint GENERATED ALWAYS AS (epoch_ms(requested_at)) STORED,
   CONSTRAINT stop_requests_pkey PRIMARY KEY (rental_no),
@@ -762,6 +845,8 @@ GRANT SELECT, INSERT, UPDATE ON stop_requests TO gpu_rental_worker;
 
 -- ==== table allocation_attempts
 
+-- Written on a connection of its own before each upstream call (decision 21): no foreign keys, which would wait
+-- for the lock that the writer's own transaction holds.
 CREATE TABLE allocation_attempts (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   rental_id text NOT NULL,
@@ -771,16 +856,24 @@ CREATE TABLE allocation_attempts (
   offer_id text NOT NULL,
   tag text NOT NULL,
   price_per_hour_cents integer NOT NULL,
+  -- open: may have bought a pod. adopted: its pod is the rental's. condemned: its pod, if any, must end.
+  -- failed: bought nothing. gone: was condemned, and the upstream shows nothing of it.
   state text DEFAULT 'open'::text NOT NULL,
   pod_id text,
   error text,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   changed_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- When the upstream itself ends the pod, unless that is renewed: the dead man's switch.
   end_by timestamp(3) with time zone,
+  -- When it was decided that its pod must end, or that there is none.
   given_up_at timestamp(3) with time zone,
+  -- Operators were told that its pod does not end.
   slow_end_told_at timestamp(3) with time zone,
+  -- By when a machine of the attempt must answer, from its beginning (decision 76).
   deadline_ms integer,
+  -- When the SSH daemon of its machine was first seen to answer.
   answered_at timestamp(3) with time zone,
+  -- Why it was given up: the upstream did not deliver, or we gave it up. Null where nobody said so.
   failed_by text,
   CONSTRAINT allocation_attempts_pkey PRIMARY KEY (id),
   CONSTRAINT allocation_attempts_rental_id_attempt_key UNIQUE (rental_id, attempt),
@@ -800,6 +893,7 @@ CREATE INDEX allocation_attempts_undelivered ON allocation_attempts USING btree 
 
 CREATE INDEX allocation_attempts_unresolved ON allocation_attempts USING btree (provider_code) WHERE state = ANY (ARRAY['open'::text, 'condemned'::text]);
 
+-- Written before each purchase at an upstream.
 CREATE TRIGGER allocation_attempts_when_restored BEFORE INSERT ON allocation_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_when_restored();
 
 GRANT SELECT ON allocation_attempts TO gpu_rental_api;
@@ -808,6 +902,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON allocation_attempts TO gpu_rental_worker
 
 -- ==== table pods
 
+-- The upstream's last word on each of our pods, written by the watcher of the provider; one that must end before any
+-- list has shown it is noted by who ends it.
 CREATE TABLE pods (
   provider_code text NOT NULL,
   pod_id text NOT NULL,
@@ -819,13 +915,18 @@ CREATE TABLE pods (
   username text,
   price_per_hour_cents integer,
   first_seen_at timestamp(3) with time zone NOT NULL,
+  -- The last list that showed it alive; kept up to date only when it stops being so.
   last_alive_at timestamp(3) with time zone,
   missing_lists integer DEFAULT 0 NOT NULL,
   gone_at timestamp(3) with time zone,
+  -- How the last probes of its SSH daemon went. Only a matter for people: the upstream's own word decides.
   probed_at timestamp(3) with time zone,
   silent_probes integer DEFAULT 0 NOT NULL,
+  -- Another daemon answers at its address: the upstream gave the address to somebody else, or the renter changed it.
   host_key_changed boolean DEFAULT false NOT NULL,
+  -- Not in the lists any more, together with many others, while its daemon answers with its own key.
   held_since timestamp(3) with time zone,
+  -- When a list first showed it active.
   active_at timestamp(3) with time zone,
   CONSTRAINT pods_pkey PRIMARY KEY (provider_code, pod_id),
   CONSTRAINT pods_silent_probes_check CHECK (silent_probes >= 0),
@@ -833,6 +934,7 @@ CREATE TABLE pods (
   CONSTRAINT pods_provider_code_fkey FOREIGN KEY (provider_code) REFERENCES providers(code) ON DELETE RESTRICT
 );
 
+-- Two live machines at one address: nobody knows whose daemon answers there.
 CREATE INDEX pods_address ON pods USING btree (host, port) WHERE gone_at IS NULL;
 
 CREATE INDEX pods_gone ON pods USING btree (gone_at);
@@ -841,6 +943,7 @@ CREATE INDEX pods_live ON pods USING btree (provider_code) WHERE gone_at IS NULL
 
 CREATE INDEX pods_tag ON pods USING btree (tag);
 
+-- The machines that were not asked for the longest time.
 CREATE INDEX pods_to_probe ON pods USING btree (provider_code, probed_at NULLS FIRST) WHERE gone_at IS NULL AND status = 'active'::text;
 
 GRANT SELECT ON pods TO gpu_rental_api;
@@ -849,6 +952,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON pods TO gpu_rental_worker;
 
 -- ==== table intents
 
+-- What a transaction leaves for whoever must act: delivered at least once, kept until acknowledged.
 CREATE TABLE intents (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   kind text NOT NULL,
@@ -888,6 +992,8 @@ CREATE TABLE meter_shards (
   shards integer NOT NULL,
   ticks bigint DEFAULT 0 NOT NULL,
   last_tick_at timestamp(3) with time zone NOT NULL,
+  -- The instant of the shard's last look, and the wallets that it saw and could not lock: the next look takes those, and
+  -- what has come due since.
   looked_ms bigint DEFAULT 0 NOT NULL,
   behind bigint[] DEFAULT '{}'::bigint[] NOT NULL,
   CONSTRAINT meter_shards_pkey PRIMARY KEY (shard),
@@ -895,6 +1001,7 @@ CREATE TABLE meter_shards (
   CONSTRAINT meter_shards_shard_check CHECK (shard >= 0)
 );
 
+-- An engine of the release before writes the number of shards alone.
 CREATE FUNCTION meter_shards_begin_anew()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -927,13 +1034,17 @@ CREATE TABLE topups (
   payment_id text,
   charge_id text,
   receipt_url text,
+  -- What was really received, which is what the wallet was credited with.
   credited_cents integer,
   credited_at timestamp(3) with time zone,
   error text,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- The workflow is over: credited, or expired with nothing paid.
   closed_at timestamp(3) with time zone,
   source text DEFAULT 'checkout'::text NOT NULL,
+  -- The saved card that is charged, or was.
   pm_id text,
+  -- Set before the charge leaves: from then on its outcome is whatever the processor says.
   charge_sent_at timestamp(3) with time zone,
   decline_code text,
   page_asked_at timestamp(3) with time zone,
@@ -957,6 +1068,7 @@ CREATE INDEX topups_of_user ON topups USING btree (user_id, id DESC);
 
 CREATE UNIQUE INDEX topups_one_auto ON topups USING btree (user_id) WHERE source = 'auto_topup'::text AND closed_at IS NULL;
 
+-- Decision 32: one charge of a saved card in flight per user.
 CREATE UNIQUE INDEX topups_one_charge ON topups USING btree (user_id) WHERE source = 'saved_card'::text AND closed_at IS NULL;
 
 CREATE INDEX topups_unclosed ON topups USING btree (id) WHERE closed_at IS NULL;
@@ -975,6 +1087,7 @@ CREATE TABLE processor_events (
   livemode boolean NOT NULL,
   api_version text,
   object jsonb NOT NULL,
+  -- The workflow that acts on it; null for a kind that nobody acts on.
   workflow_id text,
   handled_at timestamp(3) with time zone,
   note text,
@@ -985,8 +1098,7 @@ CREATE TABLE processor_events (
 
 CREATE INDEX processor_events_age ON processor_events USING btree (received_at);
 
-CREATE INDEX processor_events_declines ON processor_events USING btree ((object #>> '{metadata,user_id}'::text[]), received_at) WHERE kind = ANY (ARRAY['payment_intent.payment_failed'::text, 'setup_intent.setup_failed'::text, 'invoice.payment_failed'::text]);
-
+-- "A user says he paid": every event about one payment, session, refund or dispute.
 CREATE INDEX processor_events_object ON processor_events USING btree ((object ->> 'id'::text));
 
 CREATE INDEX processor_events_unhandled ON processor_events USING btree (received_at) WHERE handled_at IS NULL;
@@ -1008,6 +1120,7 @@ CREATE TABLE invoices (
   amount_cents bigint NOT NULL,
   currency text DEFAULT 'USD'::text NOT NULL,
   rental_no bigint,
+  -- What it was made for, so that a retry makes no second one.
   cause text NOT NULL,
   processor_invoice_id text,
   hosted_invoice_url text,
@@ -1018,12 +1131,17 @@ CREATE TABLE invoices (
   due_at timestamp(3) with time zone,
   paid_at timestamp(3) with time zone,
   voided_at timestamp(3) with time zone,
+  -- Somebody wants it void. It is void once the processor's invoice is, which may turn out to be paid.
   void_requested_at timestamp(3) with time zone,
   void_reason text,
+  -- An operator gives it up before its time.
   write_off_requested_at timestamp(3) with time zone,
+  -- The payment that settled it; null when it was paid out of band, or is not paid.
   payment_id text,
+  -- Its workflow should look at it: at first, and whenever somebody changed what it goes by.
   attention_at timestamp(3) with time zone DEFAULT clock_ms(),
   told_at timestamp(3) with time zone,
+  -- Nothing more is expected but a late payment.
   closed_at timestamp(3) with time zone,
   CONSTRAINT invoices_pkey PRIMARY KEY (id),
   CONSTRAINT invoices_cause_key UNIQUE (cause),
@@ -1049,6 +1167,7 @@ CREATE INDEX invoices_attention ON invoices USING btree (attention_at) WHERE att
 
 CREATE INDEX invoices_of_user ON invoices USING btree (user_id, id DESC);
 
+-- Decision 35: at most one offer is open per user.
 CREATE UNIQUE INDEX invoices_one_offer ON invoices USING btree (user_id) WHERE reason = 'topup_failed'::text AND (status = ANY (ARRAY['draft'::text, 'open'::text])) AND void_requested_at IS NULL;
 
 CREATE INDEX invoices_unclosed ON invoices USING btree (id) WHERE closed_at IS NULL;
@@ -1082,6 +1201,7 @@ GRANT SELECT, INSERT ON invoice_line_items TO gpu_rental_worker;
 
 -- ==== table idempotency_keys
 
+-- Decision 6. The row is committed before the work begins and names the entity that the work makes.
 CREATE TABLE idempotency_keys (
   user_id text NOT NULL,
   endpoint text NOT NULL,
@@ -1107,11 +1227,13 @@ GRANT SELECT, DELETE ON idempotency_keys TO gpu_rental_worker;
 
 -- ==== table mail_outbox
 
+-- Decision 36. The cause is unique, so that a retry never mails twice.
 CREATE TABLE mail_outbox (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   cause text NOT NULL,
   recipient text NOT NULL,
   subject text NOT NULL,
+  -- Wiped once sent when it carries a code.
   body text,
   wipe_after_sending boolean DEFAULT false NOT NULL,
   tries integer DEFAULT 0 NOT NULL,
@@ -1119,7 +1241,9 @@ CREATE TABLE mail_outbox (
   last_error text,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   sent_at timestamp(3) with time zone,
+  -- Null for mails of 0.1, which are text alone.
   html text,
+  -- Switches mails of its kind off (RFC 8058); null for those that are always sent.
   unsubscribe_url text,
   CONSTRAINT mail_outbox_pkey PRIMARY KEY (id),
   CONSTRAINT mail_outbox_cause_key UNIQUE (cause),
@@ -1131,6 +1255,8 @@ CREATE INDEX mail_outbox_sent ON mail_outbox USING btree (sent_at) WHERE sent_at
 
 CREATE INDEX mail_outbox_unsent ON mail_outbox USING btree (next_try_at) WHERE sent_at IS NULL;
 
+-- A text that carries a code is wiped once it is sent: its HTML part carries it too, and a worker of 0.1 does not
+-- know of it.
 CREATE FUNCTION mail_outbox_wiped()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1148,6 +1274,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON mail_outbox TO gpu_rental_worker;
 
 -- ==== table brakes
 
+-- Decision 37: the global brakes, and the watermark by which a restored database is noticed.
 CREATE TABLE brakes (
   kind text NOT NULL,
   pulled_by text NOT NULL,
@@ -1167,6 +1294,7 @@ CREATE TABLE watermark (
   singleton boolean DEFAULT true NOT NULL,
   value bigint NOT NULL,
   raised_at timestamp(3) with time zone NOT NULL,
+  -- 'new' until the watermark is first raised; null once the database was found to be behind.
   confirmed_as text,
   CONSTRAINT watermark_pkey PRIMARY KEY (singleton),
   CONSTRAINT watermark_singleton_check CHECK (singleton),
@@ -1179,19 +1307,26 @@ GRANT SELECT, UPDATE ON watermark TO gpu_rental_worker;
 
 -- ==== table saved_cards
 
+-- A row stays when its card is removed: its detachment may still be owed to the processor, and an event that
+-- comes late may not bring it back.
 CREATE TABLE saved_cards (
+  -- The payment method's id at the processor.
   pm_id text NOT NULL,
   user_id text NOT NULL,
   brand text NOT NULL,
   last4 text NOT NULL,
   exp_month integer NOT NULL,
   exp_year integer NOT NULL,
+  -- When its owner agreed, by the processor's clock. A later card replaces an earlier one, in whatever order the
+  -- events arrive.
   set_up_at timestamp(3) with time zone NOT NULL,
   saved_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   removed_at timestamp(3) with time zone,
   removed_why text,
   detached_at timestamp(3) with time zone,
+  -- The user was told that it has expired.
   expiry_noticed_at timestamp(3) with time zone,
+  -- What 0.1 saved has none: it is asked for before the card is charged next.
   fingerprint text,
   CONSTRAINT saved_cards_pkey PRIMARY KEY (pm_id),
   CONSTRAINT saved_cards_detached CHECK (detached_at IS NULL OR removed_at IS NOT NULL),
@@ -1219,6 +1354,7 @@ GRANT SELECT, INSERT, UPDATE ON saved_cards TO gpu_rental_worker;
 
 -- ==== table card_setups
 
+-- Each saving of a card that was begun: its number makes the key of the processor's call.
 CREATE TABLE card_setups (
   no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   user_id text NOT NULL,
@@ -1237,6 +1373,7 @@ GRANT SELECT, DELETE ON card_setups TO gpu_rental_worker;
 
 -- ==== table parked_payments
 
+-- Money that came in and could not be credited: another currency, or nobody that it belongs to.
 CREATE TABLE parked_payments (
   payment_id text NOT NULL,
   topup_id text,
@@ -1262,12 +1399,15 @@ GRANT SELECT, INSERT, UPDATE ON parked_payments TO gpu_rental_worker;
 
 -- ==== table refunds_and_disputes
 
+-- Decision 30: what the processor took back of a payment, and where it was taken from. What comes back is what
+-- was debited.
 CREATE TABLE refunds_and_disputes (
   id text NOT NULL,
   kind text NOT NULL,
   payment_id text NOT NULL,
   user_id text NOT NULL,
   wallet_id bigint NOT NULL,
+  -- What the processor says it is about; what was taken may be less.
   amount_cents bigint NOT NULL,
   status text NOT NULL,
   debited_cents bigint DEFAULT 0 NOT NULL,
@@ -1277,6 +1417,7 @@ CREATE TABLE refunds_and_disputes (
   taken_at timestamp(3) with time zone,
   given_back_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Nothing more is expected of it.
   closed_at timestamp(3) with time zone,
   CONSTRAINT refunds_and_disputes_pkey PRIMARY KEY (id),
   CONSTRAINT refunds_and_disputes_amount_cents_check CHECK (amount_cents >= 0),
@@ -1302,6 +1443,8 @@ GRANT SELECT, INSERT, UPDATE ON refunds_and_disputes TO gpu_rental_worker;
 
 -- ==== table event_cursor
 
+-- Up to where the processor's own list of events was read. It starts now: what an account did before this
+-- database existed is not this database's business.
 CREATE TABLE event_cursor (
   singleton boolean DEFAULT true NOT NULL,
   seen_until timestamp(3) with time zone NOT NULL,
@@ -1314,6 +1457,8 @@ GRANT SELECT, UPDATE ON event_cursor TO gpu_rental_worker;
 
 -- ==== table auto_topups
 
+-- The settings of auto-topup, and when it may fire next. The metering statement reads it for each wallet it
+-- charges; no row, and it costs nothing.
 CREATE TABLE auto_topups (
   wallet_id bigint NOT NULL,
   user_id text NOT NULL,
@@ -1321,7 +1466,9 @@ CREATE TABLE auto_topups (
   threshold_cents integer,
   topup_amount_cents integer NOT NULL,
   daily_cap_cents integer,
+  -- Why it is off; null when its owner wished so, or it is on.
   disabled_why text,
+  -- The cooldown of decision 34: set when an attempt begins, and whenever there is nothing to do but to wait.
   next_attempt_at timestamp(3) with time zone,
   updated_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   CONSTRAINT auto_topups_pkey PRIMARY KEY (wallet_id),
@@ -1347,9 +1494,11 @@ CREATE TABLE operator_actions (
   kind text NOT NULL,
   operator text NOT NULL,
   reason text NOT NULL,
+  -- What was asked for, and what came of it.
   request jsonb NOT NULL,
   result jsonb NOT NULL,
   done_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Whose login wrote what an operator did: beside the name that they gave, which nobody checks.
   login text,
   CONSTRAINT operator_actions_pkey PRIMARY KEY (id),
   CONSTRAINT operator_actions_id_check CHECK (id ~ '^op_[0-9A-HJKMNP-TV-Z]{26}$'::text),
@@ -1393,6 +1542,7 @@ GRANT SELECT, INSERT ON operator_actions TO gpu_rental_worker;
 
 -- ==== table provider_oddities
 
+-- What was skipped in the upstreams' answers, for operators: names that no table knows, words of no meaning to us.
 CREATE TABLE provider_oddities (
   provider_code text NOT NULL,
   kind text NOT NULL,
@@ -1411,6 +1561,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON provider_oddities TO gpu_rental_worker;
 
 -- ==== table rate_limits
 
+-- Counters of rate-limiter-flexible, which several processes share.
 CREATE TABLE rate_limits (
   key character varying(255) NOT NULL,
   points integer DEFAULT 0 NOT NULL,
@@ -1426,6 +1577,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON rate_limits TO gpu_rental_worker;
 
 -- ==== view pod_leaks
 
+-- What pods cost us that nobody pays for: from the end of the rental, or the giving up of the attempt, until the
+-- upstream showed them gone.
 CREATE VIEW pod_leaks AS
  SELECT p.provider_code,
     p.pod_id,
@@ -1458,6 +1611,7 @@ GRANT SELECT ON pod_leaks TO gpu_rental_worker;
 
 -- ==== table provider_families
 
+-- What each provider offers of each family: counted when listings change, and not for everybody who looks.
 CREATE TABLE provider_families (
   provider_code text NOT NULL,
   family text NOT NULL,
@@ -1475,9 +1629,12 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON provider_families TO gpu_rental_worker;
 -- ==== table oauth_states
 
 CREATE TABLE oauth_states (
+  -- The state goes through the provider and the browser's address; its hash alone is kept.
   state_hash bytea NOT NULL,
+  -- Of the cookie of the browser that began: a callback in another browser is not answered (decision 57).
   browser_hash bytea NOT NULL,
   provider text NOT NULL,
+  -- RFC 7636 4.1. It must be sent as it is, and is worth nothing without the code and the client's secret.
   code_verifier text NOT NULL,
   nonce text NOT NULL,
   return_path text NOT NULL,
@@ -1506,10 +1663,14 @@ CREATE TABLE audit_events (
   id text NOT NULL,
   user_id text NOT NULL,
   kind text NOT NULL,
+  -- The key, rental, top-up, card or operation that it is about.
   entity_id text,
+  -- What that entity's own row does not keep, such as settings that are overwritten.
   details jsonb,
+  -- From where; null where no request of the user's is known.
   client_address text,
   at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Keys go by age; that they did something stays.
   api_key_id text,
   CONSTRAINT audit_events_pkey PRIMARY KEY (no),
   CONSTRAINT audit_events_id_key UNIQUE (id),
@@ -1527,6 +1688,7 @@ CREATE INDEX audit_events_by_kind ON audit_events USING btree (user_id, kind, no
 
 CREATE INDEX audit_events_newest ON audit_events USING btree (user_id, no DESC);
 
+-- A request that is sent again is the same event.
 CREATE UNIQUE INDEX audit_events_once ON audit_events USING btree (kind, entity_id) WHERE entity_id IS NOT NULL;
 
 CREATE FUNCTION audit_events_stay()
@@ -1578,11 +1740,15 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reconcile_runs TO gpu_rental_worker;
 
 -- ==== table reconcile_sources
 
+-- The error bar, one row per source ('charges', 'pods:lab'): what is not compared is never counted as fine.
 CREATE TABLE reconcile_sources (
   source text NOT NULL,
+  -- Everything that happened before it was compared: the next run begins here, however long the last one is ago.
   compared_until timestamp(3) with time zone,
+  -- When it was last compared from its very beginning.
   full_at timestamp(3) with time zone,
   first_tried_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Since when, and why, it can't be compared, or not all of it.
   failing_since timestamp(3) with time zone,
   failing_why text,
   CONSTRAINT reconcile_sources_pkey PRIMARY KEY (source),
@@ -1597,15 +1763,20 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reconcile_sources TO gpu_rental_worker;
 CREATE TABLE reconcile_findings (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   kind text NOT NULL,
+  -- Which comparison found it: it is resolved by the next run that could make that comparison and did not find it.
   source text NOT NULL,
+  -- What it is about, once per kind while it stands: pi_…, re_…, in_…, rent_…, led_…, a pod.
   subject text NOT NULL,
+  -- The ids by which an operator goes on.
   subject_ids jsonb NOT NULL,
+  -- What each side said when it was last seen.
   evidence jsonb NOT NULL,
   state text DEFAULT 'open'::text NOT NULL,
   first_run_id bigint NOT NULL,
   last_run_id bigint NOT NULL,
   first_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   last_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Operators were told by mail.
   told_at timestamp(3) with time zone,
   acknowledged_at timestamp(3) with time zone,
   acknowledged_by text,
@@ -1627,6 +1798,7 @@ CREATE INDEX reconcile_findings_last_run ON reconcile_findings USING btree (last
 
 CREATE INDEX reconcile_findings_resolved ON reconcile_findings USING btree (resolved_at) WHERE state = 'resolved'::text;
 
+-- One that comes back after it was resolved is a new one.
 CREATE UNIQUE INDEX reconcile_findings_standing ON reconcile_findings USING btree (kind, subject) WHERE state <> 'resolved'::text;
 
 CREATE INDEX reconcile_findings_untold ON reconcile_findings USING btree (id) WHERE state = 'open'::text AND told_at IS NULL;
@@ -1636,10 +1808,13 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reconcile_findings TO gpu_rental_worker;
 
 -- ==== table reconcile_documents
 
+-- What the processor's lists said during one run; both sides are then compared by one statement. Gone with the run.
 CREATE TABLE reconcile_documents (
   run_id bigint NOT NULL,
   kind text NOT NULL,
+  -- A charge goes by its payment, where it has one: the ledger's causes name payments.
   id text NOT NULL,
+  -- The processor's word; 'missing' for what we know of and it does not.
   status text NOT NULL,
   payment_id text,
   charge_id text,
@@ -1650,6 +1825,7 @@ CREATE TABLE reconcile_documents (
   currency text,
   taken boolean DEFAULT false NOT NULL,
   returned boolean DEFAULT false NOT NULL,
+  -- When it last changed; null for one that was asked for by its id because it is no news.
   at timestamp(3) with time zone,
   CONSTRAINT reconcile_documents_pkey PRIMARY KEY (run_id, kind, id),
   CONSTRAINT reconcile_documents_kind_check CHECK (kind = ANY (ARRAY['charge'::text, 'refund'::text, 'dispute'::text, 'invoice'::text])),
@@ -1660,6 +1836,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reconcile_documents TO gpu_rental_worker
 
 -- ==== table unknown_pods
 
+-- Machines that a restored database does not know. They are not ended before a human has decided.
 CREATE TABLE unknown_pods (
   provider_code text NOT NULL,
   pod_id text NOT NULL,
@@ -1677,7 +1854,10 @@ GRANT SELECT, INSERT ON unknown_pods TO gpu_rental_worker;
 
 -- ==== table stuck_items
 
+-- Items of the loops whose last try failed; one that succeeds has no row. Whichever loop it is, the next try waits
+-- until its time, and one that used up its tries is set aside: operators are told, and it is tried once an hour.
 CREATE TABLE stuck_items (
+  -- What is done with it (domain/operations/stuck.ts), and which item it is: a workflow's id, a row's, a machine's.
   duty text NOT NULL,
   item text NOT NULL,
   attempts integer NOT NULL,
@@ -1701,11 +1881,16 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON stuck_items TO gpu_rental_worker;
 
 -- ==== table look_signals
 
+-- Which workflows were told to look and have not looked since, and how often each was told today: the server takes
+-- a limited number of signals per run, and refuses all others from then on.
 CREATE TABLE look_signals (
   workflow_id text NOT NULL,
   workflow_type text NOT NULL,
+  -- When it was last wanted, told or not.
   wanted_at timestamp(3) with time zone NOT NULL,
+  -- Since when a signal is unhandled; null: none is.
   told_at timestamp(3) with time zone,
+  -- How many it was sent on this day (UTC).
   counted_on date NOT NULL,
   signals integer NOT NULL,
   CONSTRAINT look_signals_pkey PRIMARY KEY (workflow_id),
@@ -1731,6 +1916,7 @@ CREATE TABLE lost_machines (
   CONSTRAINT lost_machines_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT
 );
 
+-- Losses by the time at which they became known.
 CREATE INDEX lost_machines_settled ON lost_machines USING btree (settled_at);
 
 GRANT SELECT ON lost_machines TO gpu_rental_ops;
@@ -1738,6 +1924,7 @@ GRANT SELECT, INSERT ON lost_machines TO gpu_rental_worker;
 
 -- ==== table operator_notices
 
+-- Written by whoever meets it, in its own transaction; logged and mailed by the next housekeeping.
 CREATE TABLE operator_notices (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   cause text NOT NULL,
@@ -1763,12 +1950,15 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON operator_notices TO gpu_rental_worker;
 -- ==== table charge_marks
 
 CREATE TABLE charge_marks (
+  -- The dispute's, or the early fraud warning's, at the processor.
   id text NOT NULL,
   kind text NOT NULL,
   charge_id text NOT NULL,
+  -- Whose payment it was, and which card paid it; a card is known by its fingerprint, whoever saves it.
   user_id text,
   fingerprint text,
   marked_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- By an operator; who and why stands in operator_actions.
   lifted_at timestamp(3) with time zone,
   CONSTRAINT charge_marks_pkey PRIMARY KEY (id),
   CONSTRAINT charge_marks_kind_check CHECK (kind = ANY (ARRAY['dispute'::text, 'early_fraud_warning'::text])),
@@ -1786,6 +1976,7 @@ GRANT SELECT, INSERT ON charge_marks TO gpu_rental_worker;
 
 -- ==== view free_machines
 
+-- What a machine cost until its rental ended, at the upstream's price; pod_leaks goes on from there.
 CREATE VIEW free_machines AS
  SELECT r.provider_code,
     r.id AS rental_id,
@@ -1813,12 +2004,15 @@ GRANT SELECT ON free_machines TO gpu_rental_ops;
 
 -- ==== table identities
 
+-- Whose an account at an identity provider is: by issuer and subject (OpenID Connect Core 5.7), which stay, and
+-- not by an address, which may be given to somebody else.
 CREATE TABLE identities (
   issuer text NOT NULL,
   subject text NOT NULL,
   user_id text NOT NULL,
   linked_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   CONSTRAINT identities_pkey PRIMARY KEY (issuer, subject),
+  -- Another one that the owner of the mailbox has confirmed takes its place.
   CONSTRAINT identities_one_per_issuer UNIQUE (user_id, issuer),
   CONSTRAINT identities_issuer_check CHECK (length(issuer) >= 1 AND length(issuer) <= 255),
   CONSTRAINT identities_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 255),
@@ -1830,6 +2024,8 @@ GRANT SELECT ON identities TO gpu_rental_ops;
 
 -- ==== table failed_sign_ins
 
+-- Tries of codes that did not sign in, by the user whose address they named. Counters and no audit rows: strangers
+-- make as many as they like.
 CREATE TABLE failed_sign_ins (
   user_id text NOT NULL,
   hour timestamp(3) with time zone NOT NULL,
@@ -1847,9 +2043,12 @@ GRANT SELECT, DELETE ON failed_sign_ins TO gpu_rental_worker;
 
 -- ==== table odd_events
 
+-- Signed by the processor, and not to be read as an event: kept for operators, answered 200. The same body that is
+-- delivered again is the same row.
 CREATE TABLE odd_events (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   body_hash bytea NOT NULL,
+  -- Its beginning.
   body text NOT NULL,
   reason text NOT NULL,
   deliveries integer DEFAULT 1 NOT NULL,
@@ -1870,6 +2069,7 @@ GRANT SELECT, DELETE ON odd_events TO gpu_rental_worker;
 
 -- ==== table installation_keys
 
+-- Made once for each installation. They guard no money: with them one could count wallets, or ask for mails.
 CREATE TABLE installation_keys (
   name text NOT NULL,
   key bytea NOT NULL,
@@ -1886,11 +2086,14 @@ GRANT SELECT ON installation_keys TO gpu_rental_worker;
 -- ==== table operator_orders
 
 CREATE TABLE operator_orders (
+  -- Its workflow's id, and part of the cause of the ledger entry that it makes.
   id text NOT NULL,
   kind text NOT NULL,
+  -- What is asked for, as domain/operations/operation.ts says it.
   request jsonb NOT NULL,
   amount_cents bigint GENERATED ALWAYS AS ((request ->> 'amountCents'::text)::bigint) STORED,
   reason text NOT NULL,
+  -- The name that whoever asks has given; nobody checks it. A login of their own says it better.
   said_by text,
   requested_by text NOT NULL,
   requested_at timestamp(3) with time zone NOT NULL,
@@ -1900,8 +2103,10 @@ CREATE TABLE operator_orders (
   rejected_by text,
   rejected_why text,
   closed_at timestamp(3) with time zone,
+  -- Why it was refused, or what came of it.
   code text,
   message text,
+  -- As it was written: people read it in this order.
   result json,
   CONSTRAINT operator_orders_pkey PRIMARY KEY (id),
   CONSTRAINT operator_orders_approved CHECK ((approved_by IS NULL) = (approved_at IS NULL)),
@@ -1916,6 +2121,7 @@ CREATE TABLE operator_orders (
   CONSTRAINT operator_orders_request CHECK ((request ->> 'kind'::text) = kind),
   CONSTRAINT operator_orders_said_by_check CHECK (length(said_by) <= 100),
   CONSTRAINT operator_orders_status_check CHECK (status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'done'::text, 'refused'::text])),
+  -- Each of the two by a login of their own: one that is shared could be either's.
   CONSTRAINT operator_orders_two_people CHECK (approved_by IS NULL OR approved_by <> requested_by AND approved_by ~~ 'operator\_%'::text AND requested_by ~~ 'operator\_%'::text)
 );
 
@@ -1923,6 +2129,7 @@ CREATE INDEX operator_orders_age ON operator_orders USING btree (requested_at);
 
 CREATE INDEX operator_orders_open ON operator_orders USING btree (requested_at) WHERE closed_at IS NULL;
 
+-- An order of many is done when all of it is.
 CREATE FUNCTION operator_orders_all_done()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1935,6 +2142,7 @@ AS $function$
       return new;
     end $function$;
 
+-- Who asks and who approves is the login's word; what was asked for stays; what has ended has ended.
 CREATE FUNCTION operator_orders_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1972,6 +2180,7 @@ AS $function$
       return new;
     end $function$;
 
+-- Asked at the commit of the order.
 CREATE FUNCTION operator_orders_itemized()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2028,6 +2237,7 @@ GRANT SELECT, UPDATE (status, code, message, result) ON operator_orders TO gpu_r
 
 -- ==== table rental_requests
 
+-- What a user asked for, committed before the workflow starts that does it. Never changed.
 CREATE TABLE rental_requests (
   id text NOT NULL,
   user_id text NOT NULL,
@@ -2040,11 +2250,14 @@ CREATE TABLE rental_requests (
   auto_stop_after_ms bigint,
   max_spend_cents bigint,
   max_price_per_hour_cents bigint,
+  -- Nothing is opened after it (decision 4).
   answer_before timestamp(3) with time zone NOT NULL,
   requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- The quote by which the rental is opened: one machine for all requests that name it. Quotes go before requests do.
   quote_id text,
   labels jsonb,
   api_key_id text,
+  -- Public keys of this rental alone.
   ssh_public_keys text[],
   CONSTRAINT rental_requests_pkey PRIMARY KEY (id),
   CONSTRAINT rental_requests_api_key_id_check CHECK (api_key_id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
@@ -2092,6 +2305,7 @@ GRANT SELECT, DELETE ON topup_requests TO gpu_rental_worker;
 
 -- ==== table answered_machines
 
+-- Where a machine answered, from the moment that it did until its billing begins.
 CREATE TABLE answered_machines (
   rental_no bigint NOT NULL,
   host text NOT NULL,
@@ -2111,10 +2325,13 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON answered_machines TO gpu_rental_worker;
 
 -- ==== table provider_quotas
 
+-- One row for each upstream that tells its quotas; it says how they stood in its last answer (decision 93).
 CREATE TABLE provider_quotas (
   provider_code text NOT NULL,
+  -- Elements as QuotaWindow in adapters/providers/upstream/quotas.ts says; ends are counted from told_at.
   windows jsonb NOT NULL,
   told_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- The reads that were let through so far are paid for until then.
   next_read_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   CONSTRAINT provider_quotas_pkey PRIMARY KEY (provider_code),
   CONSTRAINT provider_quotas_provider_code_check CHECK (provider_code ~ '^[a-z0-9-]{1,32}$'::text),
@@ -2129,7 +2346,9 @@ GRANT SELECT, INSERT, UPDATE ON provider_quotas TO gpu_rental_worker;
 CREATE TABLE operator_order_items (
   order_id text NOT NULL,
   rental_no bigint NOT NULL,
+  -- At most so much is given back.
   amount_cents bigint NOT NULL,
+  -- What was given back: less where others gave it back first. Null until it is done.
   refunded_cents bigint,
   done_at timestamp(3) with time zone,
   CONSTRAINT operator_order_items_pkey PRIMARY KEY (order_id, rental_no),
@@ -2140,10 +2359,12 @@ CREATE TABLE operator_order_items (
   CONSTRAINT operator_order_items_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT
 );
 
+-- What a rental was given back before.
 CREATE INDEX operator_order_items_rental ON operator_order_items USING btree (rental_no);
 
 CREATE INDEX operator_order_items_undone ON operator_order_items USING btree (order_id, rental_no) WHERE done_at IS NULL;
 
+-- Items are the order's from its first moment. None is added later: the sum would not be the order's any more.
 CREATE FUNCTION operator_order_items_added()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2161,6 +2382,7 @@ AS $function$
       return null;
     end $function$;
 
+-- What an item asks for stays; it is done once, and only while its order is open.
 CREATE FUNCTION operator_order_items_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2203,6 +2425,7 @@ GRANT SELECT, UPDATE (refunded_cents, done_at) ON operator_order_items TO gpu_re
 
 -- ==== table event_outbox
 
+-- What transactions tell. Rows stay for a fraction of a second.
 CREATE TABLE event_outbox (
   no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   id text DEFAULT new_event_id() NOT NULL,
@@ -2221,6 +2444,7 @@ GRANT SELECT, INSERT (user_id, type, entity_id, data), DELETE ON event_outbox TO
 
 -- ==== table event_feeds
 
+-- The last number of each user. Only the sequencer writes it.
 CREATE TABLE event_feeds (
   user_id text NOT NULL,
   last_seq bigint NOT NULL,
@@ -2234,6 +2458,8 @@ GRANT SELECT, INSERT, UPDATE ON event_feeds TO gpu_rental_worker;
 
 -- ==== table events
 
+-- "no" ascends in the order of commits, because only one sequencer works at a time: who has read up to a number
+-- finds all that is new above it. "seq" is the number within the user's feed, from 1 on and without a gap.
 CREATE TABLE events (
   no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   id text NOT NULL,
@@ -2258,6 +2484,7 @@ GRANT SELECT, INSERT, DELETE ON events TO gpu_rental_worker;
 
 -- ==== table stream_hosts
 
+-- An API process that holds streams, and when it last said that it lives.
 CREATE TABLE stream_hosts (
   id text NOT NULL,
   seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
@@ -2272,6 +2499,7 @@ GRANT SELECT, DELETE ON stream_hosts TO gpu_rental_worker;
 
 -- ==== table open_streams
 
+-- "no" tells which is older.
 CREATE TABLE open_streams (
   no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   id text NOT NULL,
@@ -2279,8 +2507,12 @@ CREATE TABLE open_streams (
   user_id text NOT NULL,
   token_hash bytea,
   opened_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Newer ones of its user have taken its place. The process that holds it ends it and removes the row.
   crowded_out boolean DEFAULT false NOT NULL,
+  -- A stream is of a session or of a key.
   api_key_id text,
+  -- The token of a session changes when its user shows anew who they are. Its streams were opened by the former one:
+  -- the process that holds them ends them.
   outdated boolean DEFAULT false NOT NULL,
   CONSTRAINT open_streams_pkey PRIMARY KEY (no),
   CONSTRAINT open_streams_id_key UNIQUE (id),
@@ -2303,6 +2535,7 @@ GRANT SELECT ON open_streams TO gpu_rental_worker;
 
 -- ==== table rental_warnings
 
+-- The instants at which machines end that their users were warned of: each once, and anew when it is moved.
 CREATE TABLE rental_warnings (
   rental_no bigint NOT NULL,
   warning text NOT NULL,
@@ -2324,23 +2557,31 @@ CREATE TABLE webhooks (
   id text NOT NULL,
   user_id text NOT NULL,
   url text NOT NULL,
+  -- The types of events that it gets; none: all but those that must be named.
   types text[] DEFAULT '{}'::text[] NOT NULL,
   description text DEFAULT ''::text NOT NULL,
+  -- pending: it has not answered its challenge yet.
   state text DEFAULT 'pending'::text NOT NULL,
   switched_off_why text,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   enabled_at timestamp(3) with time zone,
   switched_off_at timestamp(3) with time zone,
   removed_at timestamp(3) with time zone,
+  -- Raised by each change that what is under way must not overwrite.
   round integer DEFAULT 0 NOT NULL,
+  -- The last event of the user's feed that is done with: delivered, not wanted, or in the retry line.
   cursor_seq bigint NOT NULL,
+  -- Tries of the next event, or of the challenge.
   tries integer DEFAULT 0 NOT NULL,
   tried_since timestamp(3) with time zone,
+  -- Tries in a row that failed, of whatever event.
   failures integer DEFAULT 0 NOT NULL,
   failing_since timestamp(3) with time zone,
   last_success_at timestamp(3) with time zone,
+  -- Before these, neither the next event is tried, nor one of the retry line.
   line_at timestamp(3) with time zone,
   retry_at timestamp(3) with time zone,
+  -- When its workflow has something to do; null: nothing. When it was told so, or looks by its own timer.
   due_at timestamp(3) with time zone,
   told_at timestamp(3) with time zone,
   CONSTRAINT webhooks_pkey PRIMARY KEY (id),
@@ -2373,6 +2614,7 @@ GRANT SELECT, UPDATE, DELETE ON webhooks TO gpu_rental_worker;
 
 -- ==== table webhook_secrets
 
+-- Sealed by the API, which can't open them; the newest has no end yet.
 CREATE TABLE webhook_secrets (
   webhook_id text NOT NULL,
   no integer NOT NULL,
@@ -2395,6 +2637,7 @@ GRANT SELECT, DELETE ON webhook_secrets TO gpu_rental_worker;
 
 -- ==== table webhook_retries
 
+-- Events that hold up no later ones any more.
 CREATE TABLE webhook_retries (
   webhook_id text NOT NULL,
   seq bigint NOT NULL,
@@ -2414,10 +2657,12 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_retries TO gpu_rental_worker;
 
 -- ==== table webhook_deliveries
 
+-- Each try. The answer's body is not kept.
 CREATE TABLE webhook_deliveries (
   no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   id text NOT NULL,
   webhook_id text NOT NULL,
+  -- Null for a challenge, which is no event.
   event_id text,
   seq bigint,
   type text NOT NULL,
@@ -2449,6 +2694,7 @@ GRANT SELECT, INSERT, DELETE ON webhook_deliveries TO gpu_rental_worker;
 
 -- ==== table webhook_feed
 
+-- The last event for which endpoints were looked up.
 CREATE TABLE webhook_feed (
   singleton boolean DEFAULT true NOT NULL,
   last_no bigint NOT NULL,
@@ -2465,9 +2711,12 @@ CREATE TABLE user_notices (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   user_id text NOT NULL,
   kind text NOT NULL,
+  -- domain/causes.ts
   cause text NOT NULL,
+  -- As domain/notices/notices.ts says it.
   facts jsonb NOT NULL,
   noted_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Null until the mail that tells it is in the outbox, or its user did not want one.
   told_at timestamp(3) with time zone,
   is_mailed boolean,
   CONSTRAINT user_notices_pkey PRIMARY KEY (id),
@@ -2488,6 +2737,7 @@ GRANT SELECT, INSERT, UPDATE (told_at, is_mailed), DELETE ON user_notices TO gpu
 
 -- ==== table notice_settings
 
+-- What a user has switched off; what is about money or the account itself can't be.
 CREATE TABLE notice_settings (
   user_id text NOT NULL,
   kind text NOT NULL,
@@ -2506,12 +2756,16 @@ GRANT SELECT ON notice_settings TO gpu_rental_worker;
 CREATE TABLE quotes (
   id text NOT NULL,
   user_id text NOT NULL,
+  -- What was asked for: RentalRequest in domain/opening.ts, without its user.
   request jsonb NOT NULL,
+  -- What was the cheapest then. Nothing dearer is bought by this quote.
   listing_id text NOT NULL,
   price_per_hour_cents integer NOT NULL,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
+  -- The one rental that was opened by it.
   rental_id text,
+  -- A key with a cap sees the quotes that it asked for.
   api_key_id text,
   CONSTRAINT quotes_pkey PRIMARY KEY (id),
   CONSTRAINT quotes_rental_id_key UNIQUE (rental_id),
@@ -2544,9 +2798,11 @@ GRANT SELECT, UPDATE (rental_id), DELETE ON quotes TO gpu_rental_worker;
 
 -- ==== table rental_labels
 
+-- By which statements are grouped; fixed once the rental is settled.
 CREATE TABLE rental_labels (
   rental_no bigint NOT NULL,
   user_id text NOT NULL,
+  -- No rental has more than ten.
   place integer NOT NULL,
   key text NOT NULL,
   value text NOT NULL,
@@ -2581,15 +2837,20 @@ GRANT SELECT, INSERT, DELETE ON rental_labels TO gpu_rental_worker;
 
 -- ==== table rental_changes
 
+-- What a user asked to change, committed before the workflow is told, and what came of it.
 CREATE TABLE rental_changes (
   id text NOT NULL,
   rental_no bigint NOT NULL,
   user_id text NOT NULL,
+  -- The fields that were sent, and no others: name, labels, maxSpendCents, autoStopAt, autoStopAfterMs.
   asked jsonb NOT NULL,
+  -- Nothing is changed after it (decision 4).
   answer_before timestamp(3) with time zone NOT NULL,
   asked_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   answered_at timestamp(3) with time zone,
+  -- The code, message and details of a refusal; null when it was done.
   refused jsonb,
+  -- From when on the new limits hold, and what they replaced; null when no limit was changed.
   limits_at timestamp(3) with time zone,
   was_max_spend_cents bigint,
   was_auto_stop_at timestamp(3) with time zone,
@@ -2601,6 +2862,7 @@ CREATE TABLE rental_changes (
   CONSTRAINT rental_changes_api_key_id_check CHECK (api_key_id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT rental_changes_asked_check CHECK (jsonb_typeof(asked) = 'object'::text),
   CONSTRAINT rental_changes_id_check CHECK (id ~ '^chg_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  -- Limits are done by whoever says from when on they hold.
   CONSTRAINT rental_changes_limits CHECK (answered_at IS NULL OR refused IS NOT NULL OR limits_at IS NOT NULL OR NOT jsonb_exists_any(asked, ARRAY['maxSpendCents'::text, 'autoStopAt'::text, 'autoStopAfterMs'::text])),
   CONSTRAINT rental_changes_refused CHECK (refused IS NULL OR limits_at IS NULL),
   CONSTRAINT rental_changes_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT,
@@ -2635,15 +2897,20 @@ GRANT SELECT, UPDATE (answered_at, refused, limits_at, was_max_spend_cents, was_
 
 -- ==== table reliability_hours
 
+-- What happened at an upstream with the machines of a family in one hour (UTC), counted from the rows above and
+-- counted again for some hours after it, because ends are dated back. An hour in which nothing happened has no row.
 CREATE TABLE reliability_hours (
   provider_code text NOT NULL,
   family text NOT NULL,
   hour timestamp(3) with time zone NOT NULL,
+  -- Machines that were asked for: those that came up, and those that the upstream did not deliver.
   created integer NOT NULL,
   not_created integer NOT NULL,
+  -- Of those that came up, in whole seconds, rounded up: until they ran, and until SSH answered.
   ready_seconds integer[] NOT NULL,
   ssh_seconds integer[] NOT NULL,
   losses integer NOT NULL,
+  -- How long machines ran within the hour, all together.
   machine_ms bigint NOT NULL,
   CONSTRAINT reliability_hours_pkey PRIMARY KEY (provider_code, family, hour),
   CONSTRAINT reliability_hours_check CHECK (cardinality(ready_seconds) = created),
@@ -2662,11 +2929,13 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reliability_hours TO gpu_rental_worker;
 
 -- ==== table reliability
 
+-- The sums of 30 days, which the catalog tells. A family without any row of an hour has none.
 CREATE TABLE reliability (
   provider_code text NOT NULL,
   family text NOT NULL,
   created integer NOT NULL,
   not_created integer NOT NULL,
+  -- Null when none came up.
   ready_p50_seconds integer,
   ready_p90_seconds integer,
   ssh_p50_seconds integer,
@@ -2692,6 +2961,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reliability TO gpu_rental_worker;
 
 -- ==== table catalog_hours
 
+-- The hours (UTC) in which an upstream's offers were read.
 CREATE TABLE catalog_hours (
   hour timestamp(3) with time zone NOT NULL,
   provider_code text NOT NULL,
@@ -2705,12 +2975,15 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON catalog_hours TO gpu_rental_worker;
 
 -- ==== table offer_hours
 
+-- What an upstream had on sale in an hour, by family and country, and for all countries together ('*'). What was
+-- not on sale at all in the hour has no row.
 CREATE TABLE offer_hours (
   family text NOT NULL,
   region_code text NOT NULL,
   hour timestamp(3) with time zone NOT NULL,
   provider_code text NOT NULL,
   lowest_price_per_hour_cents integer NOT NULL,
+  -- How many offers there were when it was last read in this hour.
   offers integer NOT NULL,
   CONSTRAINT offer_hours_pkey PRIMARY KEY (family, region_code, hour, provider_code),
   CONSTRAINT offer_hours_hour_check CHECK (date_trunc('hour'::text, hour, 'UTC'::text) = hour),
@@ -2730,11 +3003,15 @@ CREATE TABLE api_keys (
   id text NOT NULL,
   user_id text NOT NULL,
   name text NOT NULL,
+  -- The key itself is shown once and never kept.
   token_hash bytea NOT NULL,
+  -- Its last characters, by which its owner knows it in a list.
   hint text NOT NULL,
   scopes text[] NOT NULL,
+  -- From where it may be used; null: from anywhere.
   allowed_cidrs cidr[],
   expires_at timestamp(3) with time zone NOT NULL,
+  -- What its rentals may cost in all; null: no cap. Spent and reserved are written under its wallet's lock alone.
   spend_cap_cents bigint,
   spent_cents bigint DEFAULT 0 NOT NULL,
   reserved_cents bigint DEFAULT 0 NOT NULL,
@@ -2742,14 +3019,14 @@ CREATE TABLE api_keys (
   last_used_at timestamp(3) with time zone,
   last_used_address text,
   revoked_at timestamp(3) with time zone,
+  -- Its database was restored, and may have forgotten that it was revoked: its owner signs in first.
   suspended_at timestamp(3) with time zone,
+  -- From when on it is of no use.
   ended_at timestamp(3) with time zone GENERATED ALWAYS AS (LEAST(expires_at, revoked_at)) STORED NOT NULL,
-  ends text DEFAULT 'all'::text NOT NULL,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_token_hash_key UNIQUE (token_hash),
   CONSTRAINT api_keys_allowed_cidrs_check CHECK (cardinality(allowed_cidrs) >= 1 AND cardinality(allowed_cidrs) <= 20),
   CONSTRAINT api_keys_cap CHECK (spend_cap_cents IS NULL OR (spent_cents + reserved_cents) <= spend_cap_cents),
-  CONSTRAINT api_keys_ends CHECK (ends = ANY (ARRAY['all'::text, 'own'::text])),
   CONSTRAINT api_keys_expire CHECK (expires_at > created_at AND expires_at <= (created_at + '366 days'::interval)),
   CONSTRAINT api_keys_hint_check CHECK (hint ~ '^[0-9A-Za-z]{4}$'::text),
   CONSTRAINT api_keys_id_check CHECK (id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
@@ -2762,6 +3039,7 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 ) WITH (fillfactor=80);
 
+-- From where they were used is cut; some keys stay for good.
 CREATE INDEX api_keys_addresses ON api_keys USING btree (ended_at) WHERE last_used_address IS NOT NULL;
 
 CREATE INDEX api_keys_ended ON api_keys USING btree (ended_at);
@@ -2772,6 +3050,7 @@ ALTER TABLE open_streams ADD CONSTRAINT open_streams_api_key_id_fkey FOREIGN KEY
 
 ALTER TABLE rentals ADD CONSTRAINT rentals_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE RESTRICT;
 
+-- What was spent is never given back.
 CREATE FUNCTION api_keys_spent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2785,7 +3064,7 @@ CREATE CONSTRAINT TRIGGER api_keys_reserve AFTER UPDATE OF reserved_cents, spend
 
 CREATE TRIGGER api_keys_spent BEFORE UPDATE OF spent_cents ON api_keys FOR EACH ROW WHEN (new.spent_cents < old.spent_cents) EXECUTE FUNCTION api_keys_spent();
 
-GRANT SELECT, INSERT (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents, ends), UPDATE (name, allowed_cidrs, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at) ON api_keys TO gpu_rental_api;
+GRANT SELECT, INSERT (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents), UPDATE (name, allowed_cidrs, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at) ON api_keys TO gpu_rental_api;
 GRANT SELECT, UPDATE (revoked_at) ON api_keys TO gpu_rental_ops;
 GRANT SELECT, UPDATE, DELETE ON api_keys TO gpu_rental_worker;
 
@@ -2793,9 +3072,12 @@ GRANT SELECT, UPDATE, DELETE ON api_keys TO gpu_rental_worker;
 
 CREATE TABLE budgets (
   user_id text NOT NULL,
+  -- What the rentals of one month in UTC may cost in all; null: no budget.
   monthly_cents bigint,
+  -- Whether nothing is opened that does not fit; else its user is told only.
   hard boolean DEFAULT false NOT NULL,
   changed_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  -- Up to when the worker knows what was spent; null: it has not looked yet.
   looked_at timestamp(3) with time zone,
   CONSTRAINT budgets_pkey PRIMARY KEY (user_id),
   CONSTRAINT budgets_hard CHECK (monthly_cents IS NOT NULL OR NOT hard),
@@ -2811,8 +3093,10 @@ GRANT SELECT, UPDATE (looked_at) ON budgets TO gpu_rental_worker;
 
 -- ==== table budget_alerts
 
+-- What users were told about their budgets: once a month for each share.
 CREATE TABLE budget_alerts (
   user_id text NOT NULL,
+  -- In UTC, such as 2026-11.
   month text NOT NULL,
   percent integer NOT NULL,
   monthly_cents bigint NOT NULL,
@@ -2832,6 +3116,8 @@ GRANT SELECT, INSERT, DELETE ON budget_alerts TO gpu_rental_worker;
 
 -- ==== table proof_codes
 
+-- Codes that a session asks for, to show anew whose it is. Each is good for its own session alone. A code outlives
+-- its session here, because its mail counts.
 CREATE TABLE proof_codes (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   user_id text NOT NULL,
@@ -2858,6 +3144,7 @@ GRANT SELECT, DELETE ON proof_codes TO gpu_rental_worker;
 
 -- ==== view meters
 
+-- A meter as it stands. What was charged since the reading came from the hold first (decision 24).
 CREATE VIEW meters AS
  SELECT r.rental_no,
     r.wallet_id,
@@ -2876,6 +3163,9 @@ CREATE VIEW meters AS
                     ELSE r.charged_cents
                 END AS charged_cents) c;
 
+-- A tick writes the wallet and not the meter, so the wallet is what a writer waits for. What it has read may be of
+-- before, and would then be written over what was charged since.
+-- A tick of release 0.1 writes each meter with nested loops off: each write would read all wallets.
 CREATE FUNCTION meters_read()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2903,29 +3193,10 @@ GRANT SELECT ON meters TO gpu_rental_api;
 GRANT SELECT ON meters TO gpu_rental_ops;
 GRANT SELECT, UPDATE ON meters TO gpu_rental_worker;
 
--- ==== table account_ties
-
-CREATE TABLE account_ties (
-  user_id text NOT NULL,
-  kind text NOT NULL,
-  value text NOT NULL,
-  tied_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
-  CONSTRAINT account_ties_pkey PRIMARY KEY (kind, value, user_id),
-  CONSTRAINT account_ties_kind_check CHECK (kind = ANY (ARRAY['card'::text, 'address'::text])),
-  CONSTRAINT account_ties_value_check CHECK (length(value) >= 1 AND length(value) <= 255),
-  CONSTRAINT account_ties_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
-);
-
-CREATE INDEX account_ties_age ON account_ties USING btree (tied_at);
-
-CREATE INDEX account_ties_of_user ON account_ties USING btree (user_id);
-
-GRANT SELECT, INSERT ON account_ties TO gpu_rental_api;
-GRANT SELECT ON account_ties TO gpu_rental_ops;
-GRANT SELECT, INSERT, UPDATE (tied_at), DELETE ON account_ties TO gpu_rental_worker;
-
 -- ==== view rentals_now
 
+-- Its columns stay the same: it asks the view of that name from now on.
+-- The rentals with what their meters show now.
 CREATE VIEW rentals_now AS
  SELECT r.no,
     r.id,
@@ -2980,3 +3251,13 @@ CREATE VIEW rentals_now AS
 GRANT SELECT ON rentals_now TO gpu_rental_api;
 GRANT SELECT ON rentals_now TO gpu_rental_ops;
 GRANT SELECT ON rentals_now TO gpu_rental_worker;
+
+-- ==== rows
+
+INSERT INTO watermark (value, raised_at, confirmed_as) VALUES (0, clock_ms(), 'new');
+INSERT INTO event_cursor (seen_until) VALUES (clock_ms());
+INSERT INTO webhook_feed (last_no) VALUES (0);
+-- The bytes of a UUID are not all random: a hash over several of them is.
+INSERT INTO installation_keys (name, key)
+  SELECT name, substring(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())) from 1 for bytes)
+    FROM (VALUES ('ledger_ids', 16), ('known_browsers', 32), ('unsubscribe_links', 32)) AS k (name, bytes);

@@ -1,0 +1,8 @@
+/** The roles of the database: one for each process, and one for the operators' command line. */
+export const databaseRoles = {
+  api: 'gpu_rental_api',
+  worker: 'gpu_rental_worker',
+  ops: 'gpu_rental_ops',
+} as const;
+
+export type DatabaseRole = keyof typeof databaseRoles;
