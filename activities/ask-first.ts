@@ -60,7 +60,7 @@ export function answeringRestored(deps: Asking, activity: Activity): Activity {
 function asAnswer(error: unknown): unknown {
   if (!isRestoredRefusal(error)) return error;
   return ApplicationFailure.nonRetryable(
-    'The service is being repaired: nothing was begun. Try again later.',
+    'The service is under repair, so nothing happened. Try again later.',
     'temporarily_unavailable',
   );
 }

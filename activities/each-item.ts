@@ -101,8 +101,8 @@ export async function noteStuck(
   const { duty, item } = failure;
   const line = { duty, item, attempts: stuck.attempts, nextTryMs: stuck.nextTryMs, err: error };
   if (stuck.isNewlySetAside)
-    deps.log.error(line, 'set aside: it is tried once an hour from now on; see "ops set-aside list"');
-  else deps.log.warn(line, 'it failed, and is tried again later; the others go on');
+    deps.log.error(line, 'set aside: it is retried once an hour from now on; see "ops set-aside list"');
+  else deps.log.warn(line, 'it failed and is retried later; the others go on');
   return stuck;
 }
 

@@ -108,7 +108,7 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
   const details = outcomeUnread(request.method ?? '', path, isKeyed);
   const body = {
     error: 'temporarily_unavailable',
-    message: 'This process is about to end. Send the request again.',
+    message: 'This server is shutting down. Send the request again.',
     ...(details && { details }),
     requestId,
   };

@@ -65,7 +65,7 @@ async function signalNow(
     await withTemporalSoon(context.temporal(), SIGNAL_MS, signal);
   } catch (error) {
     console.error(
-      `It is written down, but its workflow could not be told (${error instanceof Error ? error.message : String(error)}). It looks by itself as soon as Temporal and a worker are up.`,
+      `It is recorded, but its workflow could not be signalled (${error instanceof Error ? error.message : String(error)}). It picks it up on its own once Temporal and a worker are up.`,
     );
   }
 }

@@ -15,7 +15,7 @@ async function main(): Promise<number> {
     } catch (error) {
       if (!(error instanceof ConfigError) || env['DATABASE_URL']) throw error;
       throw new Error(
-        `${error.message}\nNo local stack runs on this folder's data either: "npm start" brings one up.`,
+        `${error.message}\nNo local stack is running on this folder's data either: start one with "npm start".`,
         { cause: error },
       );
     }

@@ -30,7 +30,7 @@ export function opsEnvironment(env: NodeJS.ProcessEnv, words: readonly string[])
   if (!stack) {
     if (as !== undefined) {
       throw new Error(
-        '--as is for the local stack, which does not run here: elsewhere, DATABASE_URL says who you are.',
+        '--as works only with the local stack, which is not running here. Elsewhere, your login in DATABASE_URL says who you are.',
       );
     }
     return { env, ownerUrl: env['DATABASE_URL'], argv };

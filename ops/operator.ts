@@ -63,7 +63,7 @@ export async function placeOrder(
   if (toldOnly(saidBy, action, options)) return undefined;
   await askConsent(action, options);
   const { reason, operation: id = newId('op') } = options;
-  console.error(`Operation and workflow ${id}: if the connection breaks, repeat this with --operation ${id}`);
+  console.error(`Operation and workflow ${id}. If the connection breaks, repeat this with --operation ${id}`);
   try {
     return await requestOrder(db, { id, action, reason, saidBy, items });
   } catch (error) {
@@ -102,11 +102,11 @@ export async function operatorName(db: Database, { by }: Pick<OperatorOptions, '
   if (owner === undefined) {
     if (by !== undefined) return by;
     throw new Error(
-      `Say who you are: --by <name>. The login ${login} is nobody's own; ops login add makes one for each operator.`,
+      `Say who you are: --by <name>. The login ${login} is shared. Create your own with ops login add.`,
     );
   }
   if (by === undefined || by === owner) return owner;
-  throw new Error(`You are logged in as ${owner}: leave --by out, or log in as ${by}.`);
+  throw new Error(`You are logged in as ${owner}: leave out --by, or log in as ${by}.`);
 }
 
 /** Tells whether it was a dry run: then it has printed what would be done, and that is all. */
@@ -154,7 +154,7 @@ export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 
   if (yes === true) return;
   if (!process.stdin.isTTY) {
     throw new Error(
-      'This changes money, invoices or machines: say --yes, or run it at a terminal to be asked.',
+      'This changes money, invoices or machines. Add --yes, or run it in a terminal to confirm.',
     );
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
@@ -162,7 +162,7 @@ export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 
   const ended = once(asking, 'close').then(() => '');
   const answer = await Promise.race([asking.question(`${JSON.stringify(action)}\nDo it? [y/N] `), ended]);
   asking.close();
-  if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
+  if (answer.trim().toLowerCase() !== 'y') throw new Error('Cancelled. Nothing was done.');
 }
 
 /** Prints how far an order of many is: it takes longer than anybody waits for. */
@@ -175,7 +175,7 @@ function printGoingOn(
   console.log(
     json === true
       ? JSON.stringify({ operationId: id, action, outcome: 'going_on', progress })
-      : `It goes on: ${progressText(progress)}. How far it is: ops orders show ${id}`,
+      : `Still running: ${progressText(progress)}. To check progress: ops orders show ${id}`,
   );
 }
 
@@ -200,7 +200,7 @@ function printOrder(
     console.log(
       options.json === true
         ? JSON.stringify({ ...asked, outcome: 'waiting' })
-        : `Waiting: with your other orders of 24 hours it is more than one operator may move alone. Another one approves it:\n  npm run ops -- orders approve ${id}`,
+        : `Waiting for approval: with your other orders of 24 hours it is more than one operator may move alone. Another operator approves it with:\n  npm run ops -- orders approve ${id}`,
     );
   }
 }
@@ -216,7 +216,7 @@ function refusalOf(
   }
   if (code !== null) return { code, message: message ?? '' };
   if (said?.outcome !== 'refused') return undefined;
-  return { code: said.code, message: said.message ?? 'It was refused, and may be tried again.' };
+  return { code: said.code, message: said.message ?? 'It was refused. You can try again.' };
 }
 
 /** The workflow's answer, or the fact that it had not ended when the wait was over. */
@@ -228,7 +228,7 @@ async function run(client: TemporalClient, { id: operationId, kind }: OperatorOr
   } catch (cause) {
     if (kind === 'refund_rentals' && hasPassedDeadline(cause)) return { outcome: 'going_on' };
     throw new Error(
-      `It is not known what came of it (${String(cause)}). Look at the workflow ${operationId} and at ops orders show ${operationId}, or repeat this with --operation ${operationId}: what was done is not done twice.`,
+      `The result is unknown (${String(cause)}). Check the workflow ${operationId} and ops orders show ${operationId}, or repeat this with --operation ${operationId}: nothing happens twice.`,
       { cause },
     );
   }

@@ -16,19 +16,19 @@ export interface OperatorOptions {
 /** Adds the options of `OperatorOptions`. */
 export function asOperator(command: Command): Command {
   return command
-    .option('--by <name>', 'who does it, where the login is not your own; kept for good')
-    .requiredOption('--reason <text>', 'why; kept for good, and told to the user where money moves')
-    .option('--operation <id>', 'repeats an operation (op_…): what was done is not done twice', idOf('op'))
+    .option('--by <name>', 'who you are, if the login is not your own; recorded permanently')
+    .requiredOption('--reason <text>', 'why; recorded permanently, and shown to the user when money moves')
+    .option('--operation <id>', 'repeats an operation (op_…) safely: nothing happens twice', idOf('op'))
     .option('--yes', 'do not ask')
-    .option('--dry-run', 'say what would be done, and do nothing')
-    .option('--json', 'print the outcome as JSON');
+    .option('--dry-run', 'show what would happen, and do nothing')
+    .option('--json', 'print the result as JSON');
 }
 
 /** Reads an id with this prefix. @throws InvalidArgumentError telling what an id looks like */
 export function idOf<P extends IdPrefix>(prefix: P): (text: string) => `${P}_${string}` {
   return (text) => {
     if (isId(prefix, text)) return text;
-    throw new InvalidArgumentError(`An id such as ${prefix}_01J… is needed.`);
+    throw new InvalidArgumentError(`Use an id such as ${prefix}_01J…`);
   };
 }
 
@@ -37,7 +37,7 @@ export function oneOf<T extends string>(words: readonly T[]): (text: string) => 
   return (text) => {
     const word = words.find((known) => known === text);
     if (word !== undefined) return word;
-    throw new InvalidArgumentError(`One of ${words.join(', ')} is needed.`);
+    throw new InvalidArgumentError(`Use one of ${words.join(', ')}.`);
   };
 }
 
@@ -45,14 +45,14 @@ export function oneOf<T extends string>(words: readonly T[]): (text: string) => 
 export function centsOf(text: string): number {
   const cents = Number(text);
   if (/^-?\d+$/.test(text) && Number.isSafeInteger(cents)) return cents;
-  throw new InvalidArgumentError('Whole cents are needed, such as 500 for $5.00.');
+  throw new InvalidArgumentError('Use whole cents, such as 500 for $5.00.');
 }
 
 /** Reads whole cents above 0. @throws InvalidArgumentError */
 export function positiveCentsOf(text: string): number {
   const cents = centsOf(text);
   if (cents > 0) return cents;
-  throw new InvalidArgumentError('Whole cents of at least 1 are needed, such as 250 for $2.50.');
+  throw new InvalidArgumentError('Use whole cents, at least 1, such as 250 for $2.50.');
 }
 
 /** Reads an instant with its offset, or a day. @throws InvalidArgumentError with an example */
@@ -60,7 +60,7 @@ export function instantOf(text: string): Date {
   const at = readInstant(text);
   if (at) return at;
   throw new InvalidArgumentError(
-    'An instant that there is, such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21, is needed.',
+    'Use a valid time, such as 2026-11-21T09:00:00Z, or a day, such as 2026-11-21.',
   );
 }
 
@@ -68,5 +68,5 @@ export function instantOf(text: string): Date {
 export function countOf(text: string): number {
   const count = Number(text);
   if (/^\d{1,4}$/.test(text) && count >= 1 && count <= 1_000) return count;
-  throw new InvalidArgumentError('A number from 1 to 1000 is needed.');
+  throw new InvalidArgumentError('Use a number from 1 to 1000.');
 }

@@ -60,27 +60,27 @@ const groups = [
 /** Makes the operators' command line, new for each run: each command keeps the options that it read. */
 function createProgram(context: OpsContext): Command {
   const program = new Command('ops')
-    .description('Looks at the service and mends it.')
+    .description('Inspects and repairs the service.')
     .addHelpText(
       'after',
       `
 By question (docs/operations has a page for each):
   why was this charged?      ops explain led_…          ops statement --rental rent_…
-  a user says he paid        ops topups list --user ann@example.com
-  a pod is stuck             ops rentals show rent_…    ops rentals force-terminate rent_…
+  a user says they paid      ops topups list --user ann@example.com
+  a machine is stuck         ops rentals show rent_…    ops rentals force-terminate rent_…
   the provider is down       ops providers             ops affected --provider … --from … --to …
-  do the three truths agree? ops reconcile              ops findings
+  do the books agree?        ops reconcile              ops findings
   what is stuck?             ops set-aside list
-  is the database set well?  ops database
-  may I upgrade?             ops upgrade check
+  is the database set up?    ops database
+  can I upgrade?             ops upgrade check
   what must I look at?       ops notices                ops parked
   stop everything            ops pause creates --by ada --reason "…"
   what did we do by hand?    ops actions --about usr_…    ops orders list --all
 
-On a local stack that runs (npm start) no configuration is needed; --as bob acts as its other operator.
-What changes something takes --reason, which is kept for good with whose login it was, and --dry-run.
-Exit codes: 0 done, 1 refused or something was found, 2 not understood or not known,
-3 waits for a second operator.`,
+A running local stack (npm start) needs no configuration; --as bob acts as its other operator.
+Commands that change something take --reason, which is recorded permanently with your login, and --dry-run.
+Exit codes: 0 done, 1 refused or something was found, 2 invalid or unknown result,
+3 waiting for a second operator.`,
     )
     .showHelpAfterError()
     .exitOverride();

@@ -143,7 +143,9 @@ async function findMirror(
   // A crash cut the draft off before it had all its lines. While the key may still be known, the processor would answer
   // it with the draft that is deleted here.
   if (ageMs < paymentLimits.keyForgottenMs) {
-    throw new Error(`the mirror of ${row.id} lacks lines; it is made anew as soon as its key is forgotten`);
+    throw new Error(
+      `the mirror of ${row.id} lacks lines; we make it again once the processor forgets its key`,
+    );
   }
   await deps.processor.voidInvoice(found.processorInvoiceId);
   return null;

@@ -51,7 +51,7 @@ export function createPodActivities(deps: ActivityDeps) {
           }
           return {
             kind: 'failed',
-            error: 'No machine could be had at the upstream. The hold was given back.',
+            error: 'The provider had no machine for you. We returned the hold.',
           };
         },
         { stalledAfterMs: SEVERAL_CALLS_MS },

@@ -71,7 +71,7 @@ async function endBlocked(deps: ActivityDeps, tell: Tell): Promise<void> {
   const items = await stopBlockedRentals(deps.db, meteringLimits.blockedForMs);
   const keyOf = (pod: (typeof items)[number]) => `${pod.providerCode}/${pod.podId}`;
   await eachItem(deps, { duty: 'blocked_pod', items, keyOf, tell }, async (pod) => {
-    deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
+    deps.log.error({ ...pod }, 'ending a machine whose wallet can’t be metered');
     const provider = deps.providers.get(pod.providerCode);
     if (!provider) throw new Error(`${pod.providerCode} is not configured: end ${pod.podId} there by hand`);
     await recordSeenAlive(deps.db, pod.providerCode, pod.podId);
@@ -81,6 +81,6 @@ async function endBlocked(deps: ActivityDeps, tell: Tell): Promise<void> {
 
 async function logSlowEnds(deps: ActivityDeps): Promise<void> {
   for (const pod of await claimSlowEnds(deps.db)) {
-    deps.log.error({ ...pod }, 'a pod does not end although it was told to: look at the upstream');
+    deps.log.error({ ...pod }, 'a machine does not end although we ended it: check the upstream’s console');
   }
 }

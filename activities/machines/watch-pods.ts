@@ -28,7 +28,7 @@ export async function judgePodList(deps: ActivityDeps, providerCode: string, lis
   if (held.length > 0) {
     deps.log.error(
       { provider: providerCode, missing: missing.length, running, held: held.length },
-      'many machines vanished from the list at once but still answer; they are held until an operator decides',
+      'many machines vanished from the list at once but still answer: we keep them until you decide (ops providers)',
     );
   }
   await recordPodList(deps.db, providerCode, list, held);

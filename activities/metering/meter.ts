@@ -115,7 +115,7 @@ async function tickOrApart(
       log.error(wallet, 'metering of this wallet is blocked: repair it, then clear metering_blocked_at');
     }
     if (metered.heldUp.length > 0) {
-      log.warn({ walletIds: metered.heldUp }, 'somebody holds up the metering of these wallets; later');
+      log.warn({ walletIds: metered.heldUp }, 'a lock holds up the metering of these wallets; retrying');
       resting.add(metered.heldUp);
     }
     return metered;

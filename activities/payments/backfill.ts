@@ -37,7 +37,8 @@ async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number;
     failed += taken.failed;
     tell({ read, missed, failed });
   }
-  if (missed > 0) deps.log.warn({ read, missed, since }, 'events of the processor had never arrived');
+  if (missed > 0)
+    deps.log.warn({ read, missed, since }, 'events of the processor never arrived; they are fetched now');
   // An event that could not be taken in is read again: the next time begins where this one began, for as long as the
   // processor keeps the event.
   if (failed === 0) await moveEventCursor(db, now);

@@ -39,7 +39,7 @@ export async function markPayer(deps: ActivityDeps, { paymentId, ...denied }: De
   if (!isNew) return;
   deps.log.error(
     { ...denied, paymentId, userId },
-    'a payment is denied: its payer and its card are not charged while they are away until an operator lifts the mark',
+    'a payment is denied: its payer and card are not charged automatically until an operator lifts the mark (ops marks)',
   );
 }
 

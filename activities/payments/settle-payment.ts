@@ -88,7 +88,7 @@ async function park(
   const { paymentId, amountReceivedCents, currency } = payment;
   deps.log.error(
     { paymentId, amountReceivedCents, currency, topupId, reason },
-    'a payment is parked for operators: credit or refund it by hand',
+    'a payment is parked: credit or refund it by hand (ops parked)',
   );
 }
 

@@ -42,7 +42,7 @@ export async function gatherLedger(
     // A second look goes only where the first one found something.
     compare: async () => (await recheck(db, walk)).map(findingOf),
     why: walk.isCutShort
-      ? `it stopped at ${discrepancyLimit} discrepancies: mend those, and see whether there are more`
+      ? `it stopped at ${discrepancyLimit} discrepancies: fix those, then check for more`
       : null,
   };
 }

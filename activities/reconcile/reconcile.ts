@@ -67,7 +67,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
     async finishReconcile(runId: number, sources: ReconcileSource[]): Promise<ReconcileReport> {
       const report = await finishRun(db, runId, sources, deps.settings.operatorEmail ?? null);
       if (report.fresh > 0) {
-        deps.log.error({ ...report }, 'reconcile found what does not agree: npm run ops -- findings');
+        deps.log.error({ ...report }, 'reconcile found differences: npm run ops -- findings');
       }
       return report;
     },

@@ -99,7 +99,7 @@ async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInp
   if (!request) {
     throw new Refusal(
       'temporarily_unavailable',
-      'This request is not on record: nothing was done. Try again.',
+      'We have no record of this request, so nothing happened. Try again.',
     );
   }
   const { quoteId, requestedAt } = request;
@@ -159,9 +159,13 @@ async function refuseWhenBusy(
   if (Context.current().info.attempt > 1) throw error;
   // Another request may be opening the rental of the same quote just now, which answers this one too.
   if (quote && (await isAskedForTwice(db, { quoteId: quote.id, rentalId }))) throw error;
-  throw new Refusal('rate_limited', 'Another rental of yours is being opened. Try again in a few seconds.', {
-    retryAfterSeconds: rentalLimits.openLockWaitMs / 1_000,
-  });
+  throw new Refusal(
+    'rate_limited',
+    'We are still opening another rental for you. Try again in a few seconds.',
+    {
+      retryAfterSeconds: rentalLimits.openLockWaitMs / 1_000,
+    },
+  );
 }
 
 async function condemnOpenAttempts(deps: ActivityDeps, rentalId: RentalId, why: string): Promise<void> {

@@ -56,7 +56,7 @@ async function openPageForOwner(deps: ActivityDeps, topup: TopupRow): Promise<vo
 async function endWhenNeverBegun(deps: ActivityDeps, topup: TopupRow): Promise<void> {
   const ageMs = (await readClock(deps.db)).getTime() - topup.created_at.getTime();
   if (ageMs < paymentLimits.topupBeginMs) return;
-  const error = 'It could not be begun in time. Nothing was charged: try again.';
+  const error = 'We could not start it in time. You were not charged. Try again.';
   await endTopup(deps.db, topup.id, { status: 'failed', error, onlyUnsent: true });
 }
 

@@ -88,7 +88,7 @@ const policy: ChargePolicy<void> = {
   canceled: (deps, topup) => fail(deps, topup, 'canceled', 'The payment was cancelled.'),
 
   async card_gone(deps, topup, { cardId }) {
-    await fail(deps, topup, 'card_removed', 'The card is not available any more.');
+    await fail(deps, topup, 'card_removed', 'The card is no longer available.');
     await markDetached(deps.db, cardId);
   },
 

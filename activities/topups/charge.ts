@@ -56,7 +56,7 @@ const policy: ChargePolicy<ChargeOutcome> = {
   },
 
   canceled: (deps, topup) =>
-    endFailed(deps, topup, 'The payment was cancelled. Nothing was charged: try again.'),
+    endFailed(deps, topup, 'The payment was cancelled. You were not charged. Try again.'),
 
   async card_gone(deps, topup, { cardId }) {
     await markDetached(deps.db, cardId);
@@ -71,12 +71,16 @@ const policy: ChargePolicy<ChargeOutcome> = {
     return endFailed(
       deps,
       topup,
-      'The payment processor refused the charge. Nothing was charged: ask support.',
+      'The payment processor refused the charge. You were not charged. Contact support.',
     );
   },
 
   never_left: (deps, topup) =>
-    endFailed(deps, topup, 'The charge never reached the payment processor. Nothing was charged: try again.'),
+    endFailed(
+      deps,
+      topup,
+      'The charge never reached the payment processor. You were not charged. Try again.',
+    ),
 };
 
 async function payOnPage({ db }: ActivityDeps, topup: TopupRow): Promise<ChargeOutcome> {

@@ -51,7 +51,7 @@ async function readRequest({ db }: ActivityDeps, topupId: TopupId, open: OpenInp
   if (!request) {
     throw new Refusal(
       'temporarily_unavailable',
-      'This request is not on record: nothing was begun, and nothing was charged. Try again.',
+      'We have no record of this request, so nothing happened and you were not charged. Try again.',
     );
   }
   const { user_id: userId, amount_cents: amountCents, api_key_id: apiKeyId } = request;
@@ -87,7 +87,7 @@ async function chargeOrPage(deps: ActivityDeps, topup: TopupRow, answerBefore: s
  */
 async function openPageInstead(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
   if (!(await isHeld(deps.db, topup.user_id, topup.pm_id))) {
-    throw new Refusal('temporarily_unavailable', 'The card could not be charged in time. Try again.');
+    throw new Refusal('temporarily_unavailable', 'We could not charge the card in time. Try again.');
   }
   await becomePage(deps.db, topup.id);
   return openPage(deps, topup, answerBefore);

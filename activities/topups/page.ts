@@ -19,7 +19,7 @@ export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore
   const customerId = await ensureCustomer(deps, topup.user_id);
   // Noted right before the call: unless it is noted, the waiting caller is told that nothing was done.
   if (answerBefore !== undefined && !(await markPageAsked(deps.db, topup.id, answerBefore))) {
-    throw new Refusal('temporarily_unavailable', 'The payment page could not be opened in time. Try again.');
+    throw new Refusal('temporarily_unavailable', 'We could not open the payment page in time. Try again.');
   }
   const session = await deps.processor.createCheckoutSession({
     topupId: topup.id,
@@ -50,7 +50,7 @@ export async function resumePage(deps: ActivityDeps, topup: TopupRow, askedAt: D
 }
 
 async function endUnopened(deps: ActivityDeps, topup: TopupRow): Promise<void> {
-  const error = 'The payment page could not be opened. Nothing was charged: try again.';
+  const error = 'We could not open the payment page. You were not charged. Try again.';
   await endTopup(deps.db, topup.id, { status: 'failed', error });
 }
 
@@ -71,7 +71,7 @@ export async function settlePage(deps: ActivityDeps, topup: TopupRow, sessionId:
     await endTopup(db, topup.id, { status: 'expired' });
   } else if (session.status === 'complete' && payment !== null) {
     // The page took the payment, and the bank refused it later.
-    await endTopup(db, topup.id, { status: 'failed', error: 'The payment failed. Begin another top-up.' });
+    await endTopup(db, topup.id, { status: 'failed', error: 'The payment failed. Start another top-up.' });
   }
 }
 

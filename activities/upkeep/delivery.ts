@@ -34,7 +34,7 @@ export class Delivery {
     try {
       await deliverIntents(this.deps);
     } catch (error) {
-      this.deps.log.warn({ err: error }, 'what was left to do could not be delivered; trying again');
+      this.deps.log.warn({ err: error }, 'follow-up work could not be delivered; trying again');
     }
   }
 }

@@ -41,11 +41,11 @@ export async function signalLooks(
     if (outcome === 'capping') {
       deps.log.error(
         { ...route, looksPerDay: operationLimits.looksPerDay },
-        'a workflow was told to look as often as it may be in a day: find out what never gets done',
+        'a workflow got its daily limit of signals: find out what it never finishes',
       );
     }
     if (outcome === 'repeated' && !(await hasLooked(deps, route))) {
-      const error = new Error('it has a signal and did not look, or its look did not end');
+      const error = new Error('it has a signal but did not act on it, or did not finish');
       await noteStuck(deps, { duty: 'workflow', item: route.workflowId, error });
     }
   });

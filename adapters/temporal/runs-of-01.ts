@@ -28,5 +28,5 @@ export async function listRunsOf01(
 
 /** Says why the service of this release can't start, and what to do. */
 export function refusalOfRunsOf01(found: readonly string[]): string {
-  return `Runs that release 0.1 began are still open, and this release can't go on with them: ${found.join(', ')}. Let release 0.2 end or continue them first (a rental continues within days; ops rentals stop ends it), then upgrade.`;
+  return `Runs that release 0.1 began are still open, and this release can't continue them: ${found.join(', ')}. Let release 0.2 end or continue them first (a rental continues within days; ops rentals stop ends it), then upgrade.`;
 }

@@ -19,17 +19,14 @@ const event = named(
   object({
     id: idOf('aud'),
     kind: named('AuditKind', oneOf(auditKinds)),
-    entityId: orNull(
-      text,
-      'The rental, top-up, key, card or session that it is about; null when there is none.',
-    ),
+    entityId: orNull(text, 'The rental, top-up, key, card or session concerned; null when there is none.'),
     details: {
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'What was changed to what, where there is something to tell.',
+      description: 'What changed, where there is something to say.',
     },
-    apiKeyId: orNull(idOf('key'), 'The API key by which it was asked for; null for a session.'),
-    clientAddress: orNull(text, 'Where the request came from; null when none came from the user.'),
+    apiKeyId: orNull(idOf('key'), 'The API key that made the request; null for a session.'),
+    clientAddress: orNull(text, 'The address of the request; null when the user made none.'),
     at: instant,
   }),
 );
@@ -37,7 +34,7 @@ const event = named(
 const failedSignIns = {
   ...listOf(named('FailedSignIns', object({ hour: instant, tries: count }))),
   description:
-    'Codes that were wrong, by the hour in which the page’s events lie, newest first. They are counted and not told one by one, because strangers make as many as they like, and kept for 90 days. Left empty with `kind`.',
+    'Wrong codes, counted per hour for the hours of this page’s events, newest first. Kept for 90 days. Empty with `kind`.',
 };
 
 const exampleEvent = {
@@ -57,9 +54,9 @@ export const auditOperations: readonly Operation[] = [
     scope: 'read',
     name: 'listAuditEvents',
     tag: 'Account',
-    summary: 'What was done to the account and its money',
+    summary: 'Changes to the account and its money',
     description:
-      'Newest first. Events are kept for good and never changed. A rental that ended without its user’s request, by a limit, the end of the money, a loss, a failure or an operator, is `rental_ended` and has no client address; `details` tells the reason, what was charged in all and what was given back. An API key with a cap does not read it.',
+      'Newest first. Events are kept forever and never change. A rental that its user did not stop (it reached a limit, the balance ran out, the machine was lost or failed, or an operator stopped it) is `rental_ended` and has no client address; `details` has the reason, the total charged and the amount refunded. API keys with a cap can’t read it.',
     query: auditQuery,
     answers: [
       {

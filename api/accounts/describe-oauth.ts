@@ -33,11 +33,11 @@ export const oauthOperations: readonly Operation[] = [
     path: '/v1/auth/providers',
     name: 'listProviders',
     tag,
-    summary: 'Where else people can sign in',
+    summary: 'Other ways to sign in',
     isPublic: true,
     answers: [
       {
-        description: 'All of them; none where none is set up.',
+        description: 'All of them; empty if none is set up.',
         schema: object({ providers: listOf(named('SignInProvider', object({ id: text, name: text }))) }),
         examples: [{ providers: [{ id: 'google', name: 'Google' }] }],
       },
@@ -48,7 +48,7 @@ export const oauthOperations: readonly Operation[] = [
     path: '/v1/auth/oauth/:provider/start',
     name: 'startOAuth',
     tag,
-    summary: 'Sends the browser to sign in elsewhere',
+    summary: 'Sends the browser to an identity provider',
     isPublic: true,
     parameters: [provider],
     query: startQuery,
@@ -60,8 +60,8 @@ export const oauthOperations: readonly Operation[] = [
     path: '/v1/auth/oauth/:provider/callback',
     name: 'finishOAuth',
     tag,
-    summary: 'Where the provider sends the browser back to',
-    description: 'Signs in by a verified e-mail address only, and only in the browser that began it.',
+    summary: 'The provider’s redirect back',
+    description: 'Signs in only with a verified email address, and only in the browser that started it.',
     isPublic: true,
     parameters: [
       provider,
@@ -69,9 +69,7 @@ export const oauthOperations: readonly Operation[] = [
       ofProvider('state', 'Which sign-in it answers.', 'q1w2e3'),
       ofProvider('error', 'Why the provider refused.', 'access_denied'),
     ],
-    answers: [
-      redirect('To the dashboard, signed in; or to its sign-in page with `error`, which says why not.'),
-    ],
+    answers: [redirect('To the dashboard, signed in; or to its sign-in page with an `error`.')],
     refusals: ['not_found', 'oauth_state_mismatch'],
   },
 ];

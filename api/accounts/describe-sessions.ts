@@ -23,14 +23,14 @@ const session = named(
   'OpenSession',
   object({
     id: idOf('ses'),
-    isCurrent: { ...bool, description: 'The one that asks.' },
-    device: orNull(text, 'From what it was last used, in words: what the client says of itself.'),
-    address: orNull(text, 'From where it was last used.'),
+    isCurrent: { ...bool, description: 'The session of this request.' },
+    device: orNull(text, 'The device that last used it, as the client describes itself.'),
+    address: orNull(text, 'The address that last used it.'),
     createdAt: { ...instant, description: 'When somebody signed in.' },
     lastUsedAt: { ...instant, description: 'To the minute.' },
     provedAt: orNull(
       instant,
-      'When its user last showed who they are; null: an account elsewhere has not told.',
+      'When the user last confirmed their identity; null when an identity provider did not say.',
     ),
     expiresAt: { ...instant, description: 'Unless it is used.' },
   }),
@@ -64,7 +64,7 @@ export const sessionOperations: readonly Operation[] = [
     tag,
     summary: 'Ends one session',
     description:
-      'For good, and its streams within 2 seconds. Ending the one that asks is POST /v1/auth/logout: the cookie is taken back.',
+      'Its streams end within 2 seconds. To end the session you are using, call POST /v1/auth/logout, which also clears the cookie.',
     parameters: [idParameter('ses', 'a session', example.id)],
     answers: [{ description: 'Ended.', schema: done, examples: [{ ok: true }] }],
     refusals: ['session_not_found'],
@@ -74,10 +74,10 @@ export const sessionOperations: readonly Operation[] = [
     path: '/v1/auth/sessions/end-others',
     name: 'endOtherSessions',
     tag,
-    summary: 'Ends all sessions but this one',
+    summary: 'Ends all other sessions',
     answers: [
       {
-        description: 'How many there were.',
+        description: 'How many ended.',
         schema: object({ ended: whole }),
         examples: [{ ended: 2 }],
       },
@@ -88,12 +88,12 @@ export const sessionOperations: readonly Operation[] = [
     path: '/v1/auth/refresh-proof',
     name: 'refreshProof',
     tag,
-    summary: 'Shows anew who you are',
-    description: `In two steps. Without a code one is mailed to you, for this session alone: one in 30 seconds, ${accountLimits.proofCodesPerHour} an hour and ${accountLimits.proofCodesPerDay} a day, beside those of sign-ins. With the code, the sign-in counts as fresh for ${minutes} minutes, and the session gets a new \`sid\`: the former one is worth nothing, and streams that it opened end with \`session_renewed\`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 \`fresh_sign_in_required\` otherwise. A sign-in by a mailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.`,
+    summary: 'Confirms who you are',
+    description: `Takes two calls. Without a code, we email you one for this session: one in 30 seconds, ${accountLimits.proofCodesPerHour} an hour and ${accountLimits.proofCodesPerDay} a day, beside those of sign-ins. With the code, the sign-in counts as fresh for ${minutes} minutes, and the session gets a new \`sid\`: the old one stops working, and streams that it opened end with \`session_renewed\`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 \`fresh_sign_in_required\` otherwise. A sign-in by an emailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.`,
     body: { schema: refreshProofSchema, examples: [{}, { code: '123456' }] },
     answers: [
       {
-        description: 'A code is on its way, or the session is fresh.',
+        description: 'We sent a code, or the session is fresh.',
         schema: named(
           'RefreshedProof',
           object({

@@ -29,14 +29,14 @@ export const authOperations: readonly Operation[] = [
     path: '/v1/auth/request-code',
     name: 'requestCode',
     tag,
-    summary: 'Mails a one-time code',
+    summary: 'Emails a one-time code',
     description:
-      'The answer is the same whether or not there is an account, and whether or not a mail was sent: one mailbox gets one in 30 seconds, 5 an hour and 20 a day, whatever tags its addresses have. 429 tells of requests of this browser or client address alone. Keep the cookie `browser` and send it with the code: the code then has five tries that nobody else can use up. Without it, all others share five.',
+      'The answer is the same whether or not the account exists and whether or not we sent an email: a mailbox gets one in 30 seconds, 5 an hour and 20 a day, whatever tags its addresses have. A 429 counts only requests of this browser or client address. Keep the cookie `browser` and send it with the code: the code then has five tries that nobody else can use up. Without it, all others share five.',
     isPublic: true,
     body: { schema: requestCodeSchema, examples: [{ email }, { email, intent: 'signup' }] },
     answers: [
       {
-        description: 'The code is on its way, unless the mailbox has had its share.',
+        description: 'We sent the code, unless the mailbox has reached its limit.',
         schema: done,
         examples: [{ ok: true }],
         headers: { 'Set-Cookie': text },
@@ -49,9 +49,9 @@ export const authOperations: readonly Operation[] = [
     path: '/v1/auth/verify-code',
     name: 'verifyCode',
     tag,
-    summary: 'Signs in with a mailed code',
+    summary: 'Signs in with a code from an email',
     description:
-      'Makes the account when there was none. A code can be used once. A wrong code and one that has lapsed are the same refusal.',
+      'Creates the account if it does not exist. A code works once. Wrong and expired codes get the same refusal.',
     isPublic: true,
     body: { schema: verifyCodeSchema, examples: [{ email, code: '123456' }] },
     answers: [
@@ -70,7 +70,7 @@ export const authOperations: readonly Operation[] = [
     scope: 'read',
     name: 'showMe',
     tag,
-    summary: 'Who is signed in, or whose key this is',
+    summary: 'The signed-in user, or the owner of the key',
     answers: [
       {
         description: 'The user, and when the session ends unless it is used, or the key.',
@@ -81,7 +81,7 @@ export const authOperations: readonly Operation[] = [
               user,
               expiresAt: instant,
               freshUntil: orNull(instant, 'Until when the sign-in counts as fresh; null: it does not.'),
-              apiKey: { ...apiKey, description: 'Told to the key itself.' },
+              apiKey: { ...apiKey, description: 'Only in answers to a key.' },
             },
             ['apiKey'],
           ),
@@ -96,7 +96,7 @@ export const authOperations: readonly Operation[] = [
     name: 'logOut',
     tag,
     summary: 'Ends this session',
-    description: 'Only this one, for good; the cookie is taken back.',
+    description: 'Ends only this session, and clears the cookie.',
     answers: [
       {
         description: 'Signed out.',

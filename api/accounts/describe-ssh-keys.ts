@@ -28,7 +28,7 @@ export const sshKeyOperations: readonly Operation[] = [
     scope: 'read',
     name: 'listSshKeys',
     tag,
-    summary: 'The keys that enter your machines',
+    summary: 'Your SSH keys',
     answers: [
       {
         description: 'All of them.',
@@ -42,9 +42,9 @@ export const sshKeyOperations: readonly Operation[] = [
     path: '/v1/ssh-keys',
     name: 'addSshKey',
     tag,
-    summary: 'Adds a public key, or makes a pair',
+    summary: 'Adds a public key, or creates a pair',
     description:
-      'RSA of 2048 to 8192 bits, ECDSA and Ed25519; at most 100 keys. With `generate`, the private half is in this answer and nowhere else.',
+      'RSA of 2048 to 8192 bits, ECDSA and Ed25519; at most 100 keys. With `generate`, the private key is only in this answer.',
     body: {
       schema: keySchema,
       examples: [
@@ -74,7 +74,7 @@ export const sshKeyOperations: readonly Operation[] = [
     name: 'removeSshKey',
     tag,
     summary: 'Removes a key',
-    description: 'Machines that run keep it.',
+    description: 'Running machines keep it.',
     parameters: [idParameter('key', 'a key', example.id)],
     answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
     refusals: ['key_not_found'],

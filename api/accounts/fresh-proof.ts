@@ -19,7 +19,7 @@ function notFresh(provedAt: Date | null): Refusal {
   const minutes = accountLimits.freshProofMs / MINUTE;
   return new Refusal(
     'fresh_sign_in_required',
-    `This needs a sign-in that is younger than ${minutes} minutes. POST /v1/auth/refresh-proof mails you a code: send it there, and then this again.`,
+    `This needs a sign-in less than ${minutes} minutes old. POST /v1/auth/refresh-proof emails you a code: send it there, then repeat this request.`,
     { provedAt: provedAt?.toISOString() ?? null },
   );
 }

@@ -57,7 +57,7 @@ export const startQuery: Joi.ObjectSchema<{ returnTo: string; fresh: boolean }> 
   fresh: joi
     .boolean()
     .default(false)
-    .description('The provider is to let the person show anew who they are, if it knows how.'),
+    .description('Asks the provider to confirm the person’s identity again, if it can.'),
 });
 
 function listProviders(deps: ApiDeps): Step {
@@ -228,7 +228,7 @@ function providerOf(ctx: ApiContext, deps: ApiDeps): IdentityProvider {
 export function noSuchProvider(): Refusal {
   return new Refusal(
     'not_found',
-    'Nobody can sign in this way here. GET /v1/auth/providers lists the ways there are.',
+    'You can’t sign in this way here. GET /v1/auth/providers lists the ways you can.',
   );
 }
 
@@ -271,7 +271,7 @@ function setBrowserCookie(ctx: ApiContext, deps: ApiDeps, token: string): void {
 }
 
 function leavesDashboard(): Refusal {
-  return new Refusal('validation_failed', 'The request is not right: returnTo must stay in the dashboard.', {
+  return new Refusal('validation_failed', 'The request is invalid: returnTo must stay in the dashboard.', {
     fields: [{ field: 'returnTo', message: 'returnTo must stay in the dashboard' }],
   });
 }
@@ -279,6 +279,6 @@ function leavesDashboard(): Refusal {
 function stateMismatch(): Refusal {
   return new Refusal(
     'oauth_state_mismatch',
-    'This sign-in was not begun in this browser, is over, or has taken too long. Begin it again.',
+    'This sign-in was not started in this browser, is already done, or took too long. Start it again.',
   );
 }

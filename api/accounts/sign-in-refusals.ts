@@ -2,10 +2,7 @@ import { Refusal } from '../../domain/refusal.js';
 
 /** The refusal of a code that is wrong, has lapsed, or was never sent, in the same words. */
 export function wrongCode(): Refusal {
-  return new Refusal(
-    'code_invalid',
-    'This code is not right, or is not valid any more. Check it, or ask for a new one.',
-  );
+  return new Refusal('code_invalid', 'This code is wrong or has expired. Check it, or ask for a new one.');
 }
 
 /** The refusal of one more mailed code. */
@@ -13,7 +10,7 @@ export function tooManyCodes(retryAfterMs: number): Refusal {
   const retryAfterSeconds = Math.ceil(retryAfterMs / 1000);
   return new Refusal(
     'code_request_rate_limited',
-    `You asked for a code a moment ago, or too often. Look for the last mail, or try again in ${retryAfterSeconds} seconds.`,
+    `You asked for a code too recently or too often. Check your last email, or try again in ${retryAfterSeconds} seconds.`,
     { retryAfterSeconds },
   );
 }

@@ -65,7 +65,7 @@ function addKey(deps: ApiDeps): Step {
       }
       return added;
     });
-    if (row === 'known') throw new Refusal('duplicate_key', 'You have this key already.', { fingerprint });
+    if (row === 'known') throw new Refusal('duplicate_key', 'You already have this key.', { fingerprint });
     if (row === 'too many') throw tooManyKeys();
     ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
   };
@@ -92,7 +92,7 @@ export function tooManyKeys(): Refusal {
   const { maxSshKeys: maxKeys } = accountLimits;
   return new Refusal(
     'too_many_keys',
-    `You have ${maxKeys} keys, as many as one may have. Remove one that you no longer use: DELETE /v1/ssh-keys/:id.`,
+    `You have ${maxKeys} keys, the most you can have. Remove one that you no longer use: DELETE /v1/ssh-keys/:id.`,
     { maxKeys },
   );
 }

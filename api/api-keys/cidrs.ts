@@ -26,7 +26,7 @@ export function readCidr(text: string): ReadCidr {
   // A range whose address lies within it is a mistake of one or the other.
   if (bits.slice(prefix).includes('1')) {
     return {
-      fault: `must begin with the first address of its range: nothing of it may be set beyond /${length}`,
+      fault: `must start with the first address of its range: no bit may be set beyond /${length}`,
     };
   }
   return { cidr: `${address}/${prefix}` };

@@ -25,7 +25,7 @@ export const apiKeyOperations: readonly Operation[] = [
     tag,
     summary: 'The keys of your programs',
     description:
-      'The newest first. Those that have ended stay for 90 days, those that rented something for good.',
+      'Newest first. Expired and revoked keys stay for 90 days, or forever if they rented something.',
     query: apiKeysQuery,
     answers: [pageOf('apiKeys', apiKey, exampleApiKey)],
   },
@@ -34,14 +34,14 @@ export const apiKeyOperations: readonly Operation[] = [
     path: '/v1/api-keys',
     name: 'createApiKey',
     tag,
-    summary: 'Makes a key',
+    summary: 'Creates a key',
     description: [
-      'The key is in this answer and nowhere else; it is sent as `Authorization: Bearer gpur_…`. It holds for',
-      `${apiKeyMs / DAY} days, or until \`expiresAt\`, a year ahead at most. Scopes do not hold one another: \`read\` reads`,
+      'The key is only in this answer. Send it as `Authorization: Bearer gpur_…`. It is valid for',
+      `${apiKeyMs / DAY} days, or until \`expiresAt\`, at most a year ahead. Scopes do not include each other: \`read\` reads`,
       'everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing`',
-      'reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor',
-      `changes cards, auto-topup or notices. Without \`allowedCidrs\` it may be used from anywhere. With \`spendCapCents\` what its rentals cost and may still cost never passes that sum, and it sees its own rentals alone. With \`ends: own\`, as for agents, it ends and limits no machine that it did not open. A user has ${maxApiKeys} keys`,
-      `that hold, at most. It takes a sign-in that is younger than ${freshProofMs / MINUTE} minutes.`,
+      'reads everything under /v1/billing and opens payment pages. No key can create keys, webhooks or stored SSH keys, or',
+      `change cards, automatic top-ups or notices. Without \`allowedCidrs\` it works from anywhere. With \`spendCapCents\`, its rentals can never cost more than that in total, and it sees only its own rentals. With \`ends: own\`, made for agents, it can stop and limit only machines that it opened. A user can have ${maxApiKeys} keys`,
+      `active. This needs a sign-in less than ${freshProofMs / MINUTE} minutes.`,
     ].join(' '),
     body: {
       schema: apiKeySchema,
@@ -84,7 +84,7 @@ export const apiKeyOperations: readonly Operation[] = [
     tag,
     summary: 'Changes a key that is not revoked',
     description:
-      'Its scopes and its end stay: make another one. What lets it be used from more addresses, or cost more, takes a fresh sign-in. A cap below what is spent and reserved becomes that sum, as the answer shows. The first cap is refused while a rental of the key has no limit (`cap_reserved`).',
+      'Its scopes and expiry can’t change: create another key for that. To allow more addresses or spending, you need a fresh sign-in. A cap below what is spent and reserved becomes that sum, as the answer shows. The first cap is refused while a rental of the key has no limit (`cap_reserved`).',
     parameters,
     body: {
       schema: apiKeyChangeSchema,
@@ -103,9 +103,9 @@ export const apiKeyOperations: readonly Operation[] = [
     path: '/v1/api-keys/:id',
     name: 'revokeApiKey',
     tag,
-    summary: 'Revokes a key for good',
+    summary: 'Revokes a key',
     description:
-      'Its streams end within 2 seconds. What it rented runs on, or with `stopMachines=true` is stopped: nothing is charged for the time after this request. Again, it only stops machines.',
+      'You can’t undo this. Its streams end within 2 seconds. Its machines keep running, or stop with `stopMachines=true`: you are not charged for the time after this request. Call it again to stop machines later.',
     parameters,
     query: revokeQuery,
     answers: [{ description: 'Revoked.', schema: done, examples: [{ ok: true }] }],

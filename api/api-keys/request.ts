@@ -68,7 +68,7 @@ export const apiKeyChangeSchema = joi.object<ApiKeyChangeRequest>(fields).min(1)
 
 /** The query of DELETE /v1/api-keys/:id. */
 export const revokeQuery = joi.object<{ stopMachines: boolean }>({
-  stopMachines: joi.boolean().default(false).description('Whether what it rented is stopped as well.'),
+  stopMachines: joi.boolean().default(false).description('Whether to stop its machines, too.'),
 });
 
 /** Tells whether another cap lets the rentals of a key cost more. Cents; null: no cap. */
@@ -81,9 +81,9 @@ export const apiKeysQuery = joi.object<{ cursor?: string; pageSize: number }>(pa
 /** @throws Refusal validation_failed for an end that is over, or more than a year away */
 export function refuseEnd(expiresAt: Date | undefined, now: Date): void {
   if (expiresAt === undefined) return;
-  if (expiresAt <= now) throw fieldRefusal('expiresAt', 'expiresAt must lie ahead');
+  if (expiresAt <= now) throw fieldRefusal('expiresAt', 'expiresAt must be in the future');
   if (expiresAt.getTime() > now.getTime() + apiKeyMaxMs) {
-    throw fieldRefusal('expiresAt', 'expiresAt must be within a year: make another key then');
+    throw fieldRefusal('expiresAt', 'expiresAt must be within a year: create another key then');
   }
 }
 
@@ -91,7 +91,7 @@ export function refuseEnd(expiresAt: Date | undefined, now: Date): void {
 export function tooManyApiKeys(): Refusal {
   return new Refusal(
     'too_many_keys',
-    `You have ${maxKeys} API keys, as many as one may have. Revoke one that you no longer use: DELETE /v1/api-keys/:id.`,
+    `You have ${maxKeys} API keys, the most you can have. Revoke one that you no longer use: DELETE /v1/api-keys/:id.`,
     { maxKeys },
   );
 }
@@ -113,7 +113,7 @@ export function refuseToEnd(
   if (caller?.kind !== 'key' || caller.ends === 'all' || rental.api_key_id === caller.keyId) return;
   throw new Refusal(
     'key_ends_own',
-    'This API key ends and limits only machines that it opened, and it did not open this one. Use a sign-in, or a key that ends all.',
+    'This API key can stop and limit only machines that it opened, and it did not open this one. Sign in, or use a key that can stop all machines.',
     { rentalId: rental.id },
   );
 }

@@ -22,21 +22,21 @@ export const apiKeyFields = {
   scopes: listOf(apiKeyScope),
   ends: {
     ...named('ApiKeyEnds', oneOf(apiKeyEnds)),
-    description: 'Which machines it may end: all of yours, or those alone that it opened.',
+    description: 'Which machines it may stop: all of yours, or only those that it opened.',
   },
-  allowedCidrs: orNull(listOf(text), 'From where it may be used; null: from anywhere.'),
+  allowedCidrs: orNull(listOf(text), 'Addresses that may use it; null: anywhere.'),
   expiresAt: instant,
-  spendCapCents: orNull(cents('What its rentals may cost in all.'), 'Null: it has no cap.'),
-  spentCents: cents('What its rentals have cost.'),
-  reservedCents: cents('What its rentals may still cost.'),
-  leftCents: orNull(cents('What a new rental of it may cost.'), 'Null: it has no cap.'),
+  spendCapCents: orNull(cents('How much its rentals may cost in total.'), 'Null: it has no cap.'),
+  spentCents: cents('How much its rentals have cost.'),
+  reservedCents: cents('How much its rentals may still cost.'),
+  leftCents: orNull(cents('How much a new rental of it may cost.'), 'Null: it has no cap.'),
   createdAt: instant,
   lastUsedAt: orNull(instant, 'To the minute; null: never.'),
   lastUsedAddress: orNull(text, 'From where.'),
   revokedAt: orNull(instant, 'Null until somebody revokes it.'),
   suspendedAt: orNull(
     instant,
-    'The service lost data, and may have forgotten that the key was revoked. It rests from then on, until its owner signs in.',
+    'Set when we lost data and may have lost the key’s revocation. It is suspended from then on, until its owner signs in.',
   ),
 };
 

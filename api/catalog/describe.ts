@@ -29,8 +29,8 @@ const share = { type: 'number', minimum: 0, maximum: 1 } as const;
 export const spread = named(
   'Spread',
   object({
-    p50: { ...count, description: 'Half took no longer.' },
-    p90: { ...count, description: 'Nine of ten took no longer.' },
+    p50: { ...count, description: 'Half took this long or less.' },
+    p90: { ...count, description: 'Nine of ten took this long or less.' },
   }),
 );
 
@@ -54,9 +54,9 @@ export const listing = named(
         object({
           createSuccess: {
             ...share,
-            description: 'The share of the machines asked for that came up.',
+            description: 'The share of the machines ordered that started.',
           },
-          timeToSshSeconds: orNull(spread, 'Null below 20 machines that came up.'),
+          timeToSshSeconds: orNull(spread, 'Null below 20 machines that started.'),
           lossesPer1000Hours: orNull(
             {
               type: 'number',
@@ -65,11 +65,11 @@ export const listing = named(
             },
             'Null below 20 hours of running.',
           ),
-          samples: { ...count, description: 'How many machines were asked for.' },
+          samples: { ...count, description: 'How many machines were ordered.' },
           days: count,
         }),
       ),
-      'What our own rentals of the last 30 days say of such machines, by provider and family. Null below 20 samples.',
+      'Measured from our own rentals of the last 30 days, by provider and family. Null below 20 samples.',
     ),
   }),
 );
@@ -90,9 +90,9 @@ const point = named(
     at: { ...instant, description: 'The beginning of the hour.' },
     lowestPricePerHourCents: orNull(
       cents('Of the cheapest machine in the hour.'),
-      'Null when nothing was on sale.',
+      'Null when there were no offers.',
     ),
-    available: { ...count, description: 'How many offers there were at the last look in the hour.' },
+    available: { ...count, description: 'How many offers there were when last checked in the hour.' },
   }),
 );
 
@@ -136,9 +136,9 @@ export const catalogOperations: readonly Operation[] = [
     scope: 'read',
     name: 'listListings',
     tag,
-    summary: 'What can be rented now, cheapest first',
+    summary: 'Machines you can rent now, cheapest first',
     description:
-      'The ETag stands for what the answer says: send it as If-None-Match, and 304 tells that nothing has changed. It costs a request like any other.',
+      'Send the ETag as If-None-Match to get 304 when nothing has changed. It counts as a request like any other.',
     query: listingQuery,
     answers: [
       {
@@ -146,7 +146,7 @@ export const catalogOperations: readonly Operation[] = [
         links: { createRental: { body: wish }, createQuote: { body: wish } },
         headers: { ETag: text },
       },
-      { status: 304, description: 'It is what If-None-Match names.', headers: { ETag: text } },
+      { status: 304, description: 'Send it as If-None-Match.', headers: { ETag: text } },
     ],
     refusals: ['invalid_count'],
   },
@@ -179,7 +179,7 @@ export const catalogOperations: readonly Operation[] = [
     scope: 'read',
     name: 'showFamilyHistory',
     tag,
-    summary: 'What a GPU family cost in the last 90 days, by the hour',
+    summary: 'Hourly prices of a GPU family over the last 90 days',
     parameters: [
       {
         name: 'id',
@@ -193,7 +193,7 @@ export const catalogOperations: readonly Operation[] = [
     answers: [
       {
         description:
-          'The hours in UTC, oldest first, up to the present one. An hour without a price is one in which nothing was on sale; an hour that is missing is one in which nobody looked.',
+          'The hours in UTC, oldest first, including the current one. An hour without a price had no offers; a missing hour was not recorded.',
         schema: named('FamilyHistory', object({ familyId, points: listOf(point) })),
         examples: [
           {
@@ -214,7 +214,7 @@ export const catalogOperations: readonly Operation[] = [
     scope: 'read',
     name: 'listTemplates',
     tag,
-    summary: 'What a machine can start with',
+    summary: 'Software templates',
     answers: [
       {
         description: 'All templates.',

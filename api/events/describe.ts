@@ -21,7 +21,7 @@ import { eventsQuery, streamQuery } from './query.js';
 const seq: JsonSchema = {
   type: 'integer',
   minimum: 1,
-  description: 'Its number in your feed: 1, 2, 3 and so on, without a gap but one before a `feed.resync`.',
+  description: 'Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`.',
 };
 
 /** An event, as pages, streams and webhooks tell it. */
@@ -31,11 +31,11 @@ export const eventSchema = named(
     id: idOf('evt'),
     seq,
     type: named('EventType', oneOf(eventTypes)),
-    entityId: { ...text, description: 'The id of what it happened to: a rental, a top-up, an invoice …' },
+    entityId: { ...text, description: 'The id of the rental, top-up, invoice … concerned.' },
     data: {
       type: 'object',
       additionalProperties: true,
-      description: 'Ids and what changed; which fields depends on the type. Fields may be added.',
+      description: 'Ids and what changed. The fields depend on the type, and more may be added.',
     },
     createdAt: { ...instant, description: 'When it happened.' },
   }),
@@ -163,7 +163,7 @@ export const eventOperations: readonly Operation[] = [
     scope: 'read',
     name: 'listEvents',
     tag: 'Events',
-    summary: 'What happened to the account, in order',
+    summary: 'Events of the account, in order',
     description: [
       'Oldest first. Ask again with `after` as the `lastSeq` of the answer: you are at the end when it does not move.',
       'Without `after` the answer begins with the oldest event that is kept (30 days). An `after` that no kept event',

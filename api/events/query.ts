@@ -44,10 +44,7 @@ export const streamQuery = joi.object<StreamQuery>(fields);
 export function readEventsQuery(ctx: ApiContext) {
   const { after, before, types, pageSize } = readQuery(ctx, eventsQuery);
   if (after !== undefined && before !== undefined) {
-    throw fieldRefusal(
-      'before',
-      'before and after do not go together: the one reads back, the other forward',
-    );
+    throw fieldRefusal('before', 'before and after can’t be combined: one reads backward, the other forward');
   }
   return { after, before, types: typesOf(types), limit: pageSize };
 }
@@ -77,7 +74,7 @@ function typesOf(text: string | undefined): readonly EventType[] | undefined {
   const shown = unknown.length <= 50 ? unknown : `${unknown.slice(0, 50)}…`;
   throw fieldRefusal(
     'types',
-    `types must be a comma-separated list of event types, and “${shown}” is none; there are: ${eventTypes.join(', ')}`,
+    `types must be a comma-separated list of event types, and “${shown}” is not one. Use: ${eventTypes.join(', ')}`,
   );
 }
 
@@ -89,7 +86,7 @@ function isEventType(name: string): name is EventType {
 export function resyncRefusal({ firstSeq, lastSeq }: FeedRange): Refusal {
   return new Refusal(
     'resync',
-    `What comes after this event is not kept, or it is none of yours. Read your rentals and balance anew, and go on with after=${lastSeq}.`,
+    `We no longer have the events after this one, or it is not yours. Read your rentals and balance again, then continue with after=${lastSeq}.`,
     { firstSeq, lastSeq },
   );
 }

@@ -60,7 +60,7 @@ export function holderOf(caller: Caller): Holder {
 export function refuseForeignPages(ctx: ApiContext, allowed: readonly string[]): void {
   const origin = ctx.get('Origin');
   if (origin === '' || allowed.includes(origin)) return;
-  throw new Refusal('forbidden', 'Pages of this origin may not open streams. Add it to the allowed origins.');
+  throw new Refusal('forbidden', 'Pages from this origin can’t open streams. Add it to the allowed origins.');
 }
 
 /** Sets the status and the headers of a stream: nothing between us and the client may keep or pack what it is told. */

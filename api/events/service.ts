@@ -240,5 +240,5 @@ class Streams implements EventStreams {
 const COMMENT_TICK_MS = 1_000;
 
 function aboutToEnd(): Refusal {
-  return new Refusal('temporarily_unavailable', 'This process is about to end. Connect again.');
+  return new Refusal('temporarily_unavailable', 'This server is shutting down. Connect again.');
 }

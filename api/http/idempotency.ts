@@ -54,7 +54,7 @@ export async function claimKey(
   if (!claim.sameBody) {
     throw new Refusal(
       'idempotency_conflict',
-      'This Idempotency-Key came with another body before. Use a new key for a new request.',
+      'You already used this Idempotency-Key with a different body. Use a new key for a new request.',
     );
   }
   return { name, claim };

@@ -282,17 +282,19 @@ async function lookForTheLastTime<Id extends string, Row>(
 ): Promise<Answer<Row>> {
   if (attempt.givesUpEarly) {
     const message =
-      'The first request with this Idempotency-Key is still being worked on. Try again in a few seconds.';
+      'The first request with this Idempotency-Key is still in progress. Try again in a few seconds.';
     return later(new Refusal('idempotency_in_progress', message, { [run.opening.idName]: attempt.id }));
   }
   const word = await readLastWord(run, attempt);
   if (word instanceof Refusal) return refused(word);
   if (word.kind === 'there') return opened(word.row);
   if (word.kind === 'never') {
-    const message = 'This could not be done in time. Nothing was done, and nothing will be: try again.';
+    const message = 'We could not do this in time. Nothing happened, and nothing will. Try again.';
     return later(new Refusal('temporarily_unavailable', message, { outcome: 'not_done' }));
   }
-  return later(new Refusal('temporarily_unavailable', 'It could not be found out in time.'));
+  return later(
+    new Refusal('temporarily_unavailable', 'We could not check this in time. Try again in a few seconds.'),
+  );
 }
 
 /** Reads the last word. A look that fails, or takes for ever, knows nothing. */
@@ -379,8 +381,5 @@ const noAnswerIn = (limitMs: number) => (): Error =>
 /** @throws Refusal when Temporal can't be reached: the request never leaves */
 async function refuseWhenUnreachable({ temporal, settings }: ApiDeps): Promise<void> {
   if (await temporal.isReachable(settings.reachMs)) return;
-  throw new Refusal(
-    'temporarily_unavailable',
-    'The service can’t take this on right now. Try again in a few seconds.',
-  );
+  throw new Refusal('temporarily_unavailable', 'We can’t do this right now. Try again in a few seconds.');
 }

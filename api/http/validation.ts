@@ -176,5 +176,5 @@ function refusalOf(faults: readonly FieldFault[], said?: RefusalCode): Refusal {
   const code = said ?? (narrow && NARROW[narrow.field]) ?? 'validation_failed';
   const text = faults.map((fault) => fault.message).join('; ');
   const fields = faults.map(({ field, message }) => ({ field, message }));
-  return new Refusal(code, `The request is not right: ${text}.`, { fields });
+  return new Refusal(code, `The request is invalid: ${text}.`, { fields });
 }

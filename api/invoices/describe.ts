@@ -42,7 +42,7 @@ const invoice = named(
     id: idOf('inv'),
     status: invoiceStatus,
     reason: invoiceReason,
-    amountCents: cents('What is owed.'),
+    amountCents: cents('How much you owe.'),
     currency: oneOf(['USD']),
     rentalId: orNull(idOf('rent')),
     processorInvoiceId: orNull(text),

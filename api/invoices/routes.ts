@@ -68,7 +68,7 @@ async function readPayUrl(ctx: ApiContext, deps: ApiDeps, mirrorId: string | nul
     ctx.state.log.error({ err: error, mirrorId }, 'the page of an invoice could not be read');
     throw new Refusal(
       'temporarily_unavailable',
-      'The payment processor can’t be reached right now. Try again in a few seconds.',
+      'We can’t reach the payment processor right now. Try again in a few seconds.',
     );
   }
 }

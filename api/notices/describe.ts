@@ -45,7 +45,7 @@ export const noticeOperations: readonly Operation[] = [
     scope: 'read',
     name: 'showNotices',
     tag,
-    summary: 'What you are told by mail without having asked',
+    summary: 'Emails that you get without asking',
     answers: [
       { description: 'Every kind.', schema: settings, examples: [presentNotices(new Set(['rental_lost']))] },
     ],
@@ -55,9 +55,9 @@ export const noticeOperations: readonly Operation[] = [
     path: '/v1/notices',
     name: 'saveNotices',
     tag,
-    summary: 'Switches kinds of these mails on or off',
+    summary: 'Turns kinds of these emails on or off',
     description:
-      'A kind that is left out stays as it is. A kind that can’t be switched off may be sent as true.',
+      'A kind that you leave out stays as it is. A kind that can’t be turned off may be sent as true.',
     body: { schema: noticesSchema, examples: [{ kinds: { rental_lost: false, rental_auto_stop: true } }] },
     answers: [
       {
@@ -72,7 +72,7 @@ export const noticeOperations: readonly Operation[] = [
     path: unsubscribePath,
     name: 'askBeforeUnsubscribing',
     tag,
-    summary: 'The page behind the link in a mail: it asks, and changes nothing',
+    summary: 'The page behind the link in an email: it asks, and changes nothing',
     isPublic: true,
     parameters: [token],
     answers: [{ ...page, description: 'The page.' }, ...deadLinks],
@@ -82,8 +82,8 @@ export const noticeOperations: readonly Operation[] = [
     path: unsubscribePath,
     name: 'unsubscribe',
     tag,
-    summary: 'Switches the mails of a link’s kind off, without signing in',
-    description: 'One click, as RFC 8058 says. The body is not looked at; a repetition changes nothing.',
+    summary: 'Turns off the emails of a link’s kind, without signing in',
+    description: 'One click, as in RFC 8058. The body is ignored, and repeating it changes nothing.',
     isPublic: true,
     parameters: [token],
     answers: [{ ...page, description: 'A page: they are off.' }, ...deadLinks],

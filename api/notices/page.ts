@@ -7,32 +7,32 @@ const POLICY =
 
 /** Asks whether mails of a kind are to be switched off. The form goes to the page's own address. */
 export function showQuestion(ctx: ApiContext, kind: OptionalKind): void {
-  show(ctx, 200, 'Switch these mails off?', [
-    `<p>They tell you this: ${textOf(kind)}</p>`,
-    '<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Switch them off</button></form>',
-    '<p>All other mails stay as they are.</p>',
+  show(ctx, 200, 'Turn off these emails?', [
+    `<p>You get them about this: ${textOf(kind)}</p>`,
+    '<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Turn them off</button></form>',
+    '<p>You still get all other emails.</p>',
   ]);
 }
 
 /** Tells that mails of a kind are off. */
 export function showOff(ctx: ApiContext, kind: OptionalKind): void {
-  show(ctx, 200, 'These mails are off', [
-    `<p>You get no more mails that tell you this: ${textOf(kind)}</p>`,
-    '<p>Sign in to switch them on again: <code>PUT /v1/notices</code>.</p>',
+  show(ctx, 200, 'These emails are off', [
+    `<p>We no longer email you about this: ${textOf(kind)}</p>`,
+    '<p>To turn them back on, sign in and use <code>PUT /v1/notices</code>.</p>',
   ]);
 }
 
 /** Answers a link that this installation did not make. */
 export function showUnknown(ctx: ApiContext): void {
   show(ctx, 404, 'This link does not work', [
-    '<p>It was not copied whole, or is not ours. Open it from the mail itself, or sign in and use <code>PUT /v1/notices</code>.</p>',
+    '<p>It is incomplete, or not ours. Open it from the email itself, or sign in and use <code>PUT /v1/notices</code>.</p>',
   ]);
 }
 
 /** Answers a link of an old mail. */
 export function showExpired(ctx: ApiContext): void {
   show(ctx, 410, 'This link has expired', [
-    '<p>Nothing was changed. Use the link of a newer mail, or sign in and use <code>PUT /v1/notices</code>.</p>',
+    '<p>Nothing was changed. Use the link in a newer email, or sign in and use <code>PUT /v1/notices</code>.</p>',
   ]);
 }
 

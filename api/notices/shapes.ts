@@ -24,7 +24,7 @@ export const noticesSchema = joi.object<NoticeChanges>({
 /** What is about money, or about who may enter the account, may be sent as it is read: on. */
 function alwaysOn() {
   return joi.boolean().valid(true).messages({
-    'any.only': '{{#label}} can’t be switched off: it is about money, or about who may enter the account',
+    'any.only': '{{#label}} can’t be turned off: it is about your money or access to your account',
   });
 }
 

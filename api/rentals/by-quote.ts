@@ -34,7 +34,8 @@ export function readQuoteBody(ctx: ApiContext): QuoteBody | undefined {
   if (others.length > 0) {
     throw manyFieldsRefusal(
       others,
-      (field) => `${field} can’t be sent with quoteId: the quote says it. Ask for another quote to change it`,
+      (field) =>
+        `${field} can’t be combined with quoteId, because the quote sets it. Get another quote to change it`,
     );
   }
   return readBody(ctx, quoteBodySchema);

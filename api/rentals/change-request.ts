@@ -44,7 +44,7 @@ export function readChange(ctx: ApiContext): { body: ChangeBody; asked: AskedCha
   const body = readBody(ctx, changeSchema);
   const { name, labels, maxSpendCents, autoStopAt, autoStopAfterHours: hours } = body;
   if (autoStopAt !== undefined && hours !== undefined) {
-    throw fieldRefusal('autoStopAt', 'autoStopAt may not be sent together with autoStopAfterHours');
+    throw fieldRefusal('autoStopAt', 'autoStopAt can’t be combined with autoStopAfterHours');
   }
   const asked: AskedChange = {
     ...(name !== undefined && { name: textOrNull(name) }),
@@ -66,6 +66,6 @@ export function refuseTooLate({ autoStopAt }: AskedChange, runningAt: Date | nul
   if (typeof autoStopAt !== 'string' || new Date(autoStopAt) <= latest) return;
   throw fieldRefusal(
     'autoStopAt',
-    `autoStopAt must be ${latest.toISOString()} or earlier: ${autoStopMaxHours} hours of running at most`,
+    `autoStopAt must be ${latest.toISOString()} or earlier: a machine runs at most ${autoStopMaxHours} hours`,
   );
 }

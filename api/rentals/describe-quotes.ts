@@ -29,10 +29,10 @@ export const quote = named(
     quoteId: idOf('quo'),
     expiresAt: { ...instant, description: 'Until then POST /v1/rentals takes it: a minute.' },
     listing,
-    pricePerHourCents: cents('Nothing dearer is bought by this quote.'),
-    holdCents: cents('What is reserved while the machine runs its first hour.'),
+    pricePerHourCents: cents('You never pay more with this quote.'),
+    holdCents: cents('Reserved while the machine runs its first hour.'),
     maxSpendCents: orNull(
-      cents('The limit that it is opened with: yours; under a cap or a hard budget always one.'),
+      cents('The spending limit it starts with: yours, or one that a cap or hard budget sets.'),
       'Null without a limit.',
     ),
     capLeftCents: orNull(
@@ -48,13 +48,13 @@ export const quote = named(
       'Null without a limit.',
     ),
     walletAfterCents: cents('What is available once the hour is reserved; below 0 when it can’t be.'),
-    missingCents: { ...count, description: 'What has to be paid in first; 0 when nothing is missing.' },
-    runwaySecondsAfter: { ...count, description: 'How long the money lasts while all of it runs on.' },
+    missingCents: { ...count, description: 'How much you have to add first; 0 when your balance suffices.' },
+    runwaySecondsAfter: { ...count, description: 'How long your balance lasts with everything running.' },
     expectedReadySeconds: orNull(
       spread,
-      'From the create until it runs, by the machines of the last 30 days. Null when there were too few.',
+      'From the request until it runs, measured on machines of the last 30 days. Null when there were too few.',
     ),
-    alternatives: { ...alternatives, description: 'What else can be had now.' },
+    alternatives: { ...alternatives, description: 'What else is available now.' },
   }),
 );
 
@@ -82,9 +82,9 @@ export const quoteOperations: readonly Operation[] = [
     scope: 'rentals',
     name: 'createQuote',
     tag,
-    summary: 'What a rental would cost, for a minute',
+    summary: 'Quotes a rental, for a minute',
     description:
-      'It takes what POST /v1/rentals takes, and buys nothing. POST /v1/rentals with its `quoteId` alone rents at the quoted price or below.',
+      'Takes the same body as POST /v1/rentals, and rents nothing. POST /v1/rentals with only its `quoteId` rents at the quoted price or less.',
     body: {
       schema: newRental,
       examples: [
@@ -95,7 +95,7 @@ export const quoteOperations: readonly Operation[] = [
     answers: [
       {
         description:
-          'The quote. Too little money is no refusal here: missingCents tells it, as capLeftCents and budgetLeftCents do.',
+          'The quote. A low balance is not refused here: see missingCents, capLeftCents and budgetLeftCents.',
         schema: quote,
         examples: [
           exampleQuote,

@@ -36,7 +36,7 @@ export const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes a retry safe: for a day, a request with the same key and body is answered as the first one was. Printable ASCII.',
+    'Makes retries safe: for a day, a request with the same key and body gets the first one’s answer. Printable ASCII.',
   schema: {
     type: 'string',
     pattern: '^[ -~]+$',
@@ -68,18 +68,18 @@ const rental = named(
     status: rentalStatus,
     phase: orNull(
       named('RentalPhase', oneOf(rentalPhases)),
-      'How far its machine is: null once it ends. Phases go forward only, except when `attempt` rises.',
+      'How far its machine is; null once it ends. Phases only go forward, except when `attempt` rises.',
     ),
     phaseSince: orNull(instant, 'Null without a phase.'),
     attempt: orNull(
       count,
-      'Which machine the phase is of: it rises when another one is bought in place of one that did not come. Null once it is ready, and without a phase.',
+      'Which machine the phase is about: it rises when we order another one because the last did not start. Null once it is ready, and without a phase.',
     ),
     expectedReadyAt: orNull(
       {
         ...instant,
         description:
-          'When half of such machines were ready lately; once that has passed, when nine of ten were.',
+          'When half of such machines were ready recently; after that time, when nine of ten were.',
       },
       'Null once it is ready, when both have passed, and when too few such machines are known.',
     ),
@@ -97,18 +97,20 @@ const rental = named(
     port,
     username: orNull(text),
     hostKeyFingerprint: orNull(text),
-    startedAt: { ...instant, description: 'When it was asked for.' },
-    runningAt: orNull({ ...instant, description: 'From when on it is charged.' }),
+    startedAt: { ...instant, description: 'When you requested it.' },
+    runningAt: orNull({ ...instant, description: 'When billing started.' }),
     stoppedAt: orNull(instant),
     terminatedAt: orNull({ ...instant, description: 'When the machine was gone at the upstream.' }),
     autoStopAt: orNull(instant),
     maxSpendCents: orNull(whole),
     totalChargedCents: cents('So far, less what was refunded.'),
-    writtenOffCents: cents('What could not be had and is not asked for: less than the smallest invoice.'),
-    error: orNull(text, 'Told when status is failed.'),
+    writtenOffCents: cents(
+      'What your balance did not cover and you don’t owe, because it is less than the smallest invoice.',
+    ),
+    error: orNull(text, 'Set when status is failed.'),
     failure: orNull(
       named('RentalFailure', object({ code: oneOf(['not_provisioned', 'lost_at_start']), message: text })),
-      'Told when status is failed: whether the machine never came up, or was lost within a minute.',
+      'Set when status is failed: whether the machine never started, or was lost within a minute.',
     ),
     stopReason: orNull(stopReason),
     warnings,
@@ -181,10 +183,10 @@ const stopped = named(
   object({
     id: idOf('rent'),
     status: rentalStatus,
-    finalChargedCents: orNull(cents('What it came to.'), 'Null until it is settled.'),
+    finalChargedCents: orNull(cents('The final amount.'), 'Null until the final bill.'),
     refundedCents: orNull(
-      cents('What of the first hour’s hold was given back.'),
-      'Null until it is settled.',
+      cents('How much of the first hour’s hold was returned.'),
+      'Null until the final bill.',
     ),
   }),
 );
@@ -231,7 +233,7 @@ export const rentalOperations: readonly Operation[] = [
     tag,
     summary: 'Rents the cheapest machine that matches',
     description:
-      'One hour of its cost is reserved. Poll GET /v1/rentals/{id} every 2 seconds until it is running; it is charged by the second from then on. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`. With a `quoteId` alone it rents what was quoted, at that price or below; whoever sends it again gets the same rental.',
+      'Reserves one hour of its cost. Poll GET /v1/rentals/{id} every 2 seconds until it is running; from then on it is charged by the second. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`. With only a `quoteId` it rents what was quoted, at that price or less; sending it again returns the same rental.',
     parameters: [idempotencyKey],
     body: {
       schema: { oneOf: [newRental, named('TakenQuote', jsonSchemaOf(quoteBodySchema))] },
@@ -295,7 +297,7 @@ export const rentalOperations: readonly Operation[] = [
     tag,
     summary: 'Changes a rental’s name, labels and limits',
     description:
-      'What is sent is changed, to just that; null takes a limit away. Times count from `runningAt`. A limit below what was used ends the rental now, at what was used: nothing is given back. Under the cap of its API key, or a hard budget, a rental always has a limit, and a raise reserves what it adds. Labels can be changed until it is settled, the name always.',
+      'Changes only what you send; null removes a limit. Times count from `runningAt`. A limit below what was already used stops the rental now, and you pay for what was used. Under the cap of its API key or a hard budget, a rental always has a limit, and raising it reserves the difference. You can change labels until the final bill, and the name at any time.',
     parameters: [rentalId, idempotencyKey],
     body: {
       schema: changeSchema,
@@ -326,12 +328,12 @@ export const rentalOperations: readonly Operation[] = [
     scope: 'rentals',
     name: 'stopRental',
     tag,
-    summary: 'Ends a rental',
-    description: 'Nothing is charged for the time after this request, whatever else fails.',
+    summary: 'Stops a rental',
+    description: 'You are not charged for the time after this request, whatever else fails.',
     parameters: [rentalId],
     answers: [
       {
-        description: 'It ends; the amounts are there as soon as it is settled.',
+        description: 'It is stopping. The amounts appear with the final bill.',
         schema: stopped,
         examples: [
           { id, status: 'stopping', finalChargedCents: 20, refundedCents: 30 },
@@ -347,7 +349,7 @@ export const rentalOperations: readonly Operation[] = [
     scope: 'read',
     name: 'showMeter',
     tag,
-    summary: 'What a rental has used so far',
+    summary: 'The cost of a rental so far',
     parameters: [rentalId],
     answers: [
       {
@@ -374,12 +376,12 @@ export const rentalOperations: readonly Operation[] = [
     scope: 'read',
     name: 'showCharges',
     tag,
-    summary: 'What a rental was charged, by hour or by day',
+    summary: 'The charges of a rental, by hour or by day',
     parameters: [rentalId],
     query: chargesQuery,
     answers: [
       {
-        description: 'Hours or days in which something was charged or refunded, oldest first.',
+        description: 'Hours or days with a charge or refund, oldest first.',
         schema: charges,
         examples: [
           {

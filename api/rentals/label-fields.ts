@@ -9,12 +9,12 @@ const textPattern = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 const { labelsMax, labelValueMaxChars } = rentalLimits;
 
 /** What a label's key may be, in words. */
-const keyWords = `a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and begins with a letter or a digit`;
+const keyWords = `a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and starts with a letter or digit`;
 
 /** Labels as a rental shows them (decision 105, "Changed rentals"). */
 export const labelsShown: JsonSchema = {
   type: 'object',
-  description: 'Your own words, by which statements are grouped; fixed once the rental is settled.',
+  description: 'Your own words, which statements can group by; fixed after the final bill.',
   maxProperties: labelsMax,
   propertyNames: { pattern: labelKeyPattern.source },
   additionalProperties: { type: 'string', maxLength: labelValueMaxChars },
@@ -26,7 +26,7 @@ export const labelsField = joi
   .pattern(labelKeyPattern, joi.text().allow('').maxChars(labelValueMaxChars))
   .max(labelsMax)
   .messages({
-    'object.unknown': `{{#label}} is no label: ${keyWords}`,
+    'object.unknown': `{{#label}} is not a label: ${keyWords}`,
     'object.max': `{{#label}} may be at most ${labelsMax} pairs`,
   })
   .meta({

@@ -88,7 +88,7 @@ export async function unavailable(
   db: Database,
   request: RentalRequest,
   tried: readonly ListingId[],
-  message = 'No machine on offer matches now. Try another family, region, GPU count or price.',
+  message = 'No available machine matches. Try another family, region, GPU count or price.',
 ): Promise<Refusal> {
   const besides: Besides = { listings: tried, countries: [], atAnyPrice: true };
   const alternatives = await findAlternatives(db, request, besides);

@@ -36,7 +36,7 @@ const ownKeysField = joi
   .items(joi.string().max(8_192))
   .min(1)
   .max(rentalLimits.maxOwnPublicKeys)
-  .description('OpenSSH public keys that enter this machine alone, beside those of sshKeyIds.');
+  .description('OpenSSH public keys for this machine only, in addition to sshKeyIds.');
 
 export const rentalSchema = joi.object<RentalBody>({
   familyId: joi.text().maxChars(64).required(),
@@ -96,7 +96,7 @@ export async function readRentalRequest(
   if (!isFamilyId(body.familyId)) {
     throw new Refusal(
       'unknown_family',
-      `There is no GPU family ${body.familyId}: GET /v1/catalog/families lists them.`,
+      `There is no GPU family ${body.familyId}. GET /v1/catalog/families lists them.`,
       { familyId: body.familyId },
     );
   }

@@ -183,7 +183,7 @@ async function waitForStop(ctx: ApiContext, deps: ApiDeps, rentalId: RentalId): 
 /** The refusal of a second stop. */
 export function alreadyStopped(rental: RentalRow): Refusal {
   const { status, finalChargedCents, refundedCents } = presentStop(rental);
-  return new Refusal('already_stopped', 'This rental has ended already.', {
+  return new Refusal('already_stopped', 'This rental has already ended.', {
     status,
     finalChargedCents,
     refundedCents,

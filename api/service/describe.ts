@@ -115,7 +115,7 @@ const webhook: Operation = {
 
 /** What is precompressed has a strong ETag for each content coding. */
 const tagged = { ETag: text };
-const unchanged = { status: 304, description: 'It is what If-None-Match names.', headers: tagged } as const;
+const unchanged = { status: 304, description: 'Send it as If-None-Match.', headers: tagged } as const;
 
 const description: readonly Operation[] = [
   {

@@ -15,7 +15,7 @@ export function plainPageRoutes(router: ApiRouter): void {
     const [title, text] = outcomeOf(ctx.query['session']);
     show(ctx, title, [
       text,
-      'The balance is at <a href="/v1/billing/balance">/v1/billing/balance</a>, your top-ups are at <a href="/v1/billing/topups">/v1/billing/topups</a>, for who is signed in.',
+      'Your balance is at <a href="/v1/billing/balance">/v1/billing/balance</a>, your top-ups are at <a href="/v1/billing/topups">/v1/billing/topups</a>, if you are signed in.',
     ]);
   });
 }
@@ -30,8 +30,8 @@ export function showIndex(ctx: ApiContext): void {
 /** The outcome's words. The address proves nothing, so they say no more than the payment page does. */
 function outcomeOf(session: unknown): [title: string, text: string] {
   if (session === 'success')
-    return ['Thank you', 'The payment page is done. The wallet is credited within seconds.'];
-  if (session === 'cancel') return ['Cancelled', 'The payment was cancelled. Nothing was charged.'];
+    return ['Thank you', 'Your payment is done. Your wallet is credited within seconds.'];
+  if (session === 'cancel') return ['Cancelled', 'The payment was cancelled. You were not charged.'];
   return ['Payments', 'Top up with POST /v1/billing/checkout.'];
 }
 

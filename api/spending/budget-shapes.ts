@@ -16,7 +16,7 @@ export const budgetSchema = joi.object<BudgetSettings>({
 export function readBudgetSettings(ctx: ApiContext): BudgetSettings {
   const settings = readBody(ctx, budgetSchema);
   if (settings.hard && settings.monthlyCents === null) {
-    throw fieldRefusal('hard', 'hard can’t be true without monthlyCents: nothing would fit');
+    throw fieldRefusal('hard', 'hard can’t be true without monthlyCents: you could rent nothing');
   }
   return settings;
 }

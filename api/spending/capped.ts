@@ -51,6 +51,6 @@ export function refuseWhenCapped(ctx: { readonly state: ApiState }): void {
   if (onlyOf(ctx) === undefined) return;
   throw new Refusal(
     'session_required',
-    'This API key has a cap, and sees its own rentals alone, and their bills: GET /v1/billing/ledger?rentalId=… shows one. Sign in for all else.',
+    'This API key has a cap, so it sees only its own rentals and their bills: GET /v1/billing/ledger?rentalId=… shows one. Sign in for everything else.',
   );
 }

@@ -38,8 +38,7 @@ const pot = {
   reservedCents: cents('What others may still cost.'),
   reservedBy: {
     ...listOf(holder),
-    description:
-      'The rentals that hold the rest, the largest part first: stopping one gives back what it did not use.',
+    description: 'The rentals that reserve the rest, largest first: stopping one frees what it did not use.',
   },
   unlimited: {
     ...listOf(named('UnlimitedRental', object({ rentalId: idOf('rent') }))),
@@ -66,11 +65,11 @@ export const exampleReserved = {
 const budget = named(
   'Budget',
   object({
-    monthlyCents: orNull(cents('What the rentals of a month may cost in all.'), 'Null: there is no budget.'),
+    monthlyCents: orNull(cents('How much the rentals of a month may cost.'), 'Null: there is no budget.'),
     hard: {
       type: 'boolean',
       description:
-        'Whether nothing is opened, and no limit raised, that does not fit. Else you are told only.',
+        'Whether rentals and raised limits that do not fit are refused. Otherwise you only get alerts.',
     },
     month,
     monthEndsAt: { ...instant, description: 'From then on the next month counts.' },
@@ -82,7 +81,7 @@ const budget = named(
     alertPercents: {
       ...listOf(count),
       description:
-        'The shares of the budget at which a mail and the event budget.reached tell of it, once a month each.',
+        'The shares of the budget at which you get an email and the event budget.reached, once a month each.',
     },
   }),
 );
@@ -117,7 +116,7 @@ export const budgetOperations: readonly Operation[] = [
     tag,
     summary: 'Sets what the rentals of a month may cost',
     description:
-      'At 50, 80 and 100 % of it you are told. A hard budget reserves: each rental gets a limit, four hours’ price where none is asked for, and what all may still cost never passes what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.',
+      'You get an alert at 50, 80 and 100 % of it. A hard budget reserves: each rental gets a limit (the price of four hours if you set none), and together they can never cost more than what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.',
     body: {
       schema: budgetSchema,
       examples: [{ monthlyCents: 50_000, hard: true }, { monthlyCents: null }],

@@ -51,7 +51,7 @@ export function autoTopupWarnings(row: AutoTopupRow, burnCents: number): string[
   const perCooldownCents = Math.ceil((burnCents * paymentLimits.autoTopupCooldownMs) / 3_600_000);
   if (!row.enabled || perCooldownCents <= row.topup_amount_cents) return [];
   return [
-    `Your machines use ${formatUsd(perCooldownCents)} in ${paymentLimits.autoTopupCooldownMs / 60_000} minutes, and the card is charged at most once in that time: raise topupAmountCents above ${perCooldownCents}.`,
+    `Your machines use ${formatUsd(perCooldownCents)} in ${paymentLimits.autoTopupCooldownMs / 60_000} minutes, and we charge your card at most once in that time: raise topupAmountCents above ${perCooldownCents}.`,
   ];
 }
 

@@ -48,7 +48,7 @@ function putSettings(deps: ApiDeps): Step {
     const { userId } = sessionOf(ctx);
     const settings = readBody(ctx, autoTopupSchema);
     if (settings.enabled && !deps.settings.billing.enabled) {
-      throw new Refusal('billing_disabled', 'Payments are switched off here, so nothing can be charged.');
+      throw new Refusal('billing_disabled', 'Payments are turned off here, so we can’t charge a card.');
     }
     const before = await findAutoTopup(deps.db, userId);
     refuseWhenCapIdle(settings, before);

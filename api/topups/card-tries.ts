@@ -31,13 +31,13 @@ export function countCardTries({ db, settings }: ApiDeps): CountCardTry {
 async function take(count: RequestCount, key: string): Promise<void> {
   const { allowed, resetMs } = await count.count(key);
   if (!allowed)
-    throw refusal('Too many payments and cards were begun in the last hour.', Math.ceil(resetMs / 1_000));
+    throw refusal('You started too many payments or cards in the last hour.', Math.ceil(resetMs / 1_000));
 }
 
 function refusal(why: string, retryAfterSeconds: number): Refusal {
   return new Refusal(
     'rate_limited',
-    `${why} Nothing was begun. Try again in ${inMinutes(retryAfterSeconds * SECOND)}, or ask support.`,
+    `${why} Nothing happened. Try again in ${inMinutes(retryAfterSeconds * SECOND)}, or contact support.`,
     { reason: 'too_many_card_tries', retryAfterSeconds },
   );
 }

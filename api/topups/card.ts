@@ -33,7 +33,7 @@ function beginSetup(deps: ApiDeps): Step {
     const { userId } = sessionOf(ctx);
     const { billing } = deps.settings;
     if (!billing.enabled) {
-      throw new Refusal('billing_disabled', 'Payments are switched off here, so no card can be saved.');
+      throw new Refusal('billing_disabled', 'Payments are turned off here, so you can’t save a card.');
     }
     await countTry(ctx, userId);
     const setup = await setUp(ctx, deps, userId);
@@ -58,7 +58,7 @@ async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<Ca
     ctx.state.log.error({ err: error, setupNo }, 'the saving of a card could not be begun');
     throw new Refusal(
       'temporarily_unavailable',
-      'The payment processor can’t be reached right now. No card was saved: try again in a few seconds.',
+      'We can’t reach the payment processor right now. No card was saved: try again in a few seconds.',
     );
   }
 }

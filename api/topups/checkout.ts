@@ -45,7 +45,7 @@ function createCheckout(deps: ApiDeps): Step {
     const { userId } = callerOf(ctx);
     const body = readBody(ctx, checkoutSchema);
     if (!deps.settings.billing.enabled) {
-      throw new Refusal('billing_disabled', 'Payments are switched off here. Ask support how to pay.');
+      throw new Refusal('billing_disabled', 'Payments are turned off here. Ask support how to pay.');
     }
     // A second call while a charge of the same amount is under way gets the answer of that charge (decision 32,
     // "Checkout and credit").

@@ -52,10 +52,10 @@ const topup = named(
     id: idOf('top'),
     source: topupSource,
     status,
-    amountCents: cents('What was asked for.'),
-    creditedCents: orNull(cents('What was received.')),
-    reversedCents: cents('How much of it a refund or a dispute has taken back: 0 while nothing has.'),
-    checkoutUrl: orNull(url, 'Told while it can be paid.'),
+    amountCents: cents('The amount requested.'),
+    creditedCents: orNull(cents('The amount received.')),
+    reversedCents: cents('How much of it a refund or dispute has reversed; 0 if none.'),
+    checkoutUrl: orNull(url, 'Set while it can be paid.'),
     sessionId: orNull(text),
     processorChargeId: orNull(text),
     receiptUrl: orNull(url),
@@ -101,19 +101,19 @@ const card = named(
 
 const autoTopup = {
   enabled: bool,
-  thresholdCents: orNull(cents('Charges when less than this is available.')),
-  topupAmountCents: orNull(cents('What is charged.')),
+  thresholdCents: orNull(cents('Charges when your available balance falls below this.')),
+  topupAmountCents: orNull(cents('The amount charged.')),
   dailyCapCents: orNull(
-    cents('At most this in 24 hours. The installation may cap an account lower: ask support.'),
+    cents('The most it charges in 24 hours. An account may have a lower cap: contact support.'),
   ),
   disabledReason: orNull(
     named(
       'AutoTopupDisabledReason',
       oneOf(['charge_failed', 'card_removed', 'card_expired', 'charges_held']),
     ),
-    'Why the service switched it off.',
+    'Why we turned it off.',
   ),
-  nextAttemptAt: orNull(instant, 'Not before then is the card charged again. Null: it never was.'),
+  nextAttemptAt: orNull(instant, 'The card is not charged again before then. Null: it never was.'),
 };
 const exampleAutoTopup = {
   enabled: true,
@@ -133,7 +133,7 @@ const topups: readonly Operation[] = [
     tag,
     summary: 'Tops the wallet up',
     description:
-      'Opens a payment page; when a card is saved, charges it instead. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
+      'Opens a payment page, or charges your saved card if you have one. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
     parameters: [idempotencyKey],
     body: { schema: checkoutSchema, examples: [{ amountCents: 2_000 }] },
     answers: [
@@ -190,9 +190,8 @@ const cards: readonly Operation[] = [
     path: '/v1/billing/setup-intent',
     name: 'beginCardSetup',
     tag,
-    summary: 'Begins the saving of a card',
-    description:
-      'Nothing is charged. The processor’s own form takes the card; this service never sees its number.',
+    summary: 'Starts saving a card',
+    description: 'You are not charged. The processor’s own form takes the card; we never see its number.',
     answers: [
       {
         description: 'What the processor’s form needs.',
@@ -243,7 +242,7 @@ const cards: readonly Operation[] = [
     name: 'removeCard',
     tag,
     summary: 'Removes the saved card',
-    answers: [{ description: 'No card is saved now.', schema: done, examples: [{ ok: true }] }],
+    answers: [{ description: 'No card is saved any more.', schema: done, examples: [{ ok: true }] }],
   },
 ];
 
@@ -268,9 +267,9 @@ const automatic: readonly Operation[] = [
     path: '/v1/billing/auto-topup',
     name: 'putAutoTopup',
     tag,
-    summary: 'Switches auto-topup on or off',
+    summary: 'Turns automatic top-ups on or off',
     description:
-      'Needs a saved card. What is left out stays as it is. While a dispute or a bank’s warning of fraud stands against the account or its card, enabling is refused (`blocked`, `details.reason` `charges_held`).',
+      'Needs a saved card. Fields that you leave out stay as they are. You can’t turn it on while a dispute or fraud warning stands against the account or its card (`blocked`, `details.reason` `charges_held`).',
     body: {
       schema: autoTopupSchema,
       examples: [

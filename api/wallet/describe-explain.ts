@@ -22,7 +22,7 @@ const maybeText = orNull(text);
 const maybeInstant = orNull(instant);
 const formula: JsonSchema = {
   type: 'string',
-  description: 'The sum with the numbers filled in, to be checked by hand.',
+  description: 'The calculation, with its numbers.',
 };
 
 const entry = named(
@@ -52,11 +52,11 @@ const charge = named(
       'What ended the interval.',
     ),
     elapsedMs: { ...count, description: 'From runningAt to until.' },
-    accruedCents: cents('What elapsedMs costs in all.'),
+    accruedCents: cents('The total cost of elapsedMs.'),
     chargedBeforeCents: cents('By the rental’s entries before this one.'),
     dueCents: cents('The difference.'),
     amountCents: cents('What was taken of it, as a positive number.'),
-    unpaidCents: cents('What the wallet did not cover.'),
+    unpaidCents: cents('What your balance did not cover.'),
     formula,
   }),
 );
@@ -161,7 +161,7 @@ const example = {
     rentalId: exampleId('rent'),
     processorChargeId: null,
   },
-  why: `$0.01 was taken from the wallet: 1 x RTX_4090 (${exampleId('rent')}) ran at $3.60 an hour from 2026-11-01T09:31:53.250Z until 2026-11-01T09:32:03.250Z.`,
+  why: `$0.01 was taken from your wallet: 1 x RTX_4090 (${exampleId('rent')}) ran at $3.60 an hour from 2026-11-01T09:31:53.250Z until 2026-11-01T09:32:03.250Z.`,
   charge: {
     occasion: 'tick',
     pricePerHourCents: 360,
@@ -204,9 +204,9 @@ export const explainOperations: readonly Operation[] = [
     scope: 'billing',
     name: 'explainLedgerEntry',
     tag: 'Wallet',
-    summary: 'Why a ledger entry is there',
+    summary: 'Explains a ledger entry',
     description:
-      'The sum with its numbers filled in, and the documents behind it. What does not apply is null.',
+      'The calculation with its numbers, and the documents behind it. Fields that do not apply are null.',
     parameters: [idParameter('led', 'a ledger entry', exampleId('led'))],
     answers: [{ description: 'The explanation.', schema: explanation, examples: [example] }],
     refusals: ['not_found'],

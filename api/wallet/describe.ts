@@ -25,15 +25,15 @@ export const ledgerEntryType = named('LedgerEntryType', oneOf(ledgerEntryTypes))
 const balance = named(
   'Balance',
   object({
-    availableCents: cents('What can be spent; never below zero.'),
-    reservedCents: cents('Held for the first hour of what runs.'),
+    availableCents: cents('Ready to spend; never below zero.'),
+    reservedCents: cents('Held for the first hour of running machines.'),
     totalCents: cents('Available plus reserved; the ledger’s balanceCents.'),
-    openInvoicesCents: cents('What is owed.'),
+    openInvoicesCents: cents('How much you owe.'),
     openInvoiceCount: count,
-    burnPerHourCents: cents('Of all that runs now.'),
+    burnPerHourCents: cents('Cost of everything running now.'),
     runwaySeconds: orNull(
-      { type: 'integer', description: 'How long the money lasts at what runs now.' },
-      'Null when nothing runs.',
+      { type: 'integer', description: 'How long your balance lasts at the current cost.' },
+      'Null when no machine runs.',
     ),
     updatedAt: instant,
   }),
@@ -162,7 +162,7 @@ export const walletOperations: readonly Operation[] = [
     scope: 'billing',
     name: 'showBalance',
     tag,
-    summary: 'What the wallet holds',
+    summary: 'The balance',
     answers: [
       {
         description: 'The balance.',
@@ -188,7 +188,7 @@ export const walletOperations: readonly Operation[] = [
     scope: 'billing',
     name: 'showBillingConfig',
     tag,
-    summary: 'What a client needs to fill the wallet',
+    summary: 'Settings for topping up',
     answers: [
       {
         description: 'The processor’s publishable key, and the limits of a top-up.',
@@ -218,7 +218,7 @@ export const walletOperations: readonly Operation[] = [
     scope: 'billing',
     name: 'listLedger',
     tag,
-    summary: 'Every change of the wallet, newest first',
+    summary: 'Every change to the wallet, newest first',
     description:
       'Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one. An API key with a cap names one of its own rentals.',
     query: ledgerQuery,
@@ -259,7 +259,7 @@ export const walletOperations: readonly Operation[] = [
     scope: 'billing',
     name: 'showStatement',
     tag,
-    summary: 'What happened between two instants, summed up',
+    summary: 'Totals between two instants',
     query: statementQuery,
     description:
       'groupBy=label:team also sums by the values of a label of your rentals: each entry counts in one group.',

@@ -40,7 +40,7 @@ export const ledgerQuery = joi.object<LedgerQuery>({
     .integer()
     .min(1)
     .description(
-      'Only entries that are numbered below: they are numbered from 1, the oldest, without a gap. The answer tells the `range`.',
+      'Only entries with a lower number. The oldest is number 1, and there are no gaps. The answer has the `range`.',
     ),
   ...pageFields,
 });

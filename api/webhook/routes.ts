@@ -101,7 +101,7 @@ function verified(ctx: ApiContext, deps: ApiDeps): ProcessorEvent {
 }
 
 function disabled(): Refusal {
-  return new Refusal('billing_disabled', 'Payments are switched off here: no event is expected.');
+  return new Refusal('billing_disabled', 'Payments are turned off here: no event is expected.');
 }
 
 function unsigned(): Refusal {

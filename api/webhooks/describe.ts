@@ -19,7 +19,7 @@ import { idParameter, leadsTo, pageOf, type Operation } from '../http/openapi/op
 import { changeSchema, deliveriesQuery, redeliverSchema, webhookSchema } from './request.js';
 
 const tag = 'Webhooks';
-const secretNote = 'The secret that signs what is sent, as `whsec_…`. It is in this answer and nowhere else.';
+const secretNote = 'The secret that signs our messages, as `whsec_…`. It is only in this answer.';
 
 const fields = {
   id: idOf('wh'),
@@ -33,10 +33,10 @@ const fields = {
     ...oneOf(webhookStates),
     description: 'pending: it has not answered its challenge yet.',
   },
-  deliveredSeq: { ...count, description: 'The number of the last event that needs no first try any more.' },
+  deliveredSeq: { ...count, description: 'The number of the last event that we have tried to send.' },
   createdAt: instant,
-  lastSuccessAt: orNull(instant, 'When it last took something.'),
-  failingSince: orNull(instant, 'Since when every try has failed; null: the last one did not.'),
+  lastSuccessAt: orNull(instant, 'When it last accepted a message.'),
+  failingSince: orNull(instant, 'Since when every try has failed; null if the last one succeeded.'),
   switchedOffAt: orNull(instant),
   switchedOffReason: orNull(oneOf(whysOff)),
 };
@@ -97,7 +97,7 @@ export const webhookOperations: readonly Operation[] = [
     scope: 'read',
     name: 'listWebhooks',
     tag,
-    summary: 'Where your events are delivered',
+    summary: 'Your webhooks',
     answers: [
       {
         description: 'All of them.',
@@ -111,8 +111,8 @@ export const webhookOperations: readonly Operation[] = [
     path: '/v1/webhooks',
     name: 'addWebhook',
     tag,
-    summary: 'Has events delivered to an address',
-    description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx takes an event. Without \`types\` all are delivered but \`session.*\` and \`api_key.*\`. It takes a sign-in that is younger than 15 minutes.`,
+    summary: 'Creates a webhook',
+    description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx accepts an event. Without \`types\`, it gets everything except \`session.*\` and \`api_key.*\`. This needs a sign-in less than 15 minutes old.`,
     body: {
       schema: webhookSchema,
       examples: [
@@ -149,9 +149,9 @@ export const webhookOperations: readonly Operation[] = [
     path: '/v1/webhooks/:id',
     name: 'changeWebhook',
     tag,
-    summary: 'Changes a webhook, or switches it on again',
+    summary: 'Changes a webhook, or turns it back on',
     description:
-      'What is not sent stays. An address that is set is challenged: a new one, or the same one of a webhook that is not enabled. One that was switched off goes on with the events from now on; `redeliver` sends those that it missed. Setting an address takes a sign-in that is younger than 15 minutes.',
+      'Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address needs a sign-in less than 15 minutes old.',
     parameters,
     body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
     answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],
@@ -173,8 +173,8 @@ export const webhookOperations: readonly Operation[] = [
     scope: 'read',
     name: 'listWebhookDeliveries',
     tag,
-    summary: 'What became of each try',
-    description: 'Newest first, for 30 days. What the receiver answered beyond its status is not kept.',
+    summary: 'Each delivery try',
+    description: 'Newest first, for 30 days. We keep only the status of the receiver’s answer.',
     parameters,
     query: deliveriesQuery,
     answers: [pageOf('deliveries', delivery, exampleDelivery)],
@@ -196,7 +196,7 @@ export const webhookOperations: readonly Operation[] = [
     path: '/v1/webhooks/:id/redeliver',
     name: 'redeliverWebhook',
     tag,
-    summary: 'Sends it all events after a number again',
+    summary: 'Resends all events after a number',
     description:
       'Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time. At most 10,000 events at once, and 20 times an hour; read older ones by `GET /v1/events`.',
     parameters,
@@ -215,9 +215,9 @@ export const webhookOperations: readonly Operation[] = [
     path: '/v1/webhooks/:id/rotate-secret',
     name: 'rotateWebhookSecret',
     tag,
-    summary: 'Makes a new secret',
+    summary: 'Creates a new secret',
     description:
-      'For 24 hours all is signed with both, and a receiver may know either. Another rotation in this time ends the older one at once.',
+      'For 24 hours we sign with both secrets, so a receiver can use either. Rotating again in that time ends the older one at once.',
     parameters,
     answers: [
       {

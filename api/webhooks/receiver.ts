@@ -23,7 +23,7 @@ export async function checkReceiver(ctx: ApiContext, { settings }: ApiDeps, text
     lookUp: lookUpByDns(webhookLimits.lookUpMs),
   });
   if ('refused' in found && found.refused === 'private-address') {
-    throw fieldRefusal('url', 'url must lead to a public address, not into a private network');
+    throw fieldRefusal('url', 'url must point to a public address, not into a private network');
   }
   return read.url.href;
 }

@@ -43,7 +43,7 @@ export function tooManyWebhooks(): Refusal {
   const { perUser: maxWebhooks } = webhookLimits;
   return new Refusal(
     'too_many_webhooks',
-    `You have ${maxWebhooks} webhooks, as many as one may have. Remove one that you no longer use: DELETE /v1/webhooks/:id.`,
+    `You have ${maxWebhooks} webhooks, the most you can have. Remove one that you no longer use: DELETE /v1/webhooks/:id.`,
     { maxWebhooks },
   );
 }

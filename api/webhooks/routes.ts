@@ -171,13 +171,13 @@ function redeliver(deps: ApiDeps): Step {
       if (afterSeq < first) {
         throw fieldRefusal(
           'afterSeq',
-          `afterSeq must be at least ${first}: at most ${redeliveredAtOnce} events are sent again at once. Read older ones by GET /v1/events`,
+          `afterSeq must be at least ${first}: we resend at most ${redeliveredAtOnce} events at once. Read older ones with GET /v1/events`,
         );
       }
       if (await redeliverAfter(trx, hook, afterSeq)) return { ok: true, afterSeq };
       throw fieldRefusal(
         'afterSeq',
-        `afterSeq must be at most ${hook.cursor_seq}: what comes after it has not been tried yet, and will be`,
+        `afterSeq must be at most ${hook.cursor_seq}: later events are still on their way`,
       );
     });
   };
@@ -188,7 +188,7 @@ function refuseWhenTooOften({ allowed, resetMs }: Standing): void {
   const retryAfterSeconds = Math.ceil(resetMs / 1_000);
   throw new Refusal(
     'rate_limited',
-    `You asked for ${webhookLimits.redeliveriesPerHour} redeliveries within an hour. Try again in ${retryAfterSeconds} s, or read the events by GET /v1/events.`,
+    `You asked for ${webhookLimits.redeliveriesPerHour} redeliveries within an hour. Try again in ${retryAfterSeconds} s, or read the events with GET /v1/events.`,
     { retryAfterSeconds },
   );
 }
@@ -232,13 +232,13 @@ function refuseUnlessEnabled({ state }: WebhookRow): void {
   if (state === 'enabled') return;
   const message =
     state === 'pending'
-      ? 'This webhook has not answered its challenge yet: GET /v1/webhooks/:id/deliveries shows the tries.'
-      : 'This webhook is switched off: PATCH it with its url, and it is challenged anew.';
+      ? 'This webhook has not answered its challenge yet. GET /v1/webhooks/:id/deliveries shows the tries.'
+      : 'This webhook is off. PATCH it with its url, and we send it a new challenge.';
   throw new Refusal('webhook_not_enabled', message, { state });
 }
 
 function sealingKeyOf({ settings }: ApiDeps): string {
   const { publicKey } = settings.webhooks;
   if (publicKey !== '') return publicKey;
-  throw new Refusal('webhooks_disabled', 'Webhooks are switched off here. Read GET /v1/events instead.');
+  throw new Refusal('webhooks_disabled', 'Webhooks are turned off here. Read GET /v1/events instead.');
 }

@@ -20,7 +20,7 @@ export interface InvoiceLine {
 
 /** A debt has become an invoice. */
 export function invoiceOpenedMail(invoice: OpenInvoice, lines: readonly InvoiceLine[]): Message {
-  return messageOf(`You have an invoice of ${formatUsd(invoice.amountCents)}`, [
+  return messageOf(`You have an invoice for ${formatUsd(invoice.amountCents)}`, [
     ...lines.map(lineOf),
     ...payLines(invoice),
   ]);
@@ -29,9 +29,9 @@ export function invoiceOpenedMail(invoice: OpenInvoice, lines: readonly InvoiceL
 /** The bank wants an automatic top-up approved: the user approves it by paying the invoice that offers it. */
 export function autoTopupApprovalMail(offer: OpenInvoice): Message {
   return messageOf('Your bank wants you to approve an automatic top-up', [
-    `Your saved card was not charged with ${formatUsd(offer.amountCents)}: your bank wants you to approve it.`,
-    'Automatic top-ups are off until you switch them on again in your billing settings.',
-    'Save another card there, or approve and pay this one now:',
+    `We could not charge your saved card ${formatUsd(offer.amountCents)}: your bank wants you to approve the payment.`,
+    'Automatic top-ups are off until you turn them back on in your billing settings.',
+    'Save another card there, or approve and pay this top-up now:',
     ...payLines(offer),
   ]);
 }
@@ -44,10 +44,10 @@ export function invoiceReminderMail(
 ): Message {
   const isLast = reminderNo === dunning.reminderDays.length;
   const amount = formatUsd(invoice.amountCents);
-  return messageOf(`${isLast ? 'Last reminder' : 'Reminder'}: your invoice of ${amount} is unpaid`, [
+  return messageOf(`${isLast ? 'Final reminder' : 'Reminder'}: your invoice for ${amount} is unpaid`, [
     ...lines.map(lineOf),
     ...payLines(invoice),
-    ...(isLast ? ['', 'It is overdue: you can’t rent machines while it stands open.'] : []),
+    ...(isLast ? ['', 'It is overdue. You can’t rent machines until it is paid.'] : []),
   ]);
 }
 
@@ -57,7 +57,7 @@ export function invoicePaidMail(invoice: {
   readonly amountCents: number;
   readonly receiptUrl: string | null;
 }): Message {
-  return messageOf(`Your invoice of ${formatUsd(invoice.amountCents)} is paid`, [
+  return messageOf(`Your invoice for ${formatUsd(invoice.amountCents)} is paid`, [
     'Thank you.',
     '',
     fact('Invoice', invoice.invoiceId),

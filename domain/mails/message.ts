@@ -16,4 +16,4 @@ export function messageOf(subject: string, parts: readonly Part[]): Message {
 }
 
 /** The last line of a mail that a user may not expect. */
-export const answerToSupport = 'If you did not expect this, answer to support.';
+export const answerToSupport = 'If you did not expect this, contact support.';

@@ -17,8 +17,8 @@ export type Told = {
 export function noticeMail(told: Told, unsubscribeUrl: string | null): Message {
   const { subject, parts } = wordsOf(told);
   const why =
-    'You get this mail because something happened that you did not ask for yourself, and it can be switched off.';
-  const footer = unsubscribeUrl === null ? [] : ['', why, quietLink('Switch such mails off', unsubscribeUrl)];
+    'We send this email when something happens in your account that you did not ask for. You can turn it off.';
+  const footer = unsubscribeUrl === null ? [] : ['', why, quietLink('Turn off these emails', unsubscribeUrl)];
   return messageOf(subject, [...parts, ...footer]);
 }
 
@@ -44,50 +44,57 @@ function wordsOf(told: Told): Words {
   }
 }
 
-/** How a mail says what became of machines: what happened, why, and what to do now. */
-const ends: Readonly<Record<EndKind, { did: string; why: string; whyMany?: string; next: string }>> = {
+/** What became of machines: the subject, why, and what to do now. */
+const ends: Readonly<
+  Record<EndKind, { subject: (machines: string) => string; why: string; whyMany: string; next: string }>
+> = {
   rental_auto_stop: {
-    did: 'stopped at the time that you set',
-    why: 'The time limit of the rental was reached.',
-    next: 'Rent another one with a later limit, or without one, to go on.',
+    subject: (machines) => `We stopped ${machines} at the time you set`,
+    why: 'The rental reached its time limit.',
+    whyMany: 'These rentals reached their time limits.',
+    next: 'To go on, rent another machine with a later limit, or without one.',
   },
   rental_spend_limit: {
-    did: 'stopped at your spend limit',
-    why: 'What the rental may cost at most was reached.',
-    next: 'Rent another one with a higher limit, or without one, to go on.',
+    subject: (machines) => `We stopped ${machines} at your spending limit`,
+    why: 'The rental reached its spending limit.',
+    whyMany: 'These rentals reached their spending limits.',
+    next: 'To go on, rent another machine with a higher limit, or without one.',
   },
   rental_balance_exhausted: {
-    did: 'stopped: your balance is used up',
-    why: 'Nothing was left in the wallet to pay for more time.',
-    next: 'Top up the wallet before you rent again. Automatic top-ups keep machines running.',
+    subject: (machines) => `Your balance ran out, so we stopped ${machines}`,
+    why: 'Your wallet could not pay for more time.',
+    whyMany: 'Your wallet could not pay for more time.',
+    next: 'Top up your wallet before you rent again. Automatic top-ups keep machines running.',
   },
   rental_operator_stop: {
-    did: 'stopped by our operators',
+    subject: (machines) => `Our operators stopped ${machines}`,
     why: 'You pay for the time until then, and nothing for a machine that was not ready yet.',
+    whyMany: 'You pay for the time until then, and nothing for machines that were not ready yet.',
     next: answerToSupport,
   },
   rental_lost: {
-    did: 'lost',
-    why: 'The provider does not have it any more. You pay for the time in which it was seen alive, at most.',
-    whyMany:
-      'Their provider does not have them any more. You pay for the time in which they were seen alive, at most.',
-    next: 'What was on the disk is gone. You can rent again now.',
+    subject: (machines) => `We lost ${machines}`,
+    why: 'The provider no longer has it. You pay at most for the time in which we saw it running.',
+    whyMany: 'The provider no longer has them. You pay at most for the time in which we saw them running.',
+    next: 'Everything on the disk is gone. You can rent again now.',
   },
   rental_failed: {
-    did: 'not provided',
-    why: 'It never became ready. Nothing is charged for it.',
-    whyMany: 'They never became ready. Nothing is charged for them.',
-    next: 'You can try again, maybe in another region.',
+    subject: (machines) => `We could not provide ${machines}`,
+    why: 'It never became ready, so you pay nothing for it.',
+    whyMany: 'They never became ready, so you pay nothing for them.',
+    next: 'You can try again, perhaps in another region.',
   },
 };
 
 function machinesEnded(kind: EndKind, all: readonly EndedMachine[]): Words {
-  const { did, why, whyMany = why, next } = ends[kind];
+  const { subject, why, whyMany, next } = ends[kind];
   const [only, ...others] = all;
   const isOne = only !== undefined && others.length === 0;
-  const subject = isOne ? `A machine of yours was ${did}` : `${all.length} machines of yours were ${did}`;
   const shown = isOne ? machineFacts(only) : listed(all, machineRow);
-  return { subject, parts: [isOne ? why : whyMany, '', ...shown, '', next] };
+  return {
+    subject: subject(isOne ? 'your machine' : `${all.length} of your machines`),
+    parts: [isOne ? why : whyMany, '', ...shown, '', next],
+  };
 }
 
 function machineFacts(machine: EndedMachine): Part[] {
@@ -96,7 +103,7 @@ function machineFacts(machine: EndedMachine): Part[] {
     fact('Rental', rentalId),
     ...(name === null ? [] : [fact('Name', name)]),
     fact('Machine', hardwareOf(machine)),
-    fact('Charged in all', formatUsd(machine.chargedCents)),
+    fact('Total charged', formatUsd(machine.chargedCents)),
     ...(error === null ? [] : [fact('What happened', error)]),
   ];
 }
@@ -117,11 +124,11 @@ function keysAdded(all: readonly NoticeFacts['ssh_key_added'][]): Words {
       ? 'An SSH key was added to your account'
       : `${all.length} SSH keys were added to your account`,
     parts: [
-      'A machine that names one of these keys when it is rented can be entered with it.',
+      'Whoever has such a key can log in to the machines that you rent with it.',
       '',
       ...listed(all, ({ name, fingerprint }) => fact(name, fingerprint)),
       '',
-      'If it was not you, remove it, sign out, and answer to support: somebody else is signed in to your account.',
+      'If this was not you, somebody else is signed in to your account: remove the key, end your other sessions, and contact support.',
     ],
   };
 }
@@ -130,35 +137,35 @@ function apiKeysCreated(all: readonly NoticeFacts['api_key_created'][]): Words {
   const isOne = all.length === 1;
   return {
     subject: isOne
-      ? 'An API key was made in your account'
-      : `${all.length} API keys were made in your account`,
+      ? 'An API key was created in your account'
+      : `${all.length} API keys were created in your account`,
     parts: [
-      'A program that has one can call the API in your name, as far as its scopes go.',
+      'A program that has such a key can call the API in your name, within the key’s scopes.',
       '',
-      ...listed(all, ({ name, scopes, hint }) => fact(name, `${scopes.join(', ')}; it ends with ${hint}`)),
+      ...listed(all, ({ name, scopes, hint }) => fact(name, `${scopes.join(', ')}; ends with ${hint}`)),
       '',
-      'If it was not you, revoke it, end your other sessions, and answer to support: somebody else is signed in to your account.',
+      'If this was not you, somebody else is signed in to your account: revoke the key, end your other sessions, and contact support.',
     ],
   };
 }
 
 function cardsSaved(all: readonly NoticeFacts['card_saved'][]): Words {
   return {
-    subject: 'A card was saved in your account',
+    subject: 'A card was saved to your account',
     parts: [
-      'It is charged when you top up, and by automatic top-ups if you switch them on.',
+      'We charge it when you top up, and for automatic top-ups if you turn them on.',
       '',
       ...listed(all, ({ brand, last4 }) => fact('Card', `${brand} ending in ${last4}`)),
       '',
-      'If it was not you, remove it in your billing settings, sign out, and answer to support.',
+      'If this was not you, remove the card in your billing settings, end your other sessions, and contact support.',
     ],
   };
 }
 
 const offBecause: Readonly<Record<NoticeFacts['auto_topup_off']['why'], string>> = {
-  card_gone: 'The payment processor does not have your saved card any more.',
+  card_gone: 'The payment processor no longer has your saved card.',
   card_expired: 'Your saved card has expired.',
-  charges_held: 'A payment by your saved card was disputed, or reported as fraud: answer to support.',
+  charges_held: 'A payment with your saved card was disputed or reported as fraud. Contact support.',
 };
 
 function autoTopupOff(all: readonly NoticeFacts['auto_topup_off'][]): Words {
@@ -167,9 +174,9 @@ function autoTopupOff(all: readonly NoticeFacts['auto_topup_off'][]): Words {
     subject: 'Automatic top-ups are off',
     parts: [
       ...(last === undefined ? [] : [offBecause[last.why]]),
-      'Your machines stop when the balance is used up.',
+      'Your machines stop when your balance runs out.',
       '',
-      'Save another card in your billing settings and switch automatic top-ups on again.',
+      'Save another card in your billing settings, then turn automatic top-ups back on.',
     ],
   };
 }
@@ -180,17 +187,17 @@ function budgetReached(all: readonly NoticeFacts['budget_reached'][]): Words {
   if (last === undefined) throw new Error('a mail about a budget tells of one');
   const { month, percent, spentCents, monthlyCents, hard } = last;
   return {
-    subject: `${percent} % of the budget for ${month} is spent`,
+    subject: `You have spent ${percent}% of your budget for ${month}`,
     parts: [
-      'The machines of this month have cost a share of the budget that you set.',
+      'This is what your machines have cost this month, and the budget that you set:',
       '',
       fact('Month (UTC)', month),
       fact('Spent', formatUsd(spentCents)),
       fact('Budget', formatUsd(monthlyCents)),
       '',
       hard
-        ? 'The budget is hard: no machine is rented that may cost more than is left of it. Those that run end at their limits.'
-        : 'Nothing stops by this. Stop machines that you do not need, or make the budget a hard one in your billing settings.',
+        ? 'It is a hard budget: you can’t rent a machine that may cost more than what is left. Running machines stop at their limits.'
+        : 'Your machines keep running. Stop those you do not need, or make this a hard budget in your billing settings.',
     ],
   };
 }

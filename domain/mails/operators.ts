@@ -18,10 +18,10 @@ export function chargeMarkMail(
 ): Message {
   const { id, kind, chargeId, fingerprint } = mark;
   return messageOf(`${kind === 'dispute' ? 'A payment is disputed' : 'A bank warns of fraud'}: ${id}`, [
-    `${id} is about the charge ${chargeId}, by the card ${fingerprint ?? 'of no known fingerprint'}.`,
-    `These users are not charged while they are away any more: ${owners.length > 0 ? owners.join(', ') : 'nobody has saved it'}.`,
+    `${id} is about charge ${chargeId}, made with the card ${fingerprint ?? '(fingerprint unknown)'}.`,
+    `We no longer charge these users automatically: ${owners.length > 0 ? owners.join(', ') : 'none, because nobody has saved this card'}.`,
     '',
-    'Look at them, refund what is unspent if it is fraud, and lift the mark when it is not:',
+    'Check them. If it is fraud, refund what is unspent. If it is not, lift the mark:',
     command(`npm run ops -- marks lift ${id} --by … --reason …`),
   ]);
 }
@@ -33,20 +33,20 @@ export function refundLimitMail(rental: {
   readonly provider: string;
 }): Message {
   const { rentalId, userId, provider } = rental;
-  return messageOf(`No automatic refund any more today: ${userId}`, [
-    `${rentalId} of ${userId} was lost at ${provider} within a minute of its start.`,
-    `It was charged for its time: the account had ${rentalLimits.fullRefundsPerDay} full refunds in 24 hours already.`,
-    `Look at the others: npm run ops -- users show ${userId}`,
-    `Give it back if it is due: npm run ops -- wallet adjust --user ${userId} --amount-cents …`,
+  return messageOf(`Daily limit of automatic refunds reached: ${userId}`, [
+    `${rentalId} of ${userId} was lost at ${provider} within a minute of starting.`,
+    `We charged it for its time, because the account already had ${rentalLimits.fullRefundsPerDay} full refunds in 24 hours.`,
+    `Check the others: npm run ops -- users show ${userId}`,
+    `If a refund is due: npm run ops -- wallet adjust --user ${userId} --amount-cents …`,
   ]);
 }
 
 /** Our account at an upstream is empty. @param message the upstream's words */
 export function noFundsMail({ provider, message }: { provider: string; message: string }): Message {
-  return messageOf(`The account at the upstream ${provider} has no money left`, [
-    `A machine was refused: ${message}`,
-    'Nothing of it is for sale until it sells again; it is asked once in a few minutes. Top the account up there.',
-    'How it does: npm run ops -- providers',
+  return messageOf(`Our account at ${provider} is out of money`, [
+    `It refused a machine: ${message}`,
+    'Top up the account there. We offer none of its machines until it sells to us again, and try every few minutes.',
+    'To see its state: npm run ops -- providers',
   ]);
 }
 
@@ -66,7 +66,7 @@ export function findingsMail(
     ...(more > 0 ? [`… and ${more} more.`] : []),
     '',
     ...gaps.map((gap) => `Not compared: ${gap.source} since ${gap.since.toISOString()} (${gap.why})`),
-    'All of them with their evidence: npm run ops -- findings',
+    'All findings with their evidence: npm run ops -- findings',
     'What each kind means and what to do: docs/operations/findings.md',
   ]);
 }

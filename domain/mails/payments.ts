@@ -13,7 +13,7 @@ export function receiptMail(receipt: {
 }): Message {
   const amount = formatUsd(receipt.amountCents);
   return messageOf(`Your ${receipt.isAuto ? 'automatic ' : ''}top-up of ${amount}`, [
-    `Thank you. ${amount} was added to your wallet.`,
+    `Thank you. We added ${amount} to your wallet.`,
     '',
     ...(receipt.topupId === null ? [] : [fact('Top-up', receipt.topupId)]),
     ...(receipt.receiptUrl === null ? [] : [button('Receipt', receipt.receiptUrl)]),
@@ -36,7 +36,7 @@ export function topupFailedMail(topup: {
 /** The bank wants a top-up approved, on a page. */
 export function topupApprovalMail(topup: { readonly amountCents: number; readonly payUrl: string }): Message {
   return messageOf(`Your bank asks you to approve a top-up of ${formatUsd(topup.amountCents)}`, [
-    'Your saved card was not charged: your bank wants you to approve it. Pay here:',
+    'We did not charge your saved card, because your bank wants you to approve the payment. Pay here:',
     bareButton('Approve and pay', topup.payUrl),
   ]);
 }
@@ -47,18 +47,18 @@ export function autoTopupFailedMail(topup: {
   readonly error: string;
 }): Message {
   return messageOf('Your automatic top-up failed: please update your card', [
-    `Your saved card could not be charged with ${formatUsd(topup.amountCents)}. ${topup.error}`,
+    `We could not charge your saved card ${formatUsd(topup.amountCents)}. ${topup.error}`,
     '',
-    'Automatic top-ups are off now, and your machines stop when the balance is used up. Save another card in your',
-    'billing settings and switch them on again, or pay the open invoice that you find there.',
+    'Automatic top-ups are now off, and your machines stop when your balance runs out. Save another card in your',
+    'billing settings and turn them back on, or pay the open invoice there.',
   ]);
 }
 
 /** The saved card's month is over. */
 export function cardExpiredMail(card: { readonly brand: string; readonly last4: string }): Message {
   return messageOf('Your saved card has expired', [
-    `Your ${card.brand} card ending in ${card.last4} has expired, and can’t be charged any more.`,
-    'Save another card in your billing settings; until then you pay on the payment page.',
+    `Your ${card.brand} card ending in ${card.last4} has expired, so we can no longer charge it.`,
+    'Save another card in your billing settings. Until then, pay on the payment page.',
   ]);
 }
 
@@ -66,11 +66,11 @@ export function cardExpiredMail(card: { readonly brand: string; readonly last4: 
 export function chargesHeldMail(mark: { readonly kind: 'dispute' | 'early_fraud_warning' }): Message {
   const what =
     mark.kind === 'dispute'
-      ? 'A payment by this card was disputed'
-      : 'The bank of this card reported a payment as fraud';
+      ? 'A payment with your card was disputed'
+      : 'Your bank reported a payment with your card as fraud';
   return messageOf('Your card is no longer charged automatically', [
-    `${what}. Until our support has looked at it, your saved card is not charged while you are away: automatic`,
-    'top-ups are off, and you pay each top-up on the payment page. Machines that run stop when the balance is used up.',
+    `${what}. Until support has reviewed it, we do not charge your saved card automatically: automatic`,
+    'top-ups are off, and you pay each top-up on the payment page. Running machines stop when your balance runs out.',
     '',
     answerToSupport,
   ]);
@@ -95,10 +95,12 @@ export function paymentTakenMail(
   return messageOf(isRefund ? 'Your payment was refunded' : 'Your bank took back a payment', [
     isRefund
       ? `${amount} of your payment ${paymentId} was refunded to you.`
-      : `Your bank took back ${amount} of your payment ${paymentId}: it is disputed.`,
-    ...(debitedCents > 0 ? [`${formatUsd(debitedCents)} was taken from your wallet for it.`] : []),
+      : `Your bank took back ${amount} of your payment ${paymentId}, because the payment was disputed.`,
+    ...(debitedCents > 0 ? [`We took ${formatUsd(debitedCents)} from your wallet for it.`] : []),
     ...(invoicedCents > 0
-      ? [`${formatUsd(invoicedCents)} was spent already: you get an invoice for it. Please pay it.`]
+      ? [
+          `You had already spent ${formatUsd(invoicedCents)} of it. Please pay the invoice that we send you for that.`,
+        ]
       : []),
     '',
     answerToSupport,
@@ -110,13 +112,12 @@ export function paymentReturnedMail(
   reversal: Reversal & { readonly returnedCents: number; readonly hasInvoice: boolean },
 ): Message {
   const { kind, paymentId, returnedCents, hasInvoice } = reversal;
-  const what =
-    kind === 'refund' ? 'The refund did not go through' : 'The dispute was decided in favour of the payment';
+  const what = kind === 'refund' ? 'The refund did not go through' : 'The dispute was decided in our favour';
   return messageOf(`Your payment ${kind === 'refund' ? 'was not refunded' : 'dispute is over'}`, [
-    `${what}: payment ${paymentId} stands.`,
+    `${what}, so your payment ${paymentId} stands.`,
     returnedCents > 0
-      ? `${formatUsd(returnedCents)} is in your wallet again.`
-      : 'Nothing of it had been taken from your wallet.',
-    ...(hasInvoice ? ['The invoice about it is settled: you need not pay it any more.'] : []),
+      ? `${formatUsd(returnedCents)} is back in your wallet.`
+      : 'We had taken nothing from your wallet for it.',
+    ...(hasInvoice ? ['The invoice for it is settled: you no longer have to pay it.'] : []),
   ]);
 }

@@ -7,13 +7,13 @@ import { messageOf, type Message } from './message.js';
  * @param provider the name of the identity provider whose account the code links
  */
 export function loginCodeMail({ code, provider }: { code: string; provider: string | undefined }): Message {
-  const linked = `It confirms that a sign-in with ${provider} was yours: from then on that account signs in here without a code.`;
+  const linked = `It confirms that you signed in with ${provider}. Next time, you can sign in with ${provider} without a code.`;
   return messageOf('Your sign-in code', [
     `Your sign-in code is ${code}.`,
     '',
     ...(provider === undefined ? [] : [linked]),
-    `It is valid for ${accountLimits.codeValidMs / 60_000} minutes and can be used once.`,
-    'If you did not ask for it, you can ignore this mail: nobody can sign in without the code.',
+    `It works once, within ${accountLimits.codeValidMs / 60_000} minutes.`,
+    'If you did not ask for it, ignore this email: nobody can sign in without the code.',
   ]);
 }
 
@@ -25,8 +25,8 @@ export function proofCodeMail({ code, device }: { code: string; device: string |
   return messageOf('Your confirmation code', [
     `Your confirmation code is ${code}.`,
     '',
-    `It was asked for where you are signed in${device === null ? '' : ` (${device})`}, to make an API key or a webhook, or to raise a limit.`,
-    `It is valid for ${accountLimits.codeValidMs / 60_000} minutes, works there alone, and can be used once. Give it to nobody.`,
-    'If you did not ask for it, somebody else is signed in to your account: sign in, look at where you are signed in, and end what you do not know.',
+    `It was requested where you are signed in${device === null ? '' : ` (${device})`}, to create an API key or a webhook, or to raise a limit.`,
+    `It works once, only there, within ${accountLimits.codeValidMs / 60_000} minutes. Do not share it.`,
+    'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
   ]);
 }

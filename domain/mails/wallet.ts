@@ -14,20 +14,19 @@ export function lowBalanceMail({
   const minutes = Math.floor((totalCents * 60) / burnCents);
   return messageOf('Your balance is running low', [
     `Your wallet holds ${formatUsd(totalCents)}, and your machines cost ${formatUsd(burnCents)} an hour:`,
-    `that lasts for about ${minutes} minutes. When it is used up, your machines are stopped.`,
+    `enough for about ${minutes} minutes. When your balance runs out, we stop your machines.`,
     '',
-    'Top up the wallet to keep them running.',
+    'Top up your wallet to keep them running.',
   ]);
 }
 
 /** An operator gave or took money. @param amountCents signed: below 0 it was taken */
 export function walletChangedMail({ amountCents, reason }: { amountCents: number; reason: string }): Message {
-  const verb = amountCents > 0 ? 'added to' : 'taken from';
-  return messageOf(`${formatUsd(Math.abs(amountCents))} was ${verb} your wallet`, [
-    reason,
-    '',
-    answerToSupport,
-  ]);
+  const amount = formatUsd(Math.abs(amountCents));
+  return messageOf(
+    amountCents > 0 ? `We added ${amount} to your wallet` : `We took ${amount} from your wallet`,
+    [reason, '', answerToSupport],
+  );
 }
 
 /** A mail names this many rentals at most. */
@@ -40,7 +39,7 @@ export function rentalsRefundedMail(
 ): Message {
   const total = rentals.reduce((sum, { cents }) => sum + cents, 0);
   const more = rentals.length - MAILED_RENTALS;
-  return messageOf(`${formatUsd(total)} was added to your wallet`, [
+  return messageOf(`We added ${formatUsd(total)} to your wallet`, [
     reason,
     '',
     ...rentals.slice(0, MAILED_RENTALS).map(({ rentalId, cents }) => row(rentalId, formatUsd(cents))),

@@ -3,7 +3,7 @@ import { messageOf, type Message } from './message.js';
 
 const reasons: Readonly<Record<WhyOff, string>> = {
   gone: 'It answered 410 Gone.',
-  no_success: 'It has taken nothing for three days.',
+  no_success: 'It has accepted nothing for three days.',
   challenge_unanswered: 'It has not answered its challenge for three days.',
 };
 
@@ -16,9 +16,9 @@ export function webhookSwitchedOffMail({
   readonly why: WhyOff;
 }): Message {
   return messageOf('Your webhook was switched off', [
-    `Nothing is sent to ${url} any more. ${reasons[why]}`,
+    `We no longer send anything to ${url}. ${reasons[why]}`,
     '',
-    'When it works again, set its address (PATCH /v1/webhooks/:id with its url): it is challenged anew. Events that it',
-    'missed are sent again by POST /v1/webhooks/:id/redeliver, for 30 days.',
+    'When it works again, set its address (PATCH /v1/webhooks/:id with its url), and we send it a new challenge. To get',
+    'the events of the last 30 days that it missed, call POST /v1/webhooks/:id/redeliver.',
   ]);
 }

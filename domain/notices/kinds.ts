@@ -12,46 +12,46 @@ interface Kind {
  */
 export const noticeKinds = {
   rental_auto_stop: {
-    description: 'A machine was stopped at the time that you had set.',
+    description: 'We stopped a machine at the time you set.',
     canSwitchOff: true,
   },
   rental_spend_limit: {
-    description: 'A machine was stopped at the spend limit that you had set.',
+    description: 'We stopped a machine at the spending limit you set.',
     canSwitchOff: true,
   },
   rental_balance_exhausted: {
-    description: 'A machine was stopped because the balance was used up.',
+    description: 'We stopped a machine because your balance ran out.',
     canSwitchOff: false,
   },
-  rental_operator_stop: { description: 'A machine was stopped by our operators.', canSwitchOff: true },
-  rental_lost: { description: 'A machine was lost at its provider.', canSwitchOff: true },
+  rental_operator_stop: { description: 'Our operators stopped a machine.', canSwitchOff: true },
+  rental_lost: { description: 'A provider lost a machine.', canSwitchOff: true },
   rental_failed: {
-    description: 'A machine could not be provided: it never answered, or none was to be had.',
+    description: 'We could not provide a machine: it never answered, or none was available.',
     canSwitchOff: true,
   },
   low_balance: {
-    description: 'The balance will soon be used up by the machines that run.',
+    description: 'Your balance will soon run out.',
     canSwitchOff: false,
   },
   budget_reached: {
-    description: 'A half, four fifths or all of the month’s budget is spent.',
+    description: 'You have spent 50, 80 or 100% of your budget for the month.',
     canSwitchOff: false,
   },
-  auto_topup_off: { description: 'Automatic top-ups were switched off by us.', canSwitchOff: false },
+  auto_topup_off: { description: 'We turned automatic top-ups off.', canSwitchOff: false },
   payments: {
-    description: 'Receipts, failed payments, refunds, disputes, invoices, and cards that expire.',
+    description: 'Receipts, failed payments, refunds, disputes, invoices and expired cards.',
     canSwitchOff: false,
   },
   ssh_key_added: {
-    description: 'An SSH key was added: it enters machines that are rented from then on.',
+    description: 'An SSH key was added: it opens machines rented from then on.',
     canSwitchOff: false,
   },
   api_key_created: {
-    description: 'An API key was made: a program can call the API with it, in the name of this account.',
+    description: 'An API key was created: a program can call the API with it in your name.',
     canSwitchOff: false,
   },
   card_saved: {
-    description: 'A card was saved: it can be charged for this account.',
+    description: 'A card was saved: we can charge it for this account.',
     canSwitchOff: false,
   },
 } as const satisfies Readonly<Record<string, Kind>>;

@@ -132,7 +132,7 @@ export function refusalOfEnding(rental: EndingRental, isStopAsked: boolean, now:
   // A limit of one that is provisioned lies ahead: its billing has not begun.
   const isOver = status === 'running' && isReached;
   if (status !== 'stopping' && !isStopAsked && !isOver) return undefined;
-  return new Refusal('rental_ending', 'This rental is ending: its limits stay as they are.', {
+  return new Refusal('rental_ending', 'This rental is ending, so you can’t change its limits.', {
     status,
     stopReason,
   });
@@ -141,15 +141,11 @@ export function refusalOfEnding(rental: EndingRental, isStopAsked: boolean, now:
 /** The refusal of a change of what is fixed at settlement. */
 export function refusalOfSettled(rental: EndingRental): Refusal {
   const isSettled = rental.settledAt !== null;
-  return new Refusal(
-    'already_stopped',
-    'This rental has ended already: only its name can still be changed.',
-    {
-      status: rental.status,
-      finalChargedCents: isSettled ? rental.chargedCents - rental.refundedCents : null,
-      refundedCents: isSettled ? rental.releasedCents : null,
-    },
-  );
+  return new Refusal('already_stopped', 'This rental has already ended, so you can change only its name.', {
+    status: rental.status,
+    finalChargedCents: isSettled ? rental.chargedCents - rental.refundedCents : null,
+    refundedCents: isSettled ? rental.releasedCents : null,
+  });
 }
 
 function later(one: Date, other: Date): Date {

@@ -59,7 +59,7 @@ export function refuseWhenTooManyFree(seen: FreeMachines, limits: FreeMachineLim
   if (!found) return;
   throw new Refusal(
     'rate_limited',
-    `Too many machines of the last hour were ended before they were paid for, or are still coming up. Try again in ${inMinutes(found.retryAfterSeconds * SECOND)}.`,
+    `You stopped too many machines in the last hour before they cost anything, or too many are still starting. Try again in ${inMinutes(found.retryAfterSeconds * SECOND)}.`,
     { reason: 'too_many_free_machines', ...found },
   );
 }

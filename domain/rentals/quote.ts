@@ -48,7 +48,7 @@ export interface Funds {
 export interface Afterwards {
   /** What is available once an hour of it is held; below 0 when that hour can't be paid. */
   readonly walletAfterCents: number;
-  /** What has to be paid in first; 0 when nothing is missing. */
+  /** How much you have to add first; 0 when your balance suffices. */
   readonly missingCents: number;
   /** How long the money lasts, in whole seconds, while the rental and all that runs now run on. */
   readonly runwaySecondsAfter: number;

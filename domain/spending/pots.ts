@@ -99,11 +99,11 @@ export function refuseUnreservedTime(
   if (pots.length === 0 || maxSpendCents === null || after <= before || after <= maxSpendCents) return;
   const costs =
     after === Infinity
-      ? 'Without a limit of time nothing ends it earlier'
+      ? 'Without a time limit nothing stops it earlier'
       : `That time costs up to ${after} cents`;
   const message = `maxSpendCents must be sent with a longer time: ${costs}, and ${maxSpendCents} are reserved for it`;
   const fields = [{ field: 'maxSpendCents', message }];
-  throw new Refusal('validation_failed', `The request is not right: ${message}.`, { fields });
+  throw new Refusal('validation_failed', `The request is invalid: ${message}.`, { fields });
 }
 
 /**
@@ -137,11 +137,11 @@ function refusalOf(pot: AnyPot, askedCents: number): Refusal {
     reservedCents,
     reservedBy: pot.holders.slice(0, spendingLimits.namedHolders),
   };
-  const sums = `${spentCents} are spent and ${reservedCents} are reserved, so ${askedCents} more do not fit`;
+  const sums = `${spentCents} are spent and ${reservedCents} are reserved, so another ${askedCents} would exceed it`;
   if (pot.kind === 'cap') {
     return new Refusal(
       'cap_reserved',
-      `The rentals of this key may cost ${limitCents} cents in all: ${sums}. Ask for a lower maxSpendCents, stop a rental of the key, or have its cap raised.`,
+      `This key’s rentals may cost ${limitCents} cents in total: ${sums}. Ask for a lower maxSpendCents, stop a rental of the key, or ask its owner to raise the cap.`,
       { apiKeyId: pot.apiKeyId, ...facts },
     );
   }
@@ -168,28 +168,32 @@ export function refusalOfUnlimitedRentals(
       | { readonly month: string; readonly monthlyCents: number }
     ),
 ): Refusal {
-  const next = 'Give each of them a maxSpendCents first, or stop it.';
+  const next = 'Set a maxSpendCents for each of them first, or stop them.';
   const unlimited = of.unlimited.slice(0, spendingLimits.namedHolders);
   if ('apiKeyId' in of) {
     return new Refusal(
       'cap_reserved',
-      `Rentals of this key have no limit, so no cap can hold them. ${next}`,
+      `Some rentals of this key have no limit, so it can’t have a cap. ${next}`,
       {
         ...{ apiKeyId: of.apiKeyId, askedCents: of.capCents, unlimited },
       },
     );
   }
-  return new Refusal('budget_reserved', `Rentals have no limit, so no hard budget can hold them. ${next}`, {
-    ...{ month: of.month, askedCents: of.monthlyCents, unlimited },
-  });
+  return new Refusal(
+    'budget_reserved',
+    `Some rentals have no limit, so you can’t set a hard budget. ${next}`,
+    {
+      ...{ month: of.month, askedCents: of.monthlyCents, unlimited },
+    },
+  );
 }
 
 /** The refusal of a rental without a limit where a pot must hold all that it may cost. */
 function refusalOfNoLimit({ kind }: AnyPot): Refusal {
   const message =
     kind === 'cap'
-      ? 'maxSpendCents can’t be null: a rental of a key with a cap has a limit'
-      : 'maxSpendCents can’t be null: a rental under a hard budget has a limit';
+      ? 'maxSpendCents can’t be null: a rental of a key with a cap needs a limit'
+      : 'maxSpendCents can’t be null: a rental under a hard budget needs a limit';
   const fields = [{ field: 'maxSpendCents', message }];
-  return new Refusal('validation_failed', `The request is not right: ${message}.`, { fields });
+  return new Refusal('validation_failed', `The request is invalid: ${message}.`, { fields });
 }

@@ -27,9 +27,9 @@ function faultOf(url: URL, { allowPrivate, ownHosts }: ReceiverRules): string | 
     return `must have at most ${webhookLimits.urlMaxChars} characters in its normal form`;
   }
   if (url.username !== '' || url.password !== '') {
-    return 'must hold no user name or password: verify the signature instead';
+    return 'must not contain a user name or password: verify the signature instead';
   }
-  if (url.hash !== '') return 'must have no part after #';
+  if (url.hash !== '') return 'must not contain #';
   if (!allowPrivate && url.protocol !== 'https:') return 'must begin with https://';
   if (!allowPrivate && url.port !== '') return 'must use port 443';
   if (isOwn(url, ownHosts)) return 'must not be an address of this service';

@@ -47,7 +47,7 @@ export const pages: readonly WalkedPage[] = [
   at('/invoices', 'invoices'),
   at('/budget', 'budget'),
   at('/keys', 'keys', ['Add a key', 'Remove the key laptop']),
-  at('/api-keys', 'api-keys', ['Make a key', 'Change the key ci', 'Revoke the key ci']),
+  at('/api-keys', 'api-keys', ['Create a key', 'Change the key ci', 'Revoke the key ci']),
   at('/webhooks', 'webhooks', ['Add a webhook']),
   {
     route: '/webhooks/$webhookId',

@@ -49,7 +49,7 @@ export function topUpWhenLow(world: World, account: Account): void {
   settings.disabled_why = 'charge_failed';
   const { id: userId } = account.user;
   world.events.tell(userId, 'auto_topup.switched_off', userId, { reason: 'charge_failed' });
-  const description = `Automatic top-up ${topup.id}, which the saved card did not pay`;
+  const description = `Automatic top-up ${topup.id}, which your saved card did not pay`;
   issueInvoice(world, account, { reason: 'topup_failed', amountCents: topup.amount_cents, description });
 }
 

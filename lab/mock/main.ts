@@ -18,11 +18,7 @@ const program = new Command('mock')
   .description('Serves the whole API from memory: for whoever builds a client. Nothing is kept.')
   .option('--port <number>', 'where to listen on loopback', wholeNumber(65_535), 8080)
   .option('--latency <ms>', 'how long each answer takes at least', wholeNumber(60_000), 0)
-  .option(
-    '--dashboard <url>',
-    'where browsers return to after a payment; the mock itself unless told',
-    origin,
-  )
+  .option('--dashboard <url>', 'where browsers return after a payment (default: the mock itself)', origin)
   .option('--origin <origin...>', 'pages that may call with cookies, besides the usual ports of localhost')
   .option('--log', 'print each request', false)
   .addHelpText('after', helpOnHeaders())

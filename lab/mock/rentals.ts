@@ -106,7 +106,7 @@ function comeUp(world: World, account: Account, { row, fate }: MockRental): void
       world,
       account,
       row,
-      'The machine did not become reachable; nothing was charged for it.',
+      'The machine did not become reachable. You were not charged for it.',
     );
     return;
   }
@@ -137,7 +137,7 @@ function comeUp(world: World, account: Account, { row, fate }: MockRental): void
 
 function lose(world: World, account: Account, row: RentalWithHealth): void {
   if (row.status !== 'running') return;
-  const error = 'The machine was lost within a minute of its start; nothing was charged for it.';
+  const error = 'The machine was lost within a minute of starting. You were not charged for it.';
   failWithFullRefund(world, account, row, error);
 }
 

@@ -37,7 +37,7 @@ verdicts as materialized (
   select wallet_id, no, cents, count(*) filter (where cents > 0) over chain + seq as entry_seq,
     total - sum(cents) over chain as balance,
     charged_after, hold_cents - from_hold as hold_after, from_hold, available_cents, price, waits,
-    -- The money ended in the first millisecond at which what could be paid had accrued; a tick that runs in time
+    -- The balance ran out in the first millisecond at which what could be paid had accrued; a tick that runs in time
     -- notices when one cent more is due. A later one ends at its own clock.
     case
       when waits then null

@@ -137,7 +137,7 @@ async function voidInvoice(
   const { status } = await getInvoice(trx, invoiceId);
   if (await requestVoid(trx, invoiceId, reason)) return { invoiceId, was: status };
   const state = stateOf(await getInvoice(trx, invoiceId));
-  throw new Refusal('validation_failed', `${invoiceId} is ${state} already: there is nothing to void.`);
+  throw new Refusal('validation_failed', `${invoiceId} is already ${state}: there is nothing to void.`);
 }
 
 /** Writes an invoice off: its workflow gives it up, after it asked the processor whether it was paid. */
@@ -203,7 +203,7 @@ async function adjust(
   if (wallet.availableCents + amountCents < 0) {
     throw new Refusal(
       'insufficient_balance',
-      `Only ${wallet.availableCents} cents are available: take that much, and issue an invoice for the rest.`,
+      `Only ${wallet.availableCents} cents are available. Take that much, and issue an invoice for the rest.`,
       { availableCents: wallet.availableCents },
     );
   }

@@ -41,7 +41,7 @@ export async function changeRental(db: Database, told: ToldChange): Promise<Refu
   if (change?.rental_id !== told.rentalId) {
     throw new Refusal(
       'temporarily_unavailable',
-      'This change is not on record: nothing was done. Try again.',
+      'We have no record of this change, so nothing happened. Try again.',
     );
   }
   return moneyTransaction(db, change.user_id, async (trx) => {
@@ -132,7 +132,7 @@ async function refuseWhenLate(trx: Transaction, answerBefore: string): Promise<v
   if ((await readClock(trx)) <= new Date(answerBefore)) return;
   throw new Refusal(
     'temporarily_unavailable',
-    'The service was too busy to answer in time, and nothing happened. Try again.',
+    'We were too busy to answer in time, and nothing happened. Try again.',
     { outcome: 'not_done' },
   );
 }
@@ -143,7 +143,7 @@ async function refuseWhenNotMetered(trx: Transaction, wallet: LockedWallet): Pro
   if (!(await isPulled(trx, 'metering')) && blocked?.metering_blocked_at === null) return;
   throw new Refusal(
     'temporarily_unavailable',
-    'Metering is paused by the operators, so limits can’t be changed. Try again later, or stop the rental.',
+    'Our operators have paused metering, so you can’t change limits. Try again later, or stop the rental.',
   );
 }
 

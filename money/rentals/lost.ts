@@ -53,12 +53,12 @@ export async function endLost(
   const lost: Ended = { ...rental, stop_reason: 'pod_lost', ended_at: new Date(aliveMs) };
   const isYoung = aliveMs - runningMs <= rentalLimits.refundWindowMs;
   if (isYoung && (await fullRefundsToday(trx, wallet)) < rentalLimits.fullRefundsPerDay) {
-    const error = 'The machine was lost within a minute of its start; nothing was charged for it.';
+    const error = 'The machine was lost within a minute of starting. You were not charged for it.';
     await failWithFullRefund(trx, wallet, { ...lost, stop_reason: null }, error);
     return true;
   }
   if (isYoung) await recordRefusedRefund(trx, rental);
-  const error = 'The machine was lost at the upstream; you were charged until it was last seen alive.';
+  const error = 'The provider lost the machine. You were charged until we last saw it running.';
   await endAt(trx, wallet, { ...lost, error });
   return true;
 }

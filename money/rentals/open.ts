@@ -115,7 +115,10 @@ async function openUnderLock(
   await refuseWhenLate(trx, answerBefore);
   const limit = await limitFor(trx, request, bargain.listing.price_per_hour_cents, 'locked');
   if (!(await adopt(trx, bargain))) {
-    throw new Refusal('temporarily_unavailable', 'The machine was given up before it was yours. Try again.');
+    throw new Refusal(
+      'temporarily_unavailable',
+      'We gave up on this machine before it was yours. Try again.',
+    );
   }
   // Nothing refuses from here on: a refusal commits, and must not leave a hold without a rental.
   await moveHold(trx, wallet, bargain.listing.price_per_hour_cents);
@@ -173,8 +176,8 @@ async function buyCheapest(
   throw new Refusal(
     'model_unavailable',
     tried.length === 0
-      ? 'No machine on offer matches now. Try another family, region, GPU count or price.'
-      : `No matching machine could be had at the upstreams (${tried.length} tried). Try again in a minute.`,
+      ? 'No available machine matches. Try another family, region, GPU count or price.'
+      : `No provider had a matching machine (${tried.length} tried). Try again in a minute.`,
     {
       familyId: request.familyId,
       gpuCount: request.gpuCount,
@@ -215,7 +218,7 @@ function refuseWhenNotAffordable(wallet: LockedWallet, listing: ListingRow): voi
   if (wallet.availableCents >= listing.price_per_hour_cents) return;
   throw new Refusal(
     'insufficient_balance',
-    'Less than one hour of this machine is available. Top up the wallet first.',
+    'Your balance does not cover one hour of this machine. Top up your wallet first.',
     {
       requiredCents: listing.price_per_hour_cents,
       availableCents: wallet.availableCents,
@@ -228,7 +231,7 @@ function refuseWhenOutOfTime(untilMs: number): void {
   if (untilMs - performance.now() >= rentalLimits.openTryMinMs) return;
   throw new Refusal(
     'temporarily_unavailable',
-    'The service was too busy to ask for a machine in time, and nothing happened. Try again.',
+    'We were too busy to order a machine in time, and nothing happened. Try again.',
   );
 }
 

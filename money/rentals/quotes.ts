@@ -61,7 +61,7 @@ export async function refuseWhenNotFree(
   rentalId: RentalId,
 ): Promise<void> {
   if (quote.requestedAt > quote.expires_at) {
-    throw new Refusal('quote_expired', 'This quote has expired, and nothing was bought by it.', {
+    throw new Refusal('quote_expired', 'This quote has expired, and nothing was rented with it.', {
       quoteId: quote.id,
       expiresAt: quote.expires_at.toISOString(),
     });
@@ -90,7 +90,7 @@ export async function refuseWhenDearer(
   );
   // One that is not dearer was not tried any more: that is no change of the price.
   if (!now || now.price_per_hour_cents <= quote.price_per_hour_cents) return;
-  throw new Refusal('price_changed', 'Nothing is to be had at the quoted price any more.', {
+  throw new Refusal('price_changed', 'No machine is available at the quoted price any more.', {
     quoteId: quote.id,
     quotedPricePerHourCents: quote.price_per_hour_cents,
     pricePerHourCents: now.price_per_hour_cents,

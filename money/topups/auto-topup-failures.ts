@@ -28,7 +28,7 @@ export async function failAutoTopup(
     if (topup.pm_id !== null && (await isTakenAway(trx, topup.pm_id))) {
       await endTopup(trx, topup.id, {
         status: 'failed',
-        error: 'The card was removed: nothing was charged.',
+        error: 'The card was removed, so you were not charged.',
       });
       await acknowledge(trx, wallet.id);
       return;
@@ -71,7 +71,7 @@ async function insertOffer(trx: Transaction, topup: TopupRow, walletId: number):
   await trx('invoice_line_items').insert({
     id: newId('li'),
     invoice_id: id,
-    description: `Automatic top-up ${topup.id}, which the saved card did not pay`,
+    description: `Automatic top-up ${topup.id}, which your saved card did not pay`,
     amount_cents: topup.amount_cents,
   });
 }

@@ -64,7 +64,7 @@ async function decide(
   if (now.cooling_ms !== null && now.cooling_ms > 0) {
     return { kind: 'cooling', untilMs: now.cooling_ms, why: 'cooling down after the last attempt' };
   }
-  if (!now.running) return { kind: 'quiet', why: 'nothing runs' };
+  if (!now.running) return { kind: 'quiet', why: 'no machine runs' };
   if (wallet.availableCents >= (settings.threshold_cents ?? 0)) {
     return { kind: 'quiet', why: `${wallet.availableCents} cents are available` };
   }

@@ -33,17 +33,17 @@ export async function refuseWhenTopupNotAllowed(
   const guards = rows[0];
   if (!guards) throw new Error(`no user ${userId}`);
   if (guards.brake !== null) {
-    throw new Refusal('temporarily_unavailable', 'Payments are paused by the operators. Try again later.');
+    throw new Refusal('temporarily_unavailable', 'Our operators have paused payments. Try again later.');
   }
   if (guards.blocked) {
-    throw new Refusal('blocked', 'This account is blocked. Ask support.', {
+    throw new Refusal('blocked', 'This account is blocked. Contact support.', {
       reason: guards.blocked_reason ?? 'account',
     });
   }
   if (guards.young && guards.today >= perDayWhenYoung) {
     throw new Refusal(
       'blocked',
-      `A new account can begin at most ${perDayWhenYoung} top-ups a day. Try again tomorrow, or ask support.`,
+      `A new account can start at most ${perDayWhenYoung} top-ups a day. Try again tomorrow, or contact support.`,
       { reason: 'too_many_topups', limit: perDayWhenYoung },
     );
   }

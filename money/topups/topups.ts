@@ -89,7 +89,7 @@ async function joinCharge(trx: Transaction, { userId, amountCents }: NewTopup): 
   if (topup.amount_cents === amountCents) return { kind: 'in_flight', topup };
   throw new Refusal(
     'charge_in_progress',
-    'Another amount is being charged to your card. Look at that top-up, and try again when it is done.',
+    'We are already charging your card for another amount. Check that top-up, and try again when it is done.',
     { topupId: topup.id, amountCents: topup.amount_cents },
   );
 }

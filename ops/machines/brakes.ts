@@ -6,9 +6,9 @@ import { actByHand } from '../direct.js';
 import { asOperator, type OperatorOptions } from '../options.js';
 import { iso, printRows, readable, type Print } from '../output.js';
 
-const what = `creates: nothing new is rented. charges: nobody can pay. metering: nobody is charged for what runs; what
-ran meanwhile is charged when it goes on, and machines that are stopped end only then. webhooks: no event is sent to
-users' endpoints; those of the time are sent when it goes on.`;
+const what = `creates: nobody can rent. charges: nobody can pay. metering: running machines are not charged until you resume,
+and then for the whole time; stopped machines end only then. webhooks: users' endpoints get no events until you
+resume, and then all of them.`;
 
 /**
  * `ops pause`, `ops resume` and `ops brakes`: the global brakes (decision 37, "Brakes and the watermark"). They need
@@ -24,12 +24,12 @@ export function addBrakeCommands(program: Command, context: OpsContext): void {
       .description(description)
       .addHelpText(
         'after',
-        `\n${what}\n\nExample:\n  ops ${kind} creates --by ada --reason "upstream sells what it has not"`,
+        `\n${what}\n\nExample:\n  ops ${kind} creates --by ada --reason "upstream sells machines it does not have"`,
       )
       .action((brake: BrakeKind, options: OperatorOptions) => actByHand(context, { kind, brake }, options));
   }
   readable(program.command('brakes'))
-    .description('Which brakes are pulled, by whom and why; /readyz shows them as well.')
+    .description('Shows which brakes are pulled, by whom and why, as /readyz does.')
     .action(({ json }: Print) =>
       using(context, async (db) => {
         printRows(await listBrakes(db), json, (brake) =>

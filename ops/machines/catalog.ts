@@ -19,15 +19,15 @@ type Wanted = Print & {
 
 /** `ops catalog …`: the offers that a request would get, and the skipped parts of the upstreams' answers. */
 export function addCatalogCommands(program: Command, context: OpsContext): void {
-  const catalog = program.command('catalog').description('What is for sale, as renting sees it.');
+  const catalog = program.command('catalog').description('The offers, as users can rent them.');
   readable(catalog.command('offers'))
-    .description('Which machines a request would get, in the order in which they are tried.')
+    .description('Shows which machines a request would get, in the order they are tried.')
     .requiredOption('--family <id>', 'such as rtx-4090')
     .option('--gpus <count>', 'how many', countOf, 1)
     .option('--region <code>', 'a country, or us, eu, apac')
-    .option('--provider <code...>', 'only of these upstreams')
-    .option('--max-price <cents>', 'the most that an hour may cost', positiveCentsOf)
-    .option('--limit <count>', 'at most this many', countOf, 10)
+    .option('--provider <code...>', 'only from these upstreams')
+    .option('--max-price <cents>', 'maximum price of an hour', positiveCentsOf)
+    .option('--limit <count>', 'how many at most', countOf, 10)
     .addHelpText('after', '\nExample:\n  ops catalog offers --family h100 --gpus 8 --region eu')
     .action(({ json, ...wanted }: Wanted) =>
       using(context, async (db) => {

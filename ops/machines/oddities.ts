@@ -9,9 +9,7 @@ import { iso, printRows, readable, type Print } from '../output.js';
  */
 export function addOdditiesCommand(group: Command, context: OpsContext): void {
   readable(group.command('oddities').argument('[provider]', 'of one upstream'))
-    .description(
-      'What is skipped in the upstreams’ answers: GPUs, regions and words that no table of ours knows.',
-    )
+    .description('GPUs, regions and words in the upstreams’ answers that we do not know and skip.')
     .action((code: string | undefined, { json }: Print) =>
       using(context, async (db) => {
         printRows(await listOddities(db, code), json, (row) =>

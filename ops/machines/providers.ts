@@ -18,7 +18,7 @@ export function addProviderCommands(program: Command, context: OpsContext): void
   const providers = program
     .command('providers')
     .alias('provider')
-    .description('The upstreams: how they do, what they leak, and whether we buy there.')
+    .description('The upstreams: their state, unpaid machines, and whether we buy there.')
     .addHelpText(
       'after',
       `
@@ -29,22 +29,22 @@ Examples:
     );
   addPauses(providers, context);
   readable(providers.command('list', { isDefault: true }))
-    .description('How each upstream does, and what costs money there that nobody pays for.')
-    .option('--days <count>', 'sums of the last so many days', countOf, 30)
+    .description('Shows the state of each upstream, and machines there that cost money and nobody pays for.')
+    .option('--days <count>', 'how many days to add up', countOf, 30)
     .action(({ days, json }: Print & { days: number }) =>
       using(context, (db) => show(db, days, json === true)),
     );
   addOdditiesCommand(providers, context);
   asOperator(providers.command('release').argument('<code>', 'the upstream'))
-    .description('Accepts that the machines which the upstream’s lists miss are gone: their rentals end.')
-    .option('--minutes <count>', 'accept it for so long', countOf, 10)
+    .description('Accepts that machines missing from the upstream’s lists are gone, and ends their rentals.')
+    .option('--minutes <count>', 'how long to accept it', countOf, 10)
     .action((providerCode: string, { minutes, ...options }: OperatorOptions & { minutes: number }) =>
       actByHand(context, { kind: 'release_missing', providerCode, minutes }, options, {
-        then: 'rentals whose machines the lists miss end',
+        then: 'ends the rentals whose machines are missing from the lists',
       }),
     );
   readable(program.command('attempts').argument('<id>', 'the rental (rent_…)', idOf('rent')))
-    .description('What was asked of the upstreams for one rental, in order.')
+    .description('Shows what we asked the upstreams for one rental, in order.')
     .action((id: RentalId, { json }: Print) =>
       using(context, async (db) =>
         printRows(await listAttempts(db, id), json, (row) =>
@@ -61,8 +61,8 @@ Examples:
 /** No answer of the upstream ends a pause: the operator who began it does. */
 function addPauses(providers: Command, context: OpsContext): void {
   const verbs = [
-    ['pause', 'pause_provider', 'Nothing new is rented there. What runs there runs on.'],
-    ['resume', 'resume_provider', 'Sells its offers again.'],
+    ['pause', 'pause_provider', 'Stops renting there. Running machines keep running.'],
+    ['resume', 'resume_provider', 'Offers its machines again.'],
   ] as const;
   for (const [name, kind, description] of verbs) {
     asOperator(providers.command(name).argument('<code>', 'the upstream'))
@@ -102,7 +102,7 @@ async function show(db: Database, days: number, json: boolean): Promise<void> {
     console.log(
       `free   ${sum.providerCode} ${sum.kind}: ${sum.machines} machines of ${sum.users} users (${sum.topUserMachines} of ${sum.topUserId}), ${sum.seconds} s, ${sum.cents} cents in ${days} days`,
     );
-  if (leaks.length === 0) console.log(`Nothing ran unpaid in the last ${days} days.`);
+  if (leaks.length === 0) console.log(`No unpaid machines in the last ${days} days.`);
 }
 
 function lineOf(row: ProviderRow): string {

@@ -29,7 +29,7 @@ export function addRentalCommands(program: Command, context: OpsContext): void {
   const rentals = program
     .command('rentals')
     .alias('rental')
-    .description('Rentals: what was asked of the upstreams, what happened when, and how to end one.')
+    .description('Rentals: their history, and how to end one.')
     .addHelpText(
       'after',
       `
@@ -41,16 +41,16 @@ Examples:
     );
   addReading(rentals, context);
   asOperator(rentals.command('stop').argument('<rental>', 'rent_…', idOf('rent')))
-    .description('Ends its billing now, and then its machine, as if its user had stopped it.')
+    .description('Stops its billing now and then its machine, as if its user had stopped it.')
     .action((rentalId: RentalId, options: OperatorOptions) =>
       actByHand(context, { kind: 'stop_rental', rentalId }, options, {
-        then: 'its billing ends now, and then its machine, with all that is on it',
+        then: 'stops its billing now and then its machine, and loses everything on it',
         signal: ({ workflow }) => signalRental(workflow, rentalId),
       }),
     );
   asOperator(rentals.command('force-terminate').argument('<rental>', 'rent_…', idOf('rent')))
-    .description('Ends its billing, and tells every machine that was bought for it to end, at once.')
-    .option('--accept-gone', 'the upstream is not asked: you have seen in its console that they are gone')
+    .description('Stops its billing, and ends every machine bought for it, at once.')
+    .option('--accept-gone', 'does not ask the upstream: you have checked in its console that they are gone')
     .action((rentalId: RentalId, { acceptGone, ...options }: OperatorOptions & { acceptGone?: boolean }) =>
       operate(context, { kind: 'terminate_rental', rentalId, acceptGone: acceptGone === true }, options),
     );
@@ -59,11 +59,11 @@ Examples:
 function addReading(rentals: Command, context: OpsContext): void {
   readable(rentals.command('list'))
     .description('Lists them, newest first.')
-    .option('--user <who>', 'of one user: e-mail address or usr_…')
+    .option('--user <who>', 'of one user: email address or usr_…')
     .option('--status <status>', rentalStatuses.join(', '), oneOf(rentalStatuses))
     .option('--provider <code>', 'at one upstream')
-    .option('--open', 'only those that are not over: running, or with a machine that is not gone')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .option('--open', 'only open ones: running, or with a machine that is not gone')
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ user, json, limit, ...options }: Listing) =>
       using(context, async (db) => {
         const userId = user === undefined ? undefined : (await getUser(db, user)).id;
@@ -72,7 +72,7 @@ function addReading(rentals: Command, context: OpsContext): void {
       }),
     );
   readable(rentals.command('show').argument('<rental>', 'rent_…', idOf('rent')))
-    .description('One rental: its money, every try to get a machine, and what happened when.')
+    .description('Shows one rental: its money, every try to get a machine, and its history.')
     .action((id: RentalId, { json }: Print) =>
       using(context, async (db) => {
         const history = await readRentalHistory(db, id);

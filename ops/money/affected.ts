@@ -22,13 +22,11 @@ interface Where extends TimeWindow {
 export function addAffectedCommands(program: Command, context: OpsContext): void {
   const affected = program
     .command('affected')
-    .description(
-      'An outage: whose machines ran at an upstream in a window, and their charge for it given back.',
-    )
+    .description('Outages: whose machines ran at an upstream in a window, and how to refund them.')
     .addHelpText(
       'after',
       `
-Times are instants with their offset, or days, which are their beginning in UTC.
+Give times with their offset, or days, which start at midnight UTC.
 Examples:
   ops affected --provider shadeform --from 2026-11-21T09:00:00Z --to 2026-11-21T10:30:00Z
   ops affected refund --provider shadeform --from 2026-11-21T09:00:00Z --to 2026-11-21T10:30:00Z --reason "their network was down"
@@ -37,7 +35,7 @@ Examples:
     );
   inWindow(readable(affected.command('list', { isDefault: true })))
     .description(
-      'Lists the rentals, what each was charged for the window, and what of it is left to give back.',
+      'Lists the rentals, what each was charged for the window, and how much can still be refunded.',
     )
     .action(({ json, ...where }: Where & Print) =>
       using(context, async (db) => {
@@ -46,7 +44,7 @@ Examples:
       }),
     );
   inWindow(asOperator(affected.command('refund')))
-    .description('Gives back what is left of it, by one order that names each rental’s cents.')
+    .description('Refunds the rest, with one order that names each rental’s cents.')
     .action((options: Where & OperatorOptions) =>
       using(context, async (db) => {
         const { action, items } = await findAsked(db, options, options.operation);
@@ -59,8 +57,8 @@ Examples:
 function inWindow(command: Command): Command {
   return command
     .requiredOption('--provider <code>', 'the upstream')
-    .requiredOption('--from <time>', 'when it began, such as 2026-11-21T09:00:00Z', instantOf)
-    .requiredOption('--to <time>', 'when it was over', instantOf);
+    .requiredOption('--from <time>', 'when it started, such as 2026-11-21T09:00:00Z', instantOf)
+    .requiredOption('--to <time>', 'when it ended', instantOf);
 }
 
 /** Lists the rentals of a window. @throws Error naming what is wrong with the window or the upstream */
@@ -68,16 +66,14 @@ async function listAffected(db: Database, { provider, from, to }: Where): Promis
   if (from >= to) throw new Error(`--from (${iso(from)}) must be before --to (${iso(to)}).`);
   const now = await readClock(db);
   if (to > now) {
-    throw new Error(`--to (${iso(to)}) is in the future: it is ${iso(now)}. Only what is over is charged.`);
+    throw new Error(`--to (${iso(to)}) is in the future: it is now ${iso(now)}. Use a time that has passed.`);
   }
   if (!(await db('providers').where({ code: provider }).first('code'))) {
     throw new Error(`There is no upstream ${provider}: see ops providers.`);
   }
   const rentals = await readAffected(db, provider, { from, to }, MAX_RENTALS + 1);
   if (rentals.length <= MAX_RENTALS) return rentals;
-  throw new Error(
-    `More than ${MAX_RENTALS} rentals ran then: take a shorter window, and the next one after it.`,
-  );
+  throw new Error(`More than ${MAX_RENTALS} rentals ran then. Use a shorter window, then the next one.`);
 }
 
 /** The most rentals of one order: a second operator reads it to approve it. */
@@ -115,7 +111,7 @@ function isOf(
 
 function nothingLeft({ provider, from, to }: Where, rentals: readonly AffectedRental[]): string {
   if (rentals.length === 0) return noneText(provider, from, to);
-  return `There is nothing to give back: ${totalText(totalsOf(rentals))}.`;
+  return `There is nothing to refund: ${totalText(totalsOf(rentals))}.`;
 }
 
 function noneText(provider: string, from: Date, to: Date): string {
@@ -172,8 +168,8 @@ function totalText(
   >,
 ): string {
   const parts: [number, string][] = [
-    [cents.refundedCents, 'given back already'],
-    [cents.orderedCents, 'ordered already'],
+    [cents.refundedCents, 'already refunded'],
+    [cents.orderedCents, 'already ordered'],
     [cents.unsettledCents, 'not settled: the machine was not seen alive since'],
   ];
   const told = parts.filter(([amount]) => amount > 0).map(([amount, what]) => `, ${amount} ${what}`);

@@ -8,7 +8,7 @@ import { iso, printRows, readable, type Print } from '../output.js';
 export function addDeclinesCommand(program: Command, context: OpsContext): void {
   readable(program.command('declines'))
     .description('Users whose cards were declined in the last 24 hours, those with the most declines first.')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ limit, json }: Print & { limit: number }) =>
       using(context, async (db) => {
         printRows(await listDeclines(db, limit), json, (row) =>

@@ -9,9 +9,7 @@ import { linksAt, type WorkflowLink } from '../temporal-links.js';
 /** `ops explain led_…`: the reason of an entry, down to the documents behind it. */
 export function addExplainCommand(program: Command, context: OpsContext): void {
   readable(program.command('explain').argument('<entry>', 'the ledger entry (led_…)'))
-    .description(
-      'Why a cent was charged, or came in: the sum by hand, the machine, the documents, the workflows.',
-    )
+    .description('Explains a ledger entry: the calculation, the machine, the documents and the workflows.')
     .addHelpText(
       'after',
       `

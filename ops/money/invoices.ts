@@ -23,7 +23,7 @@ export function addInvoiceCommands(program: Command, context: OpsContext): void 
   const invoice = program
     .command('invoice')
     .alias('invoices')
-    .description('Invoices: what is owed and what was offered, and the same by hand.')
+    .description('Invoices: list, issue, void and write off.')
     .addHelpText(
       'after',
       `
@@ -33,18 +33,18 @@ Examples:
     );
   addReading(invoice, context);
   asOperator(invoice.command('create').description('Issues a manual invoice: a debt.'))
-    .requiredOption('--user <who>', 'whose: e-mail address or usr_…')
+    .requiredOption('--user <who>', 'the user: email address or usr_…')
     .requiredOption('--amount-cents <cents>', 'at least 50', centsOf)
-    .requiredOption('--description <text>', 'the line that the user reads')
+    .requiredOption('--description <text>', 'what the user reads on it')
     .action((issue: Issue) => using(context, (db) => issueInvoice(context, db, issue)));
   asOperator(invoice.command('void').description('Voids one that is not paid.'))
     .argument('<invoice>', 'inv_…', idOf('inv'))
     .action((invoiceId: InvoiceId, options: OperatorOptions) =>
       operate(context, { kind: 'void_invoice', invoiceId }, options),
     );
-  asOperator(invoice.command('write-off').description('Gives an open one up as uncollectible.'))
+  asOperator(invoice.command('write-off').description('Marks an open one as uncollectible.'))
     .argument('<invoice>', 'inv_…', idOf('inv'))
-    .option('--block-user', 'its user may rent and top up no more, by the same order')
+    .option('--block-user', 'also blocks its user from renting and topping up')
     .action((invoiceId: InvoiceId, { blockUser, ...options }: OperatorOptions & { blockUser?: true }) =>
       operate(
         context,
@@ -75,8 +75,8 @@ async function issueInvoice(
   const row = await awaitOpen(db, result['invoiceId'] as InvoiceId);
   console.log(
     row?.status === 'open'
-      ? `It is open, and its user was mailed: ${row.hosted_invoice_url ?? ''}`
-      : `It is ${row?.status ?? 'missing'} yet: the payment processor has not made it. Its workflow goes on by itself; see ops invoices show ${String(result['invoiceId'])}.`,
+      ? `It is open, and we emailed its user: ${row.hosted_invoice_url ?? ''}`
+      : `It is still ${row?.status ?? 'missing'}: the payment processor has not created it yet. Its workflow continues on its own; check ops invoices show ${String(result['invoiceId'])}.`,
   );
 }
 
@@ -92,8 +92,8 @@ async function awaitOpen(db: Database, id: InvoiceId): Promise<InvoiceRow | unde
 function addReading(invoice: Command, context: OpsContext): void {
   readable(invoice.command('list'))
     .description('Lists them, drafts too, newest first.')
-    .option('--user <who>', 'of one user: e-mail address or usr_…')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .option('--user <who>', 'of one user: email address or usr_…')
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ user, json, limit }: Print & { user?: string; limit: number }) =>
       using(context, async (db) => {
         const userId = user === undefined ? undefined : (await getUser(db, user)).id;
@@ -110,7 +110,7 @@ function addReading(invoice: Command, context: OpsContext): void {
       }),
     );
   readable(invoice.command('show').argument('<invoice>', 'inv_…', idOf('inv')))
-    .description('One invoice: its lines, its mirror at the processor, and what was paid.')
+    .description('Shows one invoice: its lines, its copy at the processor, and its payment.')
     .action((id: InvoiceId, { json }: Print) =>
       using(context, async (db) => {
         const found = await findInvoiceOfAnyone(db, id);

@@ -21,18 +21,18 @@ export function addLedgerCommands(program: Command, context: OpsContext): void {
   const ledger = program.command('ledger').description('The wallets and their ledger.');
   readable(ledger.command('verify'))
     .description(
-      'Walks every wallet: chain, sums, holds, net charge per rental. Exit code 1 if anything is off.',
+      'Checks every wallet: chain, sums, holds, net charge per rental. Exit code 1 if anything is wrong.',
     )
     .option('--user <id>', 'only the wallet of this user (usr_…)')
     .action((options: Print & { user?: string }) =>
       using(context, (db) => verify(db, userIdOf(options.user), options.json === true)),
     );
   readable(ledger.command('list'))
-    .description('A user’s entries, newest first: ops explain tells of each why it is there.')
-    .requiredOption('--user <who>', 'an e-mail address or usr_…')
+    .description('Lists a user’s entries, newest first. To explain one: ops explain.')
+    .requiredOption('--user <who>', 'an email address or usr_…')
     .option('--type <type>', ledgerEntryTypes.join(', '), oneOf(ledgerEntryTypes))
     .option('--rental <id>', 'of one rental (rent_…)', idOf('rent'))
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .addHelpText('after', '\nExample:\n  ops ledger list --user ann@example.com --type refund')
     .action(({ user, type, rental, limit, json }: Listing) =>
       using(context, async (db) => {
@@ -70,7 +70,7 @@ function printFindings(wallets: number, findings: readonly Discrepancy[]): void 
   console.log(
     findings.length === 0
       ? `All ${wallets} wallets add up.`
-      : `${findings.length} findings. Mend the first one first: what follows may follow from it.`,
+      : `${findings.length} findings. Fix the first one first: the others may follow from it.`,
   );
 }
 

@@ -14,7 +14,7 @@ export function addMarkCommands(program: Command, context: OpsContext): void {
   const marks = program
     .command('marks')
     .description(
-      'Users and cards that are charged only on a page, since a dispute or a bank’s warning of fraud.',
+      'Users and cards that we do not charge automatically, because of a dispute or fraud warning.',
     )
     .addHelpText(
       'after',
@@ -22,11 +22,14 @@ export function addMarkCommands(program: Command, context: OpsContext): void {
 Examples:
   ops marks
   ops marks --user ann@example.com
-  ops marks lift du_1Q… --by ada --reason "she had forgotten the subscription, and withdrew it"`,
+  ops marks lift du_1Q… --by ada --reason "they had forgotten the payment, and withdrew the dispute"`,
     );
   readable(marks.command('list', { isDefault: true }))
-    .description('Lists those that nobody has lifted, the oldest first.')
-    .option('--user <who>', 'only those that hold one user, by the card too: an e-mail address or usr_…')
+    .description('Lists those that nobody has lifted, oldest first.')
+    .option(
+      '--user <who>',
+      'only those that affect one user, also through the card: an email address or usr_…',
+    )
     .action(({ json, user }: Print & { user?: string }) =>
       using(context, async (db) => {
         const id = user === undefined ? undefined : (await getUser(db, user)).id;
@@ -44,7 +47,7 @@ Examples:
     );
   asOperator(marks.command('lift').argument('<mark>', 'du_… or issfr_…'))
     .description(
-      'Lets its payer and its card be charged while they are away again. They switch auto-topup on themselves.',
+      'Lets us charge its payer and card automatically again. They turn automatic top-ups back on themselves.',
     )
     .action((markId: string, options: OperatorOptions) =>
       actByHand(context, { kind: 'lift_charge_mark', markId }, options),

@@ -26,27 +26,27 @@ export function addOrderCommands(program: Command, context: OpsContext): void {
   const orders = program
     .command('orders')
     .alias('order')
-    .description('What moves money by hand: who asked for it, and the word of a second operator.')
+    .description('Orders that move money by hand: who asked for them, and who approves them.')
     .addHelpText(
       'after',
       `
 Examples:
   ops orders                        those that wait
   ops orders show op_01J…
-  ops orders items op_01J…          of one that refunds many: what each rental gets, and which fail
+  ops orders items op_01J…          of a bulk refund: what each rental gets, and which fail
   ops orders approve op_01J…        as another operator than who asked
   ops orders reject op_01J… --reason "the wrong user"`,
     );
   addReading(orders, context);
   readable(orders.command('approve').argument('<order>', 'op_…', idOf('op')))
-    .description('Approves what another operator asked for, and lets it be done.')
+    .description('Approves another operator’s order and starts it.')
     .option('--yes', 'do not ask')
     .action((id: OperationId, options: Pick<OperatorOptions, 'yes' | 'json'>) =>
       approve(context, id, options),
     );
   readable(orders.command('reject').argument('<order>', 'op_…', idOf('op')))
-    .description('Rejects one that is not done, for good.')
-    .requiredOption('--reason <text>', 'why; kept for good')
+    .description('Rejects an order that is not done. You can’t undo this.')
+    .requiredOption('--reason <text>', 'why; recorded permanently')
     .action((id: OperationId, { reason, ...options }: Print & { reason: string }) =>
       using(context, (db) =>
         orRefused(id, options, async () => {
@@ -60,15 +60,15 @@ Examples:
 function addReading(orders: Command, context: OpsContext): void {
   readable(orders.command('list', { isDefault: true }))
     .description('Lists those that wait, newest first.')
-    .option('--all', 'those that have ended as well')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .option('--all', 'include ended ones')
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ all, limit, json }: Print & { all?: boolean; limit: number }) =>
       using(context, async (db) => {
         printRows(await listOrders(db, all !== true, limit), json, lineOf);
       }),
     );
   readable(orders.command('show').argument('<order>', 'op_…', idOf('op')))
-    .description('One order: who asked for what and why, who approved it, what came of it.')
+    .description('Shows one order: who asked for what and why, who approved it, and the result.')
     .action((id: OperationId, options: Print) =>
       using(context, (db) =>
         orRefused(id, options, async () => {
@@ -80,7 +80,7 @@ function addReading(orders: Command, context: OpsContext): void {
       ),
     );
   readable(orders.command('items').argument('<order>', 'op_…', idOf('op')))
-    .description('What an order of many gives each rental: those that fail first, each with its error.')
+    .description('Shows what a bulk order gives each rental. Failing ones come first, with their errors.')
     .action((id: OperationId, options: Print) =>
       using(context, (db) =>
         orRefused(id, options, async () => {
@@ -129,7 +129,7 @@ function lineOf(order: OperatorOrderRow): string {
 
 function itemLine(item: ShownItem): string {
   const { rentalId, userId, amountCents, refundedCents, doneAt, error } = item;
-  const state = doneAt === null ? 'open' : `${refundedCents ?? 0} given back at ${iso(doneAt)}`;
+  const state = doneAt === null ? 'open' : `${refundedCents ?? 0} refunded at ${iso(doneAt)}`;
   const failed = `${item.tries ?? 0} tries failed, next ${iso(item.nextTryAt)}: ${error ?? ''}`;
   return [rentalId, userId, `${amountCents} cents`, error === null ? state : failed].join('  ');
 }

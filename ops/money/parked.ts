@@ -10,17 +10,17 @@ import { iso, printRows, readable, type Print } from '../output.js';
 export function addParkedCommands(program: Command, context: OpsContext): void {
   const parked = program
     .command('parked')
-    .description('Payments that came in and could not be credited: each waits for an operator.')
+    .description('Payments that we could not credit to anybody: each waits for an operator.')
     .addHelpText(
       'after',
       `
-First refund it at the processor, or credit its owner; then say so:
+First refund it at the processor or credit its owner, then resolve it:
   ops parked
   ops wallet adjust --user usr_01J… --amount-cents 2000 --by ada --reason "pi_3Q… was paid in euros"
   ops parked resolve pi_3Q… --credited-by op_01J… --by ada --reason "he wrote in"`,
     );
   readable(parked.command('list', { isDefault: true }))
-    .description('Lists those that nobody has resolved, the oldest first.')
+    .description('Lists unresolved ones, oldest first.')
     .action(({ json }: Print) =>
       using(context, async (db) => {
         printRows(await listParkedPayments(db), json, (row) =>
@@ -35,10 +35,10 @@ First refund it at the processor, or credit its owner; then say so:
       }),
     );
   asOperator(parked.command('resolve').argument('<payment>', 'pi_…'))
-    .description('Notes that one was credited or given back. It moves no money itself.')
+    .description('Marks one as credited or refunded. It moves no money itself.')
     .option(
       '--credited-by <operation>',
-      'op_… of the correction that credited it: what the processor takes back of it later is owed then',
+      'op_… of the correction that credited it, so that a later refund or dispute is charged to its user',
       idOf('op'),
     )
     .action((paymentId: string, options: OperatorOptions & { creditedBy?: OperationId }) =>

@@ -12,9 +12,7 @@ import { iso, printFacts, readable, type Fact, type Print } from '../output.js';
 /** `ops statement --rental rent_…`: all charges of a rental, and the check that they match the formula. */
 export function addStatementCommand(program: Command, context: OpsContext): void {
   readable(program.command('statement'))
-    .description(
-      'The settlement sheet of a rental, which a stranger can check by hand. Exit code 1 if it does not add up.',
-    )
+    .description('Shows the final bill of a rental, to check by hand. Exit code 1 if it does not add up.')
     .requiredOption('--rental <id>', 'the rental (rent_…)', idOf('rent'))
     .addHelpText('after', '\nExample:\n  ops statement --rental rent_01J… --json')
     .action(({ rental, json }: Print & { rental: RentalId }) =>
@@ -75,10 +73,9 @@ function checkText({
   settledCents,
   price,
 }: SettlementSheet): string {
-  if (agrees === null || price === null)
-    return 'not settled yet: its charges grow with the time that it runs';
+  if (agrees === null || price === null) return 'not settled yet: it is still being charged';
   const sum = `net ${netCents} + overage ${overage?.cents ?? 0} + written off ${writtenOffCents} = ${settledCents}`;
   return agrees
     ? `${sum}, which is its price`
-    : `${sum}, but its price is ${price.cents}: look at ops ledger verify`;
+    : `${sum}, but its price is ${price.cents}: run ops ledger verify`;
 }

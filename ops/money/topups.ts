@@ -26,20 +26,20 @@ export function addTopupCommands(program: Command, context: OpsContext): void {
   const topups = program
     .command('topups')
     .alias('topup')
-    .description('Money that comes in: what was paid, and whether it was credited.')
+    .description('Top-ups: what was paid, and whether it was credited.')
     .addHelpText(
       'after',
       `
-Examples ("a user says he paid"):
+Examples ("a user says they paid"):
   ops topups list --user ann@example.com
-  ops topups show top_01J…      or what he has on paper: pi_…, cs_…, ch_…`,
+  ops topups show top_01J…      or any id that they have: pi_…, cs_…, ch_…`,
     );
   readable(topups.command('list'))
     .description('Lists them, newest first.')
-    .option('--user <who>', 'of one user: e-mail address or usr_…')
+    .option('--user <who>', 'of one user: email address or usr_…')
     .option('--status <status>', topupStatuses.join(', '), oneOf(topupStatuses))
-    .option('--open', 'only those whose payment is not decided')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .option('--open', 'only undecided payments')
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ user, status, open, json, limit }: Listing) =>
       using(context, async (db) => {
         const userId = user === undefined ? undefined : (await getUser(db, user)).id;
@@ -49,13 +49,13 @@ Examples ("a user says he paid"):
   readable(
     topups.command('show').argument('<id>', 'top_…, or a payment (pi_…), session (cs_…) or charge (ch_…)'),
   )
-    .description('What became of one: its payment, its events, its credit, and what to do next.')
+    .description('Shows one: its payment, its events, its credit, and what to do next.')
     .action((id: string, { json }: Print) =>
       using(context, async (db) => {
         const topup = await findTopupBy(db, id);
         if (!topup) {
           throw new Error(
-            `Nothing of ours is known under ${id}. If the processor shows it as paid: ops webhooks list --object ${id}, then ops parked.`,
+            `We know nothing under ${id}. If the processor shows it as paid, run ops webhooks list --object ${id}, then ops parked.`,
           );
         }
         const history = await readTopupHistory(db, topup);
@@ -91,19 +91,19 @@ function verdictOn({ topup, credits, events, parked }: TopupHistory): string {
   const [credit] = credits;
   if (credit) {
     const ids = credits.map(({ entryId }) => entryId).join(', ');
-    return `It was paid and credited: ${ids}. ops explain tells more.`;
+    return `It was paid and credited: ${ids}. For details, run ops explain.`;
   }
   if (parked[0]) return `It was paid, and is parked: ${parked[0].reason}. See ops parked.`;
   const waiting = events.find(({ handled_at: handledAt }) => handledAt === null);
   if (waiting)
-    return `${waiting.id} waits for its workflow: look there, or ops webhooks replay ${waiting.id}.`;
-  if (topup.status === 'processing') return 'The payment is under way at the bank: nothing to do yet.';
+    return `${waiting.id} is waiting for its workflow. Check the workflow, or run ops webhooks replay ${waiting.id}.`;
+  if (topup.status === 'processing') return 'The bank is processing the payment: nothing to do yet.';
   if (topup.status === 'requires_payment') {
-    return `Nobody has paid on the page; it is open until ${iso(topup.session_expires_at)}.`;
+    return `It has not been paid on the page, which is open until ${iso(topup.session_expires_at)}.`;
   }
   if (topup.status === 'failed')
     return `It failed: ${topup.decline_code ?? topup.error ?? 'no reason is known'}.`;
-  return 'Nothing was paid on it. If the processor says otherwise, an event was lost: it is listed and filled in within minutes.';
+  return 'It was not paid. If the processor says otherwise, an event was lost: we fetch it within minutes.';
 }
 
 type Told = TopupHistory & { readonly verdict: string; readonly workflow: string };

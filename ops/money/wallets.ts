@@ -17,7 +17,7 @@ export function addWalletCommands(program: Command, context: OpsContext): void {
   const wallet = program
     .command('wallet')
     .alias('wallets')
-    .description('Wallets: what they hold, and moving money by hand.')
+    .description('Wallets: balances, and moving money by hand.')
     .addHelpText(
       'after',
       `
@@ -26,10 +26,10 @@ Examples:
   ops wallet refund --user ann@example.com --amount-cents 250 --rental rent_01J… --by ada --reason "the machine was slow"
   ops wallet adjust --user usr_01J… --amount-cents=-500 --by ada --reason "credited twice"`,
     );
-  asOperator(wallet.command('refund').description('Gives money back to a wallet.'))
-    .requiredOption('--user <who>', 'whose: e-mail address or usr_…')
+  asOperator(wallet.command('refund').description('Refunds money to a wallet.'))
+    .requiredOption('--user <who>', 'the user: email address or usr_…')
     .requiredOption('--amount-cents <cents>', 'positive', centsOf)
-    .option('--rental <id>', 'what it is given back for (rent_…)', idOf('rent'))
+    .option('--rental <id>', 'the rental it refunds (rent_…)', idOf('rent'))
     .action(({ user, amountCents, rental, ...options }: Move & { rental?: RentalId }) =>
       operate(
         context,
@@ -43,7 +43,7 @@ Examples:
       ),
     );
   asOperator(wallet.command('adjust').description('Corrects a wallet, up or down.'))
-    .requiredOption('--user <who>', 'whose: e-mail address or usr_…')
+    .requiredOption('--user <who>', 'the user: email address or usr_…')
     .requiredOption('--amount-cents <cents>', 'signed: --amount-cents=-500 takes $5.00', centsOf)
     .action(({ user, amountCents, ...options }: Move) =>
       operate(
@@ -52,9 +52,9 @@ Examples:
         options,
       ),
     );
-  readable(wallet.command('show').argument('<user>', 'an e-mail address or usr_…'))
-    .description('What it holds and what was charged last: each entry can be explained.')
-    .option('--limit <count>', 'so many entries', countOf, 20)
+  readable(wallet.command('show').argument('<user>', 'an email address or usr_…'))
+    .description('Shows the balance and the newest entries. To explain one: ops explain.')
+    .option('--limit <count>', 'how many entries', countOf, 20)
     .action((who: string, { limit, json }: Print & { limit: number }) =>
       using(context, async (db) => {
         const { user, wallet: held } = await readUserSummary(db, await getUser(db, who));
@@ -73,12 +73,12 @@ export function addActionCommands(program: Command, context: OpsContext): void {
   readable(
     program
       .command('actions')
-      .description('What operators did by hand.')
+      .description('Shows what operators did by hand.')
       .command('list', { isDefault: true }),
   )
     .description('Lists it, newest first.')
     .option('--about <id>', 'about one user, rental, invoice, event, upstream or brake')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ about, limit, json }: Print & { about?: string; limit: number }) =>
       using(context, async (db) => {
         printRows(await listActions(db, about, limit), json, (action) =>

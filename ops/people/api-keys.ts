@@ -10,9 +10,9 @@ import { getUser, userIdOf } from './named-user.js';
 
 /** `ops users keys` and `ops users revoke-keys` (decision 108, "API keys"). */
 export function addApiKeyCommands(users: Command, context: OpsContext): void {
-  readable(users.command('keys').argument('<who>', 'an e-mail address or usr_…'))
-    .description('The API keys of a user, the newest first, ended ones too.')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+  readable(users.command('keys').argument('<who>', 'an email address or usr_…'))
+    .description('Lists a user’s API keys, newest first, including ended ones.')
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action((who: string, { limit, json }: Print & { limit: number }) =>
       using(context, async (db) => {
         const { id } = await getUser(db, who);
@@ -25,8 +25,10 @@ export function addApiKeyCommands(users: Command, context: OpsContext): void {
         );
       }),
     );
-  asOperator(users.command('revoke-keys').argument('<who>', 'an e-mail address or usr_…'))
-    .description('Revokes his API keys for good, or one of them. What they rented runs on.')
+  asOperator(users.command('revoke-keys').argument('<who>', 'an email address or usr_…'))
+    .description(
+      'Revokes all of a user’s API keys, or one. You can’t undo this. Their machines keep running.',
+    )
     .option('--key <id>', 'only this one', idOf('key'))
     .action((who: string, { key, ...options }: OperatorOptions & { key?: ApiKeyId }) =>
       actByHand(
@@ -59,5 +61,5 @@ function lineOf(key: ShownKey): string {
 
 function stateOf({ revoked_at: revoked, suspended_at: suspended, expires_at: expires }: ShownKey) {
   if (revoked) return `REVOKED ${iso(revoked)}`;
-  return `until ${iso(expires)}${suspended ? `, RESTS since ${iso(suspended)}` : ''}`;
+  return `until ${iso(expires)}${suspended ? `, SUSPENDED since ${iso(suspended)}` : ''}`;
 }

@@ -19,13 +19,13 @@ export function addLoginCommands(program: Command, context: OpsContext): void {
   const login = program
     .command('login')
     .alias('logins')
-    .description('The operators’ own logins, by which the database knows who moves money.')
+    .description('The operators’ own logins, which tell the database who moves money.')
     .addHelpText(
       'after',
       `
-Making and removing one takes the owner of the database: the DATABASE_URL of the migrations.
+To create or remove one, use the database owner’s login: the DATABASE_URL of the migrations.
 Examples:
-  ops login add ada        tells the password, once
+  ops login add ada        shows the password, once
   ops login list`,
     );
   readable(login.command('list', { isDefault: true }))
@@ -34,7 +34,7 @@ Examples:
       asOwner(context, async (db) => printRows(await listOperatorLogins(db), json, (name) => name)),
     );
   readable(login.command('add').argument('<name>', 'a to z, 0 to 9 and _'))
-    .description('Makes one, or gives it another password, which is told once.')
+    .description('Creates one, or gives it a new password, which is shown once.')
     .action((name: string, { json }: Print) =>
       asOwner(context, async (db) => {
         const password = randomBytes(24).toString('base64url');
@@ -43,14 +43,14 @@ Examples:
         console.log(
           json === true
             ? JSON.stringify(told)
-            : `${made} may log in, with this password, which is told once:\n  ${password}\n\n${name} works with\n  DATABASE_URL=postgres://${made}:<password>@<host>:<port>/<database>\nand without DATABASE_ROLE.`,
+            : `${made} can log in with this password, which is shown only once:\n  ${password}\n\n${name} works with\n  DATABASE_URL=postgres://${made}:<password>@<host>:<port>/<database>\nand without DATABASE_ROLE.`,
         );
       }),
     );
   login
     .command('remove')
     .argument('<name>', 'as it was added')
-    .description('Removes one. What was done with it keeps its name.')
+    .description('Removes one. Its past actions keep its name.')
     .action((name: string) =>
       asOwner(context, async (db) => {
         const gone = `operator_${name}`;
@@ -59,7 +59,7 @@ Examples:
           throw new Error(`There is no login ${gone}: see ops login list.`);
         }
         await dropOperatorLogin(db, gone);
-        console.log(`${gone} may log in no more.`);
+        console.log(`${gone} can no longer log in.`);
       }),
     );
 }
@@ -71,7 +71,7 @@ async function asOwner(context: OpsContext, work: (db: Database) => Promise<void
   } catch (error) {
     if (sqlStateOf(error) !== '42501') throw error;
     throw new Error(
-      'This login may not make logins: run it with the DATABASE_URL of the database’s owner, which the migrations use.',
+      'This login can’t create logins. Use the DATABASE_URL of the database’s owner, as the migrations do.',
       { cause: error },
     );
   } finally {

@@ -12,5 +12,5 @@ export async function userIdOf(db: Database, who: string): Promise<UserId> {
 export async function getUser(db: Database, who: string): Promise<UserRow> {
   const user = await findUser(db, who);
   if (user) return user;
-  throw new Error(`There is no user ${who}: an e-mail address or an id such as usr_01J… is needed.`);
+  throw new Error(`There is no user ${who}: use an email address or an id such as usr_01J….`);
 }

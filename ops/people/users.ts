@@ -18,7 +18,7 @@ export function addUserCommands(program: Command, context: OpsContext): void {
   const users = program
     .command('users')
     .alias('user')
-    .description('Users: who they are, where they are signed in, and whether they may rent.')
+    .description('Users: accounts, sessions, and blocking.')
     .addHelpText(
       'after',
       `
@@ -28,8 +28,8 @@ Examples:
   ops users block ann@example.com --by ada --reason "stolen cards"`,
     );
   readable(users.command('list'))
-    .description('Lists them, the newest first.')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .description('Lists them, newest first.')
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ limit, json }: Print & { limit: number }) =>
       using(context, async (db) => {
         printRows(await listUsers(db, limit), json, (user) =>
@@ -42,17 +42,17 @@ Examples:
         );
       }),
     );
-  readable(users.command('find').argument('<who>', 'an e-mail address or usr_…'))
-    .description('One user, with his wallet, machines and debts.')
+  readable(users.command('find').argument('<who>', 'an email address or usr_…'))
+    .description('Shows one user, with their wallet, machines and debts.')
     .action((who: string, { json }: Print) =>
       using(context, async (db) => {
         const summary = await readUserSummary(db, await getUser(db, who));
         printFacts(summary, json, factsOf(summary));
       }),
     );
-  readable(users.command('sessions').argument('<who>', 'an e-mail address or usr_…'))
-    .description('Where he is signed in, the newest sign-in first.')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+  readable(users.command('sessions').argument('<who>', 'an email address or usr_…'))
+    .description('Lists where a user is signed in, newest sign-in first.')
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action((who: string, { limit, json }: Print & { limit: number }) =>
       using(context, async (db) => {
         const { id } = await getUser(db, who);
@@ -74,12 +74,16 @@ Examples:
 
 function addChanges(users: Command, context: OpsContext): void {
   const changes = [
-    ['log-out', 'end_sessions', 'Ends all his sessions: he must sign in again everywhere.'],
-    ['block', 'block_user', 'Lets him rent and top up no more. What runs runs on: ops rentals stop ends it.'],
-    ['unblock', 'unblock_user', 'Lets him rent again.'],
+    ['log-out', 'end_sessions', 'Ends all of a user’s sessions: they must sign in again everywhere.'],
+    [
+      'block',
+      'block_user',
+      'Blocks a user from renting and topping up. Their machines keep running: stop them with ops rentals stop.',
+    ],
+    ['unblock', 'unblock_user', 'Unblocks a user.'],
   ] as const;
   for (const [name, kind, description] of changes) {
-    asOperator(users.command(name).argument('<who>', 'an e-mail address or usr_…'))
+    asOperator(users.command(name).argument('<who>', 'an email address or usr_…'))
       .description(description)
       .action((who: string, options: OperatorOptions) =>
         actByHand(context, async (db) => ({ kind, userId: await userIdOf(db, who) }), options),

@@ -19,7 +19,7 @@ interface Sizing extends Print {
 export function addDatabaseCommands(program: Command, context: OpsContext): void {
   const database = program
     .command('database')
-    .description('The settings of the database server: are they safe, and large enough for this fleet?')
+    .description('Checks the database server’s settings: are they safe, and large enough for this load?')
     .addHelpText(
       'after',
       `
@@ -28,12 +28,12 @@ Examples:
   ops database size --memory-gb 64 --cores 16 --free-gb 500`,
     );
   readable(database.command('check', { isDefault: true }))
-    .description('Names what should be set otherwise. Exit code 1: there is such a setting.')
+    .description('Lists settings to change. Exit code 1 if there are any.')
     .action(({ json }: Print) => using(context, (db) => check(db, json === true)));
   readable(database.command('size'))
-    .description('Tells the settings for a server that is alone on a machine or in a container.')
+    .description('Recommends settings for a dedicated server or container.')
     .requiredOption('--memory-gb <count>', 'the memory it may use', gigabytesOf)
-    .requiredOption('--free-gb <count>', 'the free space where its files are', gigabytesOf)
+    .requiredOption('--free-gb <count>', 'the free disk space for its files', gigabytesOf)
     .option('--cores <count>', 'how many cores it has', countOf, 2)
     .action(({ memoryGb, freeGb, cores, json }: Sizing) => {
       const settings = sizeDatabase({
@@ -53,13 +53,16 @@ async function check(db: Database, json: boolean): Promise<void> {
     return;
   }
   for (const { kind, setting, is, why } of faults) console.log(`${kind}: ${setting} is ${is}: ${why}`);
-  if (faults.length === 0) console.log(`The settings suit ${runningRentals} running rentals.`);
-  else console.log('"ops database size" tells what to set; docs/operations/deploying.md tells where.');
+  if (faults.length === 0) console.log(`The settings are fine for ${runningRentals} running rentals.`);
+  else
+    console.log(
+      'Run "ops database size" for values, and see docs/operations/deploying.md for where to set them.',
+    );
 }
 
 /** Half gigabytes as well. */
 function gigabytesOf(text: string): number {
   const count = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && count > 0) return count;
-  throw new InvalidArgumentError('Gigabytes are needed, such as 16.');
+  throw new InvalidArgumentError('Use gigabytes, such as 16.');
 }

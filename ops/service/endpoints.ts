@@ -16,7 +16,7 @@ export function addEndpointCommands(program: Command, context: OpsContext): void
   const endpoints = program
     .command('endpoints')
     .alias('endpoint')
-    .description('Webhook endpoints of users: their state, and what became of each try.')
+    .description('Users’ webhook endpoints: their state and deliveries.')
     .addHelpText(
       'after',
       `
@@ -25,7 +25,7 @@ Examples:
   ops endpoints show wh_01J…
   ops pause webhooks --by ada --reason "a receiver asks us to"`,
     );
-  readable(endpoints.command('list').argument('<who>', 'an e-mail address or usr_…'))
+  readable(endpoints.command('list').argument('<who>', 'an email address or usr_…'))
     .description('Lists the endpoints of one user.')
     .action((who: string, { json }: Print) =>
       using(context, async (db) => {
@@ -34,7 +34,7 @@ Examples:
     );
   readable(endpoints.command('show').argument('<id>', 'wh_…'))
     .description('One endpoint, with its last tries.')
-    .option('--limit <count>', 'at most this many tries', countOf, 20)
+    .option('--limit <count>', 'how many tries at most', countOf, 20)
     .action((id: string, { json, limit }: Print & { limit: number }) =>
       using(context, async (db) => {
         const hook = isId('wh', id) ? await db('webhooks').where({ id }).first() : undefined;
@@ -54,9 +54,7 @@ Examples:
       }),
     );
   readable(endpoints.command('keys'))
-    .description(
-      'Makes a new pair of keys for WEBHOOK_PUBLIC_KEY and WEBHOOK_PRIVATE_KEYS, and keeps nothing.',
-    )
+    .description('Creates a new key pair for WEBHOOK_PUBLIC_KEY and WEBHOOK_PRIVATE_KEYS, and keeps no copy.')
     .action(({ json }: Print) => {
       const { publicKey, privateKey } = newSealingKeys();
       printFacts({ publicKey, privateKey }, json, [

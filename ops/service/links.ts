@@ -8,7 +8,7 @@ export function addLinkCommand(program: Command, context: OpsContext): void {
   readable(
     program.command('link').argument('<id...>', 'rent_…, top_…, inv_…, op_…, auto-topup:usr_…, meter:0'),
   )
-    .description('The page of a workflow in the Temporal UI, where each thing stands under its own id.')
+    .description('Links to a workflow in the Temporal UI. Everything is there under its own id.')
     .addHelpText('after', '\nExample:\n  ops link rent_01J… meter:0 provider-watch:shadeform')
     .action(async (ids: readonly string[], { json }: Print) => {
       printRows(await linksAt(context.temporal(), ids, new Date()), json, ({ workflowId, runId, url }) =>

@@ -7,7 +7,7 @@ import { iso, printRows, readable, type Print } from '../output.js';
 export function addNoticeCommands(program: Command, context: OpsContext): void {
   readable(program.command('notices'))
     .description(
-      'What operators were told of by mail and log: an upstream without money, refunds beyond the limit.',
+      'Lists notices to operators, also sent by email and log: an upstream out of money, refunds over the limit.',
     )
     .action(({ json }: Print) =>
       using(context, async (db) =>

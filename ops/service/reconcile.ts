@@ -25,10 +25,10 @@ const PRINTED = 1_000;
 export function addReconcileCommands(program: Command, context: OpsContext): void {
   readable(program.command('reconcile'))
     .description(
-      'Compares our books, the processor and the upstreams now. Exit code 1: findings are open; 2: something could not be compared.',
+      'Compares our books, the processor and the upstreams now. Exit code 1: there are open findings; 2: something could not be compared.',
     )
-    .option('--full', 'from the beginning, with every wallet walked; else the last two hours')
-    .option('--look-again-ms <ms>', 'how long after it was found a difference must still be there', msOf)
+    .option('--full', 'from the beginning, checking every wallet (default: the last two hours)')
+    .option('--look-again-ms <ms>', 'how long a difference must last to count', msOf)
     .action(async ({ full, lookAgainMs, json }: Print & { full?: boolean; lookAgainMs?: number }) => {
       const scope = full === true ? 'full' : 'window';
       const report = await run(context.temporal(), {
@@ -37,20 +37,18 @@ export function addReconcileCommands(program: Command, context: OpsContext): voi
       });
       await using(context, (db) => show(db, report, json === true));
     });
-  const findings = program.command('findings').description('What reconcile found that does not agree.');
+  const findings = program.command('findings').description('Differences that reconcile found.');
   readable(findings.command('list', { isDefault: true }))
-    .description('Lists findings with their evidence, the oldest first, and what could not be compared.')
+    .description('Lists findings with their evidence, oldest first, and what could not be compared.')
     .option(
       '--state <state>',
-      'open, acknowledged, resolved or all; else open and acknowledged',
+      'open, acknowledged, resolved or all (default: open and acknowledged)',
       oneOf([...findingStates, 'all']),
     )
-    .option('--limit <count>', 'at most this many', countOf, 100)
+    .option('--limit <count>', 'how many at most', countOf, 100)
     .action((options: Listing) => using(context, (db) => list(db, options)));
   asOperator(findings.command('ack').argument('<finding>', 'its number', numberOf))
-    .description(
-      'Says that a finding is known: it is no alarm any more, until it is resolved and comes back.',
-    )
+    .description('Acknowledges a finding: it no longer alarms, unless it is resolved and comes back.')
     .action((findingId: number, options: OperatorOptions) =>
       actByHand(context, { kind: 'acknowledge_finding', findingId }, options),
     );
@@ -60,7 +58,9 @@ export function addReconcileCommands(program: Command, context: OpsContext): voi
 async function run(temporal: TemporalPlace, input: ReconcileInput): Promise<ReconcileReport> {
   return withTemporal(temporal, async (client) => {
     const workflowId = `reconcile-by-hand-${newId('op')}`;
-    console.error(`Workflow ${workflowId}: it goes on by itself if this is interrupted; ops findings tells.`);
+    console.error(
+      `Workflow ${workflowId}: if this is interrupted, it continues on its own. Check ops findings.`,
+    );
     return runReconcile(client.workflow, workflowId, input);
   });
 }
@@ -76,9 +76,9 @@ async function show(db: Database, report: ReconcileReport, json: boolean): Promi
   console.log(
     report.open + report.acknowledged === 0
       ? gaps.length === 0
-        ? 'All agree.'
-        : 'What was compared agrees.'
-      : `${report.open} open, ${report.acknowledged} acknowledged: docs/operations/findings.md says what each means.`,
+        ? 'Everything agrees.'
+        : 'Everything that was compared agrees.'
+      : `${report.open} open, ${report.acknowledged} acknowledged: see docs/operations/findings.md for what each means.`,
   );
 }
 
@@ -114,10 +114,10 @@ function headOf(row: ReconcileFindingRow): string {
 
 function numberOf(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('The number of a finding is needed: see ops findings.');
+  throw new InvalidArgumentError('Use the number of a finding: see ops findings.');
 }
 
 function msOf(text: string): number {
   if (/^\d{1,7}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Milliseconds are needed, such as 15000.');
+  throw new InvalidArgumentError('Use milliseconds, such as 15000.');
 }

@@ -6,12 +6,12 @@ import type { RestoreOutcome } from '../../workflows/contracts/restore.js';
 export function reportText(report: RestoreReport): string {
   const kept = report.keptInTemporal === null ? 'none' : String(report.keptInTemporal);
   const marks = `Watermark ${report.watermark}, raised ${report.raisedAt}; in Temporal ${kept}.`;
-  if (report.database === 'confirmed') return `${marks}\nThis database is not behind: nothing to reconcile.`;
+  if (report.database === 'confirmed') return `${marks}\nThis database is up to date: nothing to reconcile.`;
   return [
     marks,
-    `RESTORED: about ${report.lostMinutes} minutes are lost. Nothing is metered, charged, ended or mailed until you reconcile.`,
+    `RESTORED: about ${report.lostMinutes} minutes of data are lost. Nothing is metered, charged, stopped or emailed until you reconcile.`,
     '',
-    `${String(report.goingOn).padStart(5)}  rentals go on and are charged for the lost time`,
+    `${String(report.goingOn).padStart(5)}  rentals keep running and are charged for the lost time`,
     ...section('rentals that ended in the lost time: they end at that instant', report.ended, (rental) =>
       [
         rental.rentalId,
@@ -22,23 +22,23 @@ export function reportText(report: RestoreReport): string {
       ].join('  '),
     ),
     ...section(
-      'bills that differ from the one that was shown: a finding each',
+      'bills that differ from what the user saw: each is a finding',
       report.ended.filter(({ differs }) => differs !== undefined),
       ({ rentalId, differs }) =>
         `${rentalId}  shown ${differs?.toldCents} cents  by the formula ${differs?.formulaCents}  charged ${differs?.billCents}`,
     ),
     ...section(
-      'rentals whose limits were changed in the lost time: a lowered one holds again, a raised one is FOR YOU TO DECIDE',
+      'rentals whose limits were changed in the lost time: lowered limits apply again, raised ones YOU DECIDE',
       report.limits ?? [],
       ({ rentalId, isLowered, here, there }) =>
         `${rentalId}  ${isLowered ? 'lowered' : 'raised'}  ends ${here ?? 'never'} here  ${there ?? 'never'} by its history`,
     ),
     ...section(
-      'rentals of which Temporal knows no run: they go on until their machine is seen gone',
+      'rentals without a run in Temporal: they continue until their machine is gone',
       report.withoutRun,
       (id) => id,
     ),
-    ...section('rentals that were opened in the lost time: FOR YOU TO DECIDE', report.lost, (rental) =>
+    ...section('rentals that were opened in the lost time: YOU DECIDE', report.lost, (rental) =>
       [
         rental.rentalId,
         rental.userId,
@@ -46,25 +46,22 @@ export function reportText(report: RestoreReport): string {
         `${rental.startedAt} to ${rental.endedAt ?? 'now'}`,
       ].join('  '),
     ),
-    ...section('machines that no rental here owns: FOR YOU TO DECIDE', report.unknownPods, (pod) =>
+    ...section('machines without a rental here: YOU DECIDE', report.unknownPods, (pod) =>
       [pod.providerCode, pod.podId, pod.tag, pod.status, `${pod.pricePerHourCents ?? '?'} cents/h`].join(
         '  ',
       ),
     ),
     ...section('upstreams that do not answer', report.silentUpstreams, (code) => code),
-    ...section(
-      'payments that are credited to nobody here: they are credited, or parked',
-      report.missingPayments,
-      (paid) =>
-        [
-          paid.paymentId,
-          `${paid.amountCents} ${paid.currency}`,
-          paid.userId ?? 'no user',
-          paid.topupId ?? '',
-        ].join('  '),
+    ...section('uncredited payments: they will be credited or parked', report.missingPayments, (paid) =>
+      [
+        paid.paymentId,
+        `${paid.amountCents} ${paid.currency}`,
+        paid.userId ?? 'no user',
+        paid.topupId ?? '',
+      ].join('  '),
     ),
     ...section(
-      'payments that can not be read: reconciling ends incomplete while they can not be',
+      'unreadable payments: reconciling stays incomplete until they can be read',
       report.unreadPayments ?? [],
       (item) => item,
     ),
@@ -80,12 +77,12 @@ export function reconciledText({ outcome, message, reconciled }: RestoreOutcome)
   const cents = reconciled.credited.reduce((sum, { amountCents }) => sum + amountCents, 0);
   return [
     '',
-    `Reconciled: the service goes on at watermark ${reconciled.watermark}.`,
+    `Reconciled: the service continues at watermark ${reconciled.watermark}.`,
     `Rentals that ended in the lost time: ${reconciled.endedRentals}.`,
-    `Payments credited: ${reconciled.credited.length}, ${formatUsd(cents)} in all. Parked, because nobody here can have them: ${reconciled.parked.length}.`,
+    `Payments credited: ${reconciled.credited.length}, ${formatUsd(cents)} in total. Parked, because they belong to nobody here: ${reconciled.parked.length}.`,
     ...(reconciled.undone ?? []).map((item) => `LEFT UNDONE, as you said: ${item}`),
-    `Machines that wait for your decision: ${reconciled.listedPods} (npm run ops -- restore pods).`,
-    'Then prove it: npm run ops -- ledger verify, npm run ops -- reconcile --full',
+    `Machines waiting for your decision: ${reconciled.listedPods} (npm run ops -- restore pods).`,
+    'Now check: npm run ops -- ledger verify, npm run ops -- reconcile --full',
   ].join('\n');
 }
 

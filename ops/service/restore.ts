@@ -20,20 +20,20 @@ type Reconcile = OperatorOptions & {
 export function addRestoreCommands(program: Command, context: OpsContext): void {
   const restore = program.command('restore').description('When the database was restored.');
   readable(restore.command('status', { isDefault: true }))
-    .description('What a restored database lacks. Exit code 1 if it is behind.')
+    .description('Shows what a restored database has lost. Exit code 1 if it is behind.')
     .action(({ json }: Print) => show(context.temporal(), json));
-  asOperator(restore.command('reconcile').description('Reconciles it, and lets the service go on.'))
-    .option('--without-silent-upstreams', 'go on although an upstream does not answer')
-    .option('--leave-undone', 'go on although a rental or a payment could not be brought up to date')
+  asOperator(restore.command('reconcile').description('Reconciles it, and lets the service continue.'))
+    .option('--without-silent-upstreams', 'continue even if an upstream does not answer')
+    .option('--leave-undone', 'continue even if a rental or payment could not be updated')
     .action((options: Reconcile) => using(context, (db) => reconcile(context.temporal(), db, options)));
   readable(restore.command('pods'))
-    .description('Machines that it did not know, and that wait for your decision.')
+    .description('Lists unknown machines that wait for your decision.')
     .action(({ json }: Print) => using(context, (db) => listPods(db, json)));
-  asOperator(restore.command('release-pods').description('Lets the service end such machines.'))
+  asOperator(restore.command('release-pods').description('Ends such machines.'))
     .argument('<pod...>', 'the upstream’s ids, from ops restore pods')
     .action((podIds: string[], options: OperatorOptions) =>
       actByHand(context, { kind: 'release_pods', podIds }, options, {
-        then: 'they end within minutes, with all that is on them',
+        then: 'ends them within minutes, and loses everything on them',
       }),
     );
 }
@@ -50,10 +50,11 @@ async function reconcile(temporal: TemporalPlace, db: Database, options: Reconci
   if (json !== true) console.log(reportText(report));
   if (report.database === 'confirmed') return;
   if (options.dryRun === true) {
-    console.log(json === true ? JSON.stringify(report) : 'Nothing was done: it was a dry run.');
+    console.log(json === true ? JSON.stringify(report) : 'Nothing was done. This was a dry run.');
     return;
   }
-  if (json !== true) console.log('It ends rentals and credits payments as listed above; metering goes on.');
+  if (json !== true)
+    console.log('It ends rentals and credits payments as listed above, and metering continues.');
   const action = { kind: 'reconcile_restored', withoutSilentUpstreams: without } as const;
   const order = await placeOrder(db, action, options);
   if (!order) return;
@@ -71,7 +72,7 @@ async function reconcile(temporal: TemporalPlace, db: Database, options: Reconci
 async function listPods(db: Database, json: boolean | undefined): Promise<void> {
   const pods = await listUnknownPods(db);
   if (json === true) console.log(JSON.stringify(pods));
-  else if (pods.length === 0) console.log('No machine waits for a decision.');
+  else if (pods.length === 0) console.log('No machines wait for a decision.');
   else for (const { provider_code, pod_id, tag } of pods) console.log(`${provider_code} ${pod_id} ${tag}`);
 }
 
@@ -85,7 +86,7 @@ async function run(temporal: TemporalPlace, input: RestoreInput): Promise<Restor
       return await client.withDeadline(Date.now() + WAIT_MS, () => runRestore(client.workflow, input));
     } catch (cause) {
       throw new Error(
-        `It is not known what came of it (${String(cause)}). Look at the workflow ${restoreRun(input).workflowId}, or run the command again: what was done is not done twice.`,
+        `The result is unknown (${String(cause)}). Check the workflow ${restoreRun(input).workflowId}, or run the command again: nothing happens twice.`,
         { cause },
       );
     }

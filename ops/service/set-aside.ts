@@ -15,11 +15,11 @@ type Retrying = OperatorOptions & { readonly duty?: Duty; readonly item?: string
 export function addSetAsideCommands(program: Command, context: OpsContext): void {
   const setAside = program
     .command('set-aside')
-    .description('What failed so often that it is tried once an hour only: each with its last error.')
+    .description('Items that failed so often that we retry them only once an hour, with their last error.')
     .addHelpText(
       'after',
       `
-First mend the reason; then let it be tried at once:
+First fix the cause, then retry at once:
   ops set-aside list
   ops set-aside retry --item top_01J… --by ada --reason "the key at the processor was renewed"
   ops set-aside retry --duty mail --by ada --reason "the mail server is back"
@@ -32,9 +32,9 @@ ${Object.entries(duties)
   .join('\n')}`,
     );
   readable(setAside.command('list', { isDefault: true }))
-    .description('Lists them, the oldest first.')
-    .option('--all', 'also what failed and is not set aside yet')
-    .option('--limit <count>', 'at most this many', countOf, 100)
+    .description('Lists them, oldest first.')
+    .option('--all', 'include failed items that are not set aside yet')
+    .option('--limit <count>', 'how many at most', countOf, 100)
     .action(({ json, all, limit }: Listing) =>
       using(context, async (db) => {
         printRows(await listStuck(db, { onlySetAside: all !== true }, limit), json, (row) =>
@@ -49,7 +49,7 @@ ${Object.entries(duties)
       }),
     );
   asOperator(setAside.command('retry'))
-    .description('Lets them be tried at once, as if they had never failed. Without --duty and --item: all.')
+    .description('Retries them at once, as if they had never failed. Without --duty and --item, retries all.')
     .option('--duty <duty>', 'only of this duty', oneOf(Object.keys(duties) as Duty[]))
     .option('--item <item>', 'only this one, as the list names it')
     .action(async ({ duty, item, ...options }: Retrying) => {
@@ -70,13 +70,13 @@ ${Object.entries(duties)
 
 function addReplacing(setAside: Command, context: OpsContext): void {
   asOperator(setAside.command('replace').argument('<workflow>', 'the run, as the list names it'))
-    .description('Ends a run whose task fails again and again, and begins it anew from its row.')
+    .description('Replaces a run whose task keeps failing with a new one, which starts from its row.')
     .action((workflowId: string, options: OperatorOptions) =>
       actByHand(context, { kind: 'replace_run', workflowId }, options, {
-        then: 'its run is ended; a new one goes on where the rows stand',
+        then: 'ends the run; a new one continues from its row',
         signal: async ({ workflow }) => {
           const isBegun = await replaceRun(workflow, workflowId, `ops set-aside replace: ${options.reason}`);
-          if (!isBegun) console.log('Its run is ended. The upkeep or its schedule begins the next one.');
+          if (!isBegun) console.log('The run has ended. The upkeep or its schedule starts the next one.');
         },
       }),
     );

@@ -9,17 +9,15 @@ type Check = Print & { readonly limit: number };
 
 /** `ops upgrade …`: before a new release is installed. */
 export function addUpgradeCommands(program: Command, context: OpsContext): void {
-  const upgrade = program
-    .command('upgrade')
-    .description('Before you install this release over the one before.');
+  const upgrade = program.command('upgrade').description('Checks to run before you upgrade to this release.');
   readable(upgrade.command('check', { isDefault: true }))
-    .description('Names open runs that this release could not go on with. Exit code 1: there are some.')
-    .option('--limit <count>', 'at most this many', countOf, 100)
+    .description('Lists open runs that this release can’t continue. Exit code 1 if there are any.')
+    .option('--limit <count>', 'how many at most', countOf, 100)
     .action(async ({ json, limit }: Check) => {
       const runs = await withTemporal(context.temporal(), ({ workflow }) => listRunsOf01(workflow, limit));
       process.exitCode = runs.length > 0 ? 1 : 0;
       if (json === true) console.log(JSON.stringify({ runs }));
-      else if (runs.length === 0) console.log('This release can go on with every open run.');
+      else if (runs.length === 0) console.log('This release can continue every open run.');
       else console.log(refusalOfRunsOf01(runs));
     });
 }

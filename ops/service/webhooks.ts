@@ -24,7 +24,7 @@ export function addWebhookCommands(program: Command, context: OpsContext): void 
   const webhooks = program
     .command('webhooks')
     .alias('webhook')
-    .description('Events of the payment processor: what came, and which workflow acted on it.')
+    .description('Events from the payment processor, and which workflow handled them.')
     .addHelpText(
       'after',
       `
@@ -35,11 +35,11 @@ Examples:
     );
   readable(webhooks.command('list'))
     .description('Lists them, newest first.')
-    .option('--unhandled', 'only those that their workflow has not acted on yet')
+    .option('--unhandled', 'only unhandled ones')
     .option('--workflow <id>', 'for one workflow: top_…, inv_…, re_…')
     .option('--kind <kind>', 'such as payment_intent.succeeded')
     .option('--object <id>', 'about one object of the processor: pi_…, cs_…, re_…')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ unhandled, workflow, kind, object, json, limit }: Listing) =>
       using(context, async (db) => {
         const filter = { unhandled, kind, workflowId: workflow, objectId: object };
@@ -47,7 +47,7 @@ Examples:
       }),
     );
   readable(webhooks.command('show').argument('<event>', 'evt_…'))
-    .description('One event, with the object that it carried.')
+    .description('Shows one event, with its object.')
     .action((id: string, { json }: Print) =>
       using(context, async (db) => {
         const event = await findEvent(db, id);
@@ -61,17 +61,15 @@ Examples:
       }),
     );
   readable(webhooks.command('odd'))
-    .description('What the processor signed and nobody could read, newest first. It was answered with 200.')
-    .option('--limit <count>', 'at most this many', countOf, 50)
+    .description('Lists signed events that we could not read, newest first. We answered them with 200.')
+    .option('--limit <count>', 'how many at most', countOf, 50)
     .action(({ json, limit }: Listing) =>
       using(context, async (db) => {
         printRows(await listOddEvents(db, limit), json, oddLineOf);
       }),
     );
   asOperator(webhooks.command('replay').argument('<event>', 'evt_…'))
-    .description(
-      'Lets its workflow look at it again. What it did is not done twice: credits have one cause each.',
-    )
+    .description('Has its workflow handle it again. Nothing happens twice: each credit has one cause.')
     .action((eventId: string, options: OperatorOptions) =>
       actByHand(context, { kind: 'replay_event', eventId }, options, {
         signal: ({ workflow: workflows }, result) => signalWorkflow(workflows, routeOfResult(result)),

@@ -65,7 +65,7 @@ describe('the activity in the dashboard', function () {
 
   it('tells events in words, the newest first, and new ones as they happen', async () => {
     await visitor.open('/app/activity');
-    await lines().filter({ hasText: 'Somebody signed in, by a mailed code.' }).waitFor();
+    await lines().filter({ hasText: 'Someone signed in with a code by email.' }).waitFor();
     for (const [cents, shown] of [
       [111, '$1.11'],
       [222, '$2.22'],
@@ -81,7 +81,7 @@ describe('the activity in the dashboard', function () {
         events: { id: string }[];
       }
     ).events[0]!;
-    await page.getByRole('button', { name: `Copy the id: ${id}` }).click();
+    await page.getByRole('button', { name: `Copy id: ${id}` }).click();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), id);
   });
 
@@ -90,14 +90,14 @@ describe('the activity in the dashboard', function () {
     await visitor.open('/app/activity');
     await lines().nth(49).waitFor();
     await page.getByRole('button', { name: 'Show more' }).click();
-    await page.getByText('That is all that is kept.').waitFor();
+    await page.getByText('We keep nothing older.').waitFor();
     assert.equal(await lines().count(), 61);
     await page.getByLabel('Type').selectOption('Signed in');
     await page.waitForURL('**/app/activity?type=session.started');
-    await page.getByText('That is all that is kept.').waitFor();
+    await page.getByText('We keep nothing older.').waitFor();
     assert.equal(await lines().count(), 1);
     await page.getByLabel('Type').selectOption('Card saved');
-    await page.getByText('Nothing of that kind has happened').waitFor();
+    await page.getByText('No such activity yet').waitFor();
   });
 
   it('reads on to the oldest, though something happens meanwhile', async () => {
@@ -117,7 +117,7 @@ describe('the activity in the dashboard', function () {
     await until('it was asked for', () => asked > 0);
     tell(888);
     await lines().first().getByText('$8.88').waitFor();
-    await page.getByText('That is all that is kept.').waitFor();
+    await page.getByText('We keep nothing older.').waitFor();
     assert.equal(await lines().count(), 63);
   });
 
@@ -142,7 +142,7 @@ describe('the activity in the dashboard', function () {
       await route.fulfill({ json: { ...((await answer.json()) as object), failedSignIns } });
     });
     await visitor.open('/app/activity?tab=audit');
-    await lines().last().getByText('7 wrong codes were tried').waitFor();
+    await lines().last().getByText('7 wrong codes were entered').waitFor();
   });
 
   for (const [tab, path] of [

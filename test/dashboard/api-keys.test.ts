@@ -98,25 +98,25 @@ describe('the page of API keys', function () {
   }
   async function openForm(): Promise<void> {
     await visitor.open('/app/api-keys');
-    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
     await dialog().getByRole('textbox', { name: 'Name' }).fill('nightly');
   }
-  const make = () => dialog().getByRole('button', { name: 'Make a key' }).click();
+  const make = () => dialog().getByRole('button', { name: 'Create a key' }).click();
 
   it('makes a key with scopes, an end, a cap and addresses, and shows it once', async () => {
     await openForm();
     await dialog().getByRole('checkbox', { name: 'Rent' }).uncheck();
     await dialog().getByRole('checkbox', { name: 'Billing' }).check();
-    await dialog().getByLabel('It expires after').selectOption('A year');
+    await dialog().getByLabel('Expires after').selectOption('A year');
     await dialog().getByLabel('Spend cap').fill('12.50');
-    await dialog().getByLabel('From which addresses').fill('192.0.2.0/24\n203.0.113.7');
+    await dialog().getByLabel('Allowed addresses').fill('192.0.2.0/24\n203.0.113.7');
     await make();
     const token = await dialog()
       .getByText(/^gpur_/)
       .innerText();
     assert.match(await dialog().getByText(/curl/).innerText(), /\$GPU_API_KEY" http.*\/v1\/rentals$/);
     await page.keyboard.press('Escape');
-    await dialog().getByText('It is not saved yet').waitFor();
+    await dialog().getByText('You have not saved it yet').waitFor();
     await dialog().getByRole('button', { name: 'Copy the key' }).click();
     await dialog().getByText('Copied').waitFor();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), token);
@@ -184,7 +184,7 @@ describe('the page of API keys', function () {
     await visitor.open('/app/api-keys');
     await page.getByRole('button', { name: 'Revoke the key agent' }).click();
     await dialog().getByText('Its machines may still cost $15.00.').waitFor();
-    await dialog().getByRole('checkbox', { name: 'Stop its machines as well' }).check();
+    await dialog().getByRole('checkbox', { name: 'Stop its machines too' }).check();
     await dialog().getByRole('button', { name: 'Revoke' }).click();
     await dialog().waitFor({ state: 'hidden' });
     await row('agent').getByText('Revoked').first().waitFor();
@@ -214,12 +214,12 @@ describe('the page of API keys', function () {
     await dialog().getByLabel('Spend cap').fill('much');
     await make();
     await dialog().getByText('Choose at least one.').waitFor();
-    await dialog().getByText('An amount such as 25').waitFor();
+    await dialog().getByText('Enter an amount such as 25').waitFor();
   });
 
   it('says at the line which address the service does not take, and keeps what was typed', async () => {
     await openForm();
-    await dialog().getByLabel('From which addresses').fill('192.0.2.0/24\n10.0.0.300');
+    await dialog().getByLabel('Allowed addresses').fill('192.0.2.0/24\n10.0.0.300');
     await make();
     await dialog().getByText('Line 2: must be an IP address').waitFor();
     assert.equal(await dialog().getByRole('textbox', { name: 'Name' }).inputValue(), 'nightly');
@@ -241,7 +241,7 @@ describe('the page of API keys', function () {
     await make();
     await dialog()
       .getByRole('alert')
-      .getByText(/as many as an account may have/)
+      .getByText(/the most an account can have/)
       .waitFor();
   });
 

@@ -58,8 +58,8 @@ describe('the billing page', function () {
       for (const [text, error] of [
         ['0.99', 'The smallest top-up is $1.00.'],
         ['5000.01', /^The largest top-up is \$5,000\.00\./],
-        ['12.345', /^Type an amount in dollars/],
-        ['', /^Type an amount in dollars/],
+        ['12.345', /^Enter an amount in dollars/],
+        ['', /^Enter an amount in dollars/],
       ] as const) {
         await amount(page).fill(text);
         await amount(page).press('Enter');
@@ -96,9 +96,9 @@ describe('the billing page', function () {
     it('says that nothing was charged, and leads back to the page', async () => {
       const { checkoutUrl } = await purse.checkout(4_200);
       await visitor.page.goto(`${checkoutUrl}?outcome=cancel`);
-      await says(visitor.page, 'Nothing was charged');
+      await says(visitor.page, 'You were not charged');
       assert.equal(new URL(visitor.page.url()).search, '?session=cancel');
-      await visitor.page.getByRole('link', { name: 'Go on paying $42.00' }).click();
+      await visitor.page.getByRole('link', { name: 'Continue paying $42.00' }).click();
       await says(visitor.page, '$42.00 has arrived');
     });
 
@@ -108,7 +108,7 @@ describe('the billing page', function () {
       await answerWith(visitor.page, 'GET', '/v1/billing/topups', { topups: [failed], nextCursor: null });
       await visitor.open('/app/billing?session=success');
       await says(visitor.page, 'The payment failed');
-      await says(visitor.page, /There is not enough money on the card/);
+      await says(visitor.page, /The card has insufficient funds/);
       const expired = { ...topup, status: 'expired', checkoutUrl: null };
       await answerWith(visitor.page, 'GET', '/v1/billing/topups', { topups: [expired], nextCursor: null });
       await visitor.open('/app/billing?session=success');
@@ -146,10 +146,10 @@ describe('the billing page', function () {
         await route.abort();
       });
       await pay(page).click();
-      await page.getByText('We did not hear how this ended').waitFor({ timeout: 30_000 });
+      await page.getByText('We don’t know yet whether this went through').waitFor({ timeout: 30_000 });
       assert.equal(await amount(page).isDisabled(), true, 'the amount is that of the payment');
       await page.unroute(`**${CHECKOUT}`);
-      await page.getByRole('button', { name: 'Ask again' }).click();
+      await page.getByRole('button', { name: 'Check again' }).click();
       await says(page, '$25.00 is in your wallet');
       assert.equal(new Set(sent.keys).size, 1);
       assert.equal((await purse.topups()).length, 1);
@@ -181,24 +181,24 @@ describe('the billing page', function () {
       await answerWith(page, 'POST', CHECKOUT, { ...charge, status: 'processing' });
       await answerWith(page, 'GET', `/v1/billing/topups/${topupId}`, processing);
       await pay(page).click();
-      await says(page, 'Your bank is deciding on $25.00');
+      await says(page, 'Your bank is processing $25.00');
       assert.equal(await page.getByText('is in your wallet').count(), 0);
       const failed = { ...processing, status: 'failed', declineCode: 'insufficient_funds' };
       await answerWith(page, 'GET', `/v1/billing/topups/${topupId}`, failed);
-      await says(page, 'Nothing was paid');
-      await says(page, /There is not enough money on the card/);
+      await says(page, 'The payment failed');
+      await says(page, /The card has insufficient funds/);
     });
   });
 
   describe('when a payment is refused', () => {
     const refusals = [
-      ['card_declined', 'Nothing was paid', 'There is not enough money on the card.'],
-      ['billing_disabled', 'Payments are switched off here', 'This installation takes no payments.'],
-      ['blocked', 'This account can’t pay in now', 'This account is blocked. Ask support.'],
-      ['charge_in_progress', '$20.00 is being charged already', 'One charge of your card at a time'],
+      ['card_declined', 'The payment failed', 'The card has insufficient funds.'],
+      ['billing_disabled', 'Payments are turned off here', 'This installation takes no payments.'],
+      ['blocked', 'This account can’t add money right now', 'This account is blocked. Contact support.'],
+      ['charge_in_progress', 'We are already charging $20.00', 'We charge your card one payment at a time'],
       ['invalid_amount', 'That did not work', 'amountCents'],
-      ['idempotency_conflict', 'That did not work', 'This Idempotency-Key came with another body'],
-      ['internal_error', 'We did not hear how this ended', 'it is the same payment of $25.00'],
+      ['idempotency_conflict', 'That did not work', 'You already used this Idempotency-Key'],
+      ['internal_error', 'We don’t know yet whether this went through', 'it is the same payment of $25.00'],
     ] as const;
     for (const [code, title, text] of refusals) {
       it(`says what ${code} means, and keeps the amount`, async () => {
@@ -217,7 +217,7 @@ describe('the billing page', function () {
       const page = await visitor.open('/app/billing');
       const sent = watchRequests(page, 'POST', CHECKOUT);
       await pay(page).click();
-      await says(page, 'Nothing was paid');
+      await says(page, 'The payment failed');
       assert.equal(
         await page.getByRole('link', { name: 'Use another card' }).getAttribute('href'),
         '/app/card',
@@ -235,20 +235,20 @@ describe('the billing page', function () {
       const page = await visitor.open('/app/billing');
       await page.getByRole('button', { name: 'Remove' }).click();
       const dialog = page.getByRole('dialog', { name: 'Remove Visa •••• 4242?' });
-      await dialog.getByText(/\$25\.00 is then no longer added when less than \$10\.00 is left/).waitFor();
+      await dialog.getByText(/no longer add \$25\.00 when less than \$10\.00 is left/).waitFor();
       await visitor.fail('DELETE', '/v1/billing/card', 'forbidden');
       await dialog.getByRole('button', { name: 'Remove' }).click();
       await dialog.getByRole('alert').waitFor();
       await page.unrouteAll();
       await dialog.getByRole('button', { name: 'Remove' }).click();
       await dialog.waitFor({ state: 'detached' });
-      await says(page, 'No card is saved');
-      await says(page, 'Automatic top-ups were stopped');
-      await says(page, /^The card was removed\./);
+      await says(page, 'No saved card');
+      await says(page, 'Automatic top-ups were turned off');
+      await says(page, /^Your card was removed\./);
     });
 
     for (const [expYear, expMonth, text] of [
-      [2020, 1, 'It can’t be charged any more: replace it.'],
+      [2020, 1, 'We can’t charge it any more. Replace it.'],
       [
         new Date().getUTCFullYear(),
         new Date().getUTCMonth() + 1,
@@ -269,54 +269,54 @@ describe('the billing page', function () {
       const page = await visitor.open('/app/billing');
       const link = page.getByRole('link', { name: 'Save a card first' });
       assert.equal(await link.getAttribute('href'), '/app/card');
-      assert.equal(await page.getByRole('button', { name: 'Switch on' }).isDisabled(), true);
+      assert.equal(await page.getByRole('button', { name: 'Turn on' }).isDisabled(), true);
     });
 
     it('are switched on with what was typed, changed, and switched off', async () => {
       await purse.saveCard();
       const page = await visitor.open('/app/billing');
-      await page.getByRole('button', { name: 'Switch on' }).click();
-      await page.getByLabel('When less than this is available').fill('0.50');
-      await page.getByLabel('At most in 24 hours').fill('20');
-      await page.getByRole('button', { name: 'Switch on' }).click();
+      await page.getByRole('button', { name: 'Turn on' }).click();
+      await page.getByLabel('When available balance falls below').fill('0.50');
+      await page.getByLabel('Maximum in 24 hours').fill('20');
+      await page.getByRole('button', { name: 'Turn on' }).click();
       await says(page, 'It must be from $1.00 to $1,000.00.');
-      await says(page, 'With less than $25.00 nothing would ever be charged.');
-      await page.getByLabel('When less than this is available').fill('7.50');
-      await page.getByLabel('At most in 24 hours').fill('100');
-      await page.getByRole('button', { name: 'Switch on' }).click();
+      await says(page, 'With less than $25.00 we could never charge your card.');
+      await page.getByLabel('When available balance falls below').fill('7.50');
+      await page.getByLabel('Maximum in 24 hours').fill('100');
+      await page.getByRole('button', { name: 'Turn on' }).click();
       await says(page, 'Adds $25.00 when less than $7.50 is available.');
       await says(page, 'At most $100.00 in 24 hours.');
       await page.getByRole('button', { name: 'Change' }).click();
-      await page.getByLabel('At most in 24 hours').fill('');
+      await page.getByLabel('Maximum in 24 hours').fill('');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await says(page, 'No limit of your own for a day.');
-      await page.getByRole('button', { name: 'Switch off' }).click();
-      await page.getByRole('button', { name: 'Switch on' }).waitFor();
+      await says(page, 'No daily limit of your own.');
+      await page.getByRole('button', { name: 'Turn off' }).click();
+      await page.getByRole('button', { name: 'Turn on' }).waitFor();
     });
 
     for (const [code, title] of [
-      ['no_saved_card', 'There is no card to charge'],
-      ['billing_disabled', 'Payments are switched off here'],
+      ['no_saved_card', 'You have no card to charge'],
+      ['billing_disabled', 'Payments are turned off here'],
       ['blocked', 'That did not work'],
       ['rate_limited', 'That did not work'],
     ] as const) {
       it(`say what ${code} means, and keep what was typed`, async () => {
         await purse.saveCard();
         const page = await visitor.open('/app/billing');
-        await page.getByRole('button', { name: 'Switch on' }).click();
+        await page.getByRole('button', { name: 'Turn on' }).click();
         await page.getByLabel('Add', { exact: true }).fill('33');
         await visitor.fail('PUT', '/v1/billing/auto-topup', code);
-        await page.getByRole('button', { name: 'Switch on' }).click();
+        await page.getByRole('button', { name: 'Turn on' }).click();
         await page.getByRole('alert').getByText(title).waitFor({ timeout: 40_000 });
         assert.equal(await page.getByLabel('Add', { exact: true }).inputValue(), '33');
       });
     }
 
     for (const [disabledReason, text] of [
-      ['charge_failed', /^Your card could not be charged\./],
-      ['card_removed', /^The card was removed\./],
-      ['card_expired', /^The card has expired\./],
-      ['charges_held', /^A payment of yours is disputed/],
+      ['charge_failed', /^We could not charge your card\./],
+      ['card_removed', /^Your card was removed\./],
+      ['card_expired', /^Your card has expired\./],
+      ['charges_held', /^One of your payments was disputed/],
     ] as const) {
       it(`say why the service stopped them: ${disabledReason}`, async () => {
         const off = { enabled: false, thresholdCents: 500, topupAmountCents: 2_000, dailyCapCents: null };
@@ -331,13 +331,13 @@ describe('the billing page', function () {
       const nextAttemptAt = new Date(Date.now() + 240_000).toISOString();
       const settings = { ...on, disabledReason: null, nextAttemptAt };
       await answerWith(visitor.page, 'GET', '/v1/billing/auto-topup', settings);
-      await says(await visitor.open('/app/billing'), /the next charge may follow at/);
+      await says(await visitor.open('/app/billing'), /the next charge can follow at/);
     });
   });
 
   describe('the list of top-ups', () => {
     it('says that there is none', async () => {
-      await says(await visitor.open('/app/billing'), 'You have paid nothing in yet');
+      await says(await visitor.open('/app/billing'), 'No top-ups yet');
     });
 
     it('shows all of them, page by page', async () => {

@@ -50,7 +50,7 @@ describe('the page of the budget', function () {
   });
 
   const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
-  const amount = (page: Page) => page.getByLabel('Budget a month');
+  const amount = (page: Page) => page.getByLabel('Monthly budget');
   const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
   const stored = async (): Promise<unknown> => {
     const { monthlyCents, hard } = (await (await visitor.context.request.get(path)).json()) as {
@@ -62,26 +62,26 @@ describe('the page of the budget', function () {
 
   it('is set, made hard, and taken away', async () => {
     const page = await visitor.open('/app/budget');
-    await says(page, 'There is no budget');
+    await says(page, 'No budget set');
     await amount(page).fill('250.5');
     await save(page).click();
-    await says(page, 'The budget is saved');
+    await says(page, 'Budget saved');
     await says(page, 'of $250.50');
     assert.deepEqual(await stored(), { monthlyCents: 25_050, hard: false });
-    await page.getByLabel('Rent nothing beyond it').check();
+    await page.getByLabel('Never go over it').check();
     await save(page).click();
     await page.getByText('Hard', { exact: true }).waitFor();
     assert.deepEqual(await stored(), { monthlyCents: 25_050, hard: true });
     await amount(page).fill('');
     await save(page).click();
-    await says(page, 'There is no budget');
+    await says(page, 'No budget set');
     assert.deepEqual(await stored(), { monthlyCents: null, hard: false });
   });
 
   it('tells what is wrong before it sends anything', async () => {
     const page = await visitor.open('/app/budget');
     for (const [text, error] of [
-      ['lots', /^Type an amount in dollars/],
+      ['lots', /^Enter an amount in dollars/],
       ['0', 'It must be from $0.01 to $10,000,000.00.'],
     ] as const) {
       await amount(page).fill(text);
@@ -108,8 +108,8 @@ describe('the page of the budget', function () {
       assert.equal(await bar.getAttribute('aria-valuenow'), String(now));
       await says(page, text);
       await says(page, 'Budget for November 2026');
-      await says(page, 'The next month counts from Dec 1, 2026 (UTC).');
-      await says(page, 'You are told at 50%, 80%, and 100%, by mail and here.');
+      await says(page, 'It resets on Dec 1, 2026 (UTC).');
+      await says(page, 'We tell you at 50%, 80%, and 100%, by email and here.');
     });
   }
 
@@ -122,7 +122,7 @@ describe('the page of the budget', function () {
     await dialog.getByRole('textbox').first().waitFor();
     await page.unrouteAll();
     await dialog.getByRole('textbox').first().fill('123456');
-    await says(page, 'The budget is saved');
+    await says(page, 'Budget saved');
     assert.deepEqual(await stored(), { monthlyCents: 30_000, hard: false });
   });
 
@@ -141,7 +141,7 @@ describe('the page of the budget', function () {
     );
     await amount(page).fill('100');
     await save(page).click();
-    await says(page, 'A rental has no limit yet');
+    await says(page, 'Some rentals have no limit yet');
     assert.equal(
       await page.getByRole('link', { name: 'rent_1' }).getAttribute('href'),
       '/app/rentals/rent_1',

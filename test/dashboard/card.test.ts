@@ -108,7 +108,7 @@ describe('the page on which a card is entered', function () {
 
     for (const [number, text] of [
       ['42', 'Your card number is incomplete.'],
-      [cardNumbers.silent, 'The payment processor did not take it. Try again, or use another card.'],
+      [cardNumbers.silent, 'The payment processor did not accept it. Try again, or use another card.'],
     ] as const) {
       it(`tells what went wrong with ${number}, and can be sent again`, async () => {
         await standInForProcessor(visitor.page);
@@ -169,7 +169,7 @@ describe('the page on which a card is entered', function () {
   });
 
   for (const [code, text] of [
-    ['billing_disabled', 'Payments are switched off here'],
+    ['billing_disabled', 'Payments are turned off here'],
     ['unauthorized', 'Sign in first'],
     ['rate_limited', 'That did not work'],
     ['temporarily_unavailable', 'That did not work'],

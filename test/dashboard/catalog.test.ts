@@ -34,7 +34,7 @@ describe('finding a machine', function () {
     assert.deepEqual(await names(), ['RTX 4090', 'RTX 5090', 'L40S', 'A100 80 GB', 'H100 80 GB', 'B200']);
     const first = page.getByRole('list', { name: 'GPUs on offer' }).getByRole('listitem').first();
     assert.match(await first.innerText(), /24 GB · 1, 2, 8 GPUs[\s\S]*\$0\.40[\s\S]*96\.5%/);
-    await page.getByText('Not on offer right now:').waitFor();
+    await page.getByText('Not available right now:').waitFor();
   });
 
   it('draws a price line of what is seen, a few at a time', async () => {
@@ -49,7 +49,7 @@ describe('finding a machine', function () {
     await until('all lines are drawn', async () => (await page.getByRole('img').count()) === 6);
     assert.match(
       (await page.getByRole('img').first().getAttribute('aria-label')) ?? '',
-      /in 7 days: between \$/,
+      /over 7 days: from \$/,
     );
     assert(most <= 3, `${most} at once`);
   });
@@ -58,19 +58,19 @@ describe('finding a machine', function () {
     await visitor.open('/app/rent');
     await page.getByLabel('GPUs', { exact: true }).selectOption('8');
     await page.getByLabel('Memory per GPU').selectOption('80');
-    await page.getByLabel('Price/h at most').fill('30');
+    await page.getByLabel('Max. price/h').fill('30');
     await until('the dearest is gone', async () => (await names()).join() === 'A100 80 GB,H100 80 GB');
     assert.deepEqual(searchOf(page), { gpus: '8', vram: '80', max: '3000' });
-    await page.getByText('Cheapest that fits').waitFor();
+    await page.getByText('Cheapest match').waitFor();
     await page.reload();
     await until('the same stands there', async () => (await names()).join() === 'A100 80 GB,H100 80 GB');
-    assert.equal(await page.getByLabel('Price/h at most').inputValue(), '30.00');
-    await page.getByLabel('Order').selectOption('name');
+    assert.equal(await page.getByLabel('Max. price/h').inputValue(), '30.00');
+    await page.getByLabel('Sort by').selectOption('name');
     await page.getByLabel('Search').fill('h100');
     await until('one is left', async () => (await names()).join() === 'H100 80 GB');
     assert.deepEqual(searchOf(page), { q: 'h100', gpus: '8', vram: '80', max: '3000', sort: 'name' });
     await page.getByLabel('Region').selectOption('apac');
-    await page.getByText('Nothing on offer fits').waitFor();
+    await page.getByText('No offers match').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).last().click();
     await until('all are back', async () => (await names()).length === 6);
     assert.deepEqual(searchOf(page), {});
@@ -78,17 +78,17 @@ describe('finding a machine', function () {
 
   it('leaves a text as it was typed, whatever it is kept as', async () => {
     await visitor.open('/app/rent');
-    await page.getByLabel('Price/h at most').fill('5');
+    await page.getByLabel('Max. price/h').fill('5');
     await until('it is kept', () => searchOf(page)['max'] === '500');
-    await page.getByLabel('Price/h at most').pressSequentially('0');
+    await page.getByLabel('Max. price/h').pressSequentially('0');
     await until('it is kept', () => searchOf(page)['max'] === '5000');
-    assert.equal(await page.getByLabel('Price/h at most').inputValue(), '50');
+    assert.equal(await page.getByLabel('Max. price/h').inputValue(), '50');
   });
 
   it('says what no price is, and filters by none', async () => {
     await visitor.open('/app/rent?max=3000');
-    await page.getByLabel('Price/h at most').fill('cheap');
-    await page.getByText('An amount such as 2.50').waitFor();
+    await page.getByLabel('Max. price/h').fill('cheap');
+    await page.getByText('Enter an amount such as 2.50').waitFor();
     await page.getByLabel('Search').focus();
     assert.deepEqual(searchOf(page), { max: '3000' });
   });

@@ -50,7 +50,7 @@ describe('the question whether it is still the same person', function () {
   });
 
   const question = () => page.getByRole('dialog', { name: 'Confirm that it is you' });
-  const code = () => question().getByRole('textbox', { name: 'Code from the mail' });
+  const code = () => question().getByRole('textbox', { name: 'Code from the email' });
 
   /** Asks for a key in a session that is not fresh until a code was given. */
   async function askForKey(): Promise<void> {
@@ -65,14 +65,14 @@ describe('the question whether it is still the same person', function () {
         : route.fallback(),
     );
     await visitor.open('/app/api-keys');
-    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('mine');
-    await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
   }
 
   it('mails a code, takes it as it is pasted, and does what was asked for', async () => {
     await askForKey();
-    await question().getByText(`A code of six digits was mailed to proof-${users}@example.com.`).waitFor();
+    await question().getByText(`We emailed a six-digit code to proof-${users}@example.com.`).waitFor();
     await page.evaluate(() => navigator.clipboard.writeText('Your code: 123 456\n'));
     await code().focus();
     await page.keyboard.press('ControlOrMeta+V');
@@ -93,7 +93,7 @@ describe('the question whether it is still the same person', function () {
     await askForKey();
     await visitor.fail('POST', '/v1/auth/refresh-proof', 'code_invalid');
     await code().fill('111111');
-    await question().getByText('This code is not right').waitFor();
+    await question().getByText('This code is wrong').waitFor();
     assert.equal(await code().inputValue(), '111111');
     await page.unrouteAll();
     await code().fill('222222');
@@ -103,7 +103,7 @@ describe('the question whether it is still the same person', function () {
   it('takes the code of a mail that was sent a moment ago, and counts down to another', async () => {
     await visitor.fail('POST', '/v1/auth/refresh-proof', 'code_request_rate_limited');
     await askForKey();
-    await question().getByText('Use the last code that was mailed to you').waitFor();
+    await question().getByText('Use the last code we emailed you').waitFor();
     const again = question().getByRole('button', { name: /^Another code in 0:/ });
     await again.waitFor();
     assert.equal(await again.isDisabled(), true);
@@ -118,7 +118,7 @@ describe('the question whether it is still the same person', function () {
     await askForKey();
     await question().getByText('Another code in 0:30').waitFor();
     await page.clock.runFor(31_000);
-    await question().getByRole('button', { name: 'Mail another code' }).click();
+    await question().getByRole('button', { name: 'Email another code' }).click();
     await question().getByText('Another code in 0:30').waitFor();
     assert.equal(mails, 2);
   });
@@ -128,16 +128,16 @@ describe('the question whether it is still the same person', function () {
     await question().waitFor();
     await page.getByRole('dialog').last().getByRole('button', { name: 'Cancel' }).click();
     await visitor.fail('POST', '/v1/auth/refresh-proof', 'internal_error');
-    await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();
-    await question().getByRole('alert').getByText('No code was mailed').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+    await question().getByRole('alert').getByText('We did not send a code').waitFor();
     await page.unrouteAll();
     await question().getByRole('button', { name: 'Try again' }).click();
-    await question().getByText('A code of six digits was mailed').waitFor();
+    await question().getByText('We emailed a six-digit code').waitFor();
   });
 
   it('tells another failure of the code with the request’s id', async () => {
     await askForKey();
-    await question().getByText('A code of six digits was mailed').waitFor();
+    await question().getByText('We emailed a six-digit code').waitFor();
     await visitor.fail('POST', '/v1/auth/refresh-proof', 'internal_error');
     await code().fill('123456');
     await failedRequest(question()).waitFor();

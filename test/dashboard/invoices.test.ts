@@ -58,9 +58,9 @@ describe('the page of invoices', function () {
 
   it('says that there is none, and where receipts are', async () => {
     const page = await visitor.open('/app/invoices');
-    await says(page, 'You have no invoices');
-    await says(page, 'Nothing is owed');
-    await page.getByRole('link', { name: 'See your top-ups' }).click();
+    await says(page, 'No invoices yet');
+    await says(page, 'You owe nothing');
+    await page.getByRole('link', { name: 'View your top-ups' }).click();
     await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
   });
 
@@ -83,7 +83,7 @@ describe('the page of invoices', function () {
     await page.getByRole('button', { name: 'Pay $42.00' }).click();
     await page.getByText('Invoice: paid').first().waitFor();
     await visitor.open('/app/invoices');
-    await says(page, 'Nothing is owed');
+    await says(page, 'You owe nothing');
     await page.getByRole('link', { name: 'Receipt' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /^Pay/ }).count(), 0);
   });
@@ -93,7 +93,7 @@ describe('the page of invoices', function () {
     const page = await visitor.open('/app/invoices');
     await page.getByText('Paid', { exact: true }).click();
     await page.waitForURL('**/app/invoices?status=paid');
-    await says(page, 'There is none of these');
+    await says(page, 'No invoices match');
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.waitForURL((url) => url.search === '');
     await says(page, 'What is owed');
@@ -110,7 +110,7 @@ describe('the page of invoices', function () {
     const overdue = { ...data[0], id: 'inv_late', dueAt: '2020-01-01T00:00:00.000Z' };
     await answerWith(visitor.page, 'GET', '/v1/billing/invoices', { data: [offer, overdue] });
     const page = await visitor.open('/app/invoices');
-    await says(page, /Nothing is owed: paying it adds the money\./);
+    await says(page, /You don’t owe this: pay it to add the money\./);
     await says(page, 'An invoice is overdue');
     assert.equal(await page.getByText('Overdue', { exact: true }).count(), 1);
   });
@@ -120,7 +120,7 @@ describe('the page of invoices', function () {
     const page = await visitor.open('/app/invoices');
     await answerWith(page, 'GET', `/v1/billing/invoices/${id}/pay-url`, { url: null });
     await page.getByRole('button', { name: 'Pay $42.00' }).click();
-    await says(page, 'There is nothing to pay here now');
+    await says(page, 'Nothing to pay here');
   });
 
   for (const code of ['invoice_not_found', 'temporarily_unavailable'] as const) {

@@ -103,12 +103,12 @@ describe('the page of SSH keys', function () {
   it('has a pair made, shows its private half once, and warns before it is lost', async () => {
     await visitor.open('/app/keys');
     await page.getByRole('button', { name: 'Add a key' }).first().click();
-    await dialog().getByText('Make a pair').click();
+    await dialog().getByText('Create a pair').click();
     await dialog().getByLabel('Name').fill('Made here');
-    await dialog().getByRole('button', { name: 'Make the pair' }).click();
+    await dialog().getByRole('button', { name: 'Create the pair' }).click();
     await dialog().getByText('-----BEGIN EC PRIVATE KEY-----').waitFor();
     await page.keyboard.press('Escape');
-    await dialog().getByText('It is not saved yet').waitFor();
+    await dialog().getByText('You have not saved it yet').waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       dialog().getByRole('button', { name: 'Download the file' }).click(),
@@ -129,23 +129,23 @@ describe('the page of SSH keys', function () {
     await visitor.open('/app/keys');
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
     await page.getByRole('button', { name: 'Add a key' }).first().click();
-    await dialog().getByText('Make a pair').click();
+    await dialog().getByText('Create a pair').click();
     await dialog().getByLabel('Name').fill('by hand');
-    await dialog().getByRole('button', { name: 'Make the pair' }).click();
+    await dialog().getByRole('button', { name: 'Create the pair' }).click();
     await dialog().getByRole('button', { name: 'Copy the private key' }).click();
-    await dialog().getByText('The browser did not let it be copied').waitFor();
+    await dialog().getByText('Your browser blocked copying').waitFor();
     await dialog().getByRole('button', { name: 'Done' }).click();
-    await dialog().getByText('It is not saved yet').waitFor();
+    await dialog().getByText('You have not saved it yet').waitFor();
   });
 
   it('lets go of a made key that nobody saved, when they insist', async () => {
     await visitor.open('/app/keys');
     await page.getByRole('button', { name: 'Add a key' }).first().click();
-    await dialog().getByText('Make a pair').click();
+    await dialog().getByText('Create a pair').click();
     await dialog().getByLabel('Name').fill('lost');
-    await dialog().getByRole('button', { name: 'Make the pair' }).click();
+    await dialog().getByRole('button', { name: 'Create the pair' }).click();
     await dialog().getByRole('button', { name: 'Done' }).click();
-    await dialog().getByRole('button', { name: 'Close without it' }).click();
+    await dialog().getByRole('button', { name: 'Close anyway' }).click();
     await dialog().waitFor({ state: 'hidden' });
   });
 
@@ -166,7 +166,7 @@ describe('the page of SSH keys', function () {
     await fillIn();
     await dialog().getByRole('button', { name: 'Add the key' }).click();
     const field = dialog().getByLabel('Public key');
-    await dialog().getByText('You have this key already.').waitFor();
+    await dialog().getByText('You already have this key.').waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
     assert.equal(await field.inputValue(), publicKey);
     await field.fill('ssh-ed25519 nonsense');

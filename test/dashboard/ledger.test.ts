@@ -49,7 +49,7 @@ describe('the ledger in the dashboard', function () {
 
   it('leads somebody without an entry to their first top-up', async () => {
     await visitor.open('/app/ledger');
-    await page.getByText('Nothing has moved your wallet yet').waitFor();
+    await page.getByText('No entries yet').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Add money' }).getAttribute('href'), '/app/billing');
     wallet().post({ type: 'adjustment', availableCents: 12_345 });
     await line('+$123.45').waitFor();
@@ -85,7 +85,7 @@ describe('the ledger in the dashboard', function () {
         shown.test((await grid().getByRole('row').allInnerTexts())[1] ?? ''),
       );
     }
-    await page.getByText('Balance, with what is held').locator('..').getByText('$9.00').waitFor();
+    await page.getByText('Balance, including holds').locator('..').getByText('$9.00').waitFor();
     await page.getByText('100,003 entries').waitFor();
   });
 
@@ -110,7 +110,7 @@ describe('the ledger in the dashboard', function () {
     for (const key of ['PageDown', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'Home', 'ArrowDown', 'Enter']) {
       await page.keyboard.press(key);
     }
-    const dialog = page.getByRole('dialog', { name: 'Why this entry is there' });
+    const dialog = page.getByRole('dialog', { name: 'About this entry' });
     await dialog.getByText('$0.03 → $0.02').waitFor();
     const { entries } = wallet();
     assert.equal(new URL(page.url()).searchParams.get('entry'), entries.at(-2)?.id);
@@ -139,7 +139,7 @@ describe('the ledger in the dashboard', function () {
     await visitor.open(`/app/ledger?rental=${id}`);
     await line('Rental charge').nth(1).waitFor();
     await line('Rental charge').last().click();
-    const dialog = page.getByRole('dialog', { name: 'Why this entry is there' });
+    const dialog = page.getByRole('dialog', { name: 'About this entry' });
     await page.waitForURL('**/app/ledger?*entry=led_*');
     const entryId = new URL(page.url()).searchParams.get('entry')!;
     const { charge } = (await (await request.get(`${PATH}/${entryId}/explain`)).json()) as Explanation;
@@ -180,14 +180,14 @@ describe('the ledger in the dashboard', function () {
     assert.equal((await download).suggestedFilename(), 'ledger.csv');
     await page.getByLabel('From', { exact: true }).fill('2026-11-12');
     await page.getByLabel('To', { exact: true }).fill('2026-11-13');
-    await page.getByText('No entry matches the filters').waitFor();
+    await page.getByText('No entries match').waitFor();
   });
 
   it('shows new entries of a filter on top, and pages through the old ones', async () => {
     await openLong('?type=rental_charge');
-    await page.getByText('200 entries shown, older ones follow').waitFor();
+    await page.getByText('200 entries so far, more below').waitFor();
     await scrollTo(200 * 41);
-    await page.getByText('400 entries shown, older ones follow').waitFor();
+    await page.getByText('400 entries so far, more below').waitFor();
     wallet().post({ type: 'refund', availableCents: 10 });
     wallet().post({ type: 'rental_charge', availableCents: -9 });
     await page.getByRole('button', { name: '1 new entry' }).click();
@@ -197,7 +197,7 @@ describe('the ledger in the dashboard', function () {
 
   it('says so when somebody asks for another’s rental', async () => {
     await visitor.open('/app/ledger?rental=rent_01JZ8Q4M6T3V5X7Y9A1B2C3D4E');
-    await page.getByText('You have no such rental').waitFor();
+    await page.getByText('You have no rental with this id').waitFor();
   });
 
   it('tells what failed, with the request’s id, and reads again when asked', async () => {

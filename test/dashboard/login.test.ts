@@ -16,11 +16,11 @@ describe('the sign-in of the dashboard', function () {
   });
   afterEach(() => visitor.close());
 
-  const emailField = (page: Page) => page.getByLabel('E-mail address');
-  const codeField = (page: Page) => page.getByLabel('Code of six digits');
+  const emailField = (page: Page) => page.getByLabel('Email address');
+  const codeField = (page: Page) => page.getByLabel('Six-digit code');
   const askForCode = async (page: Page, email = 'grace@example.com'): Promise<void> => {
     await emailField(page).fill(email);
-    await page.getByRole('button', { name: 'Mail me a code' }).click();
+    await page.getByRole('button', { name: 'Email me a code' }).click();
     await codeField(page).waitFor();
   };
 
@@ -49,7 +49,7 @@ describe('the sign-in of the dashboard', function () {
     await askForCode(page);
     await codeField(page).fill('123456');
     await page.getByText('Use https', { exact: true }).waitFor();
-    const link = page.getByRole('link', { name: 'Open the page by https' });
+    const link = page.getByRole('link', { name: 'Open the page with https' });
     assert.equal(await link.getAttribute('href'), `https://${new URL(lab.mock.url).host}/app`);
   });
 
@@ -57,7 +57,7 @@ describe('the sign-in of the dashboard', function () {
     const page = await visitor.open('/login');
     await emailField(page).fill('grace');
     await page.keyboard.press('Enter');
-    await page.getByText('Enter your e-mail address').waitFor();
+    await page.getByText('Enter your email address').waitFor();
     assert.equal(await emailField(page).getAttribute('aria-invalid'), 'true');
     assert.equal(await emailField(page).inputValue(), 'grace');
   });
@@ -67,7 +67,7 @@ describe('the sign-in of the dashboard', function () {
     await askForCode(page);
     await visitor.fail('POST', '/v1/auth/verify-code', 'code_invalid');
     await codeField(page).fill('12 34 56');
-    await page.getByText('This code is not right').or(page.getByText('code_invalid')).first().waitFor();
+    await page.getByText('This code is wrong').or(page.getByText('code_invalid')).first().waitFor();
     assert.equal(await codeField(page).inputValue(), '123456');
     assert.equal(await codeField(page).getAttribute('aria-invalid'), 'true');
     await page.unrouteAll();
@@ -83,8 +83,8 @@ describe('the sign-in of the dashboard', function () {
     await waiting.waitFor();
     assert.equal(await waiting.isDisabled(), true);
     await page.clock.runFor(31_000);
-    await page.getByRole('button', { name: 'Mail another code' }).click();
-    await page.getByText('Another code was mailed').waitFor();
+    await page.getByRole('button', { name: 'Email another code' }).click();
+    await page.getByText('We sent another code').waitFor();
     await waiting.waitFor();
   });
 
@@ -107,7 +107,7 @@ describe('the sign-in of the dashboard', function () {
     await codeField(page).fill('123456');
     await failedRequest(page).waitFor();
     assert.equal(await codeField(page).inputValue(), '123456');
-    await page.getByRole('button', { name: 'Another address' }).click();
+    await page.getByRole('button', { name: 'Use another address' }).click();
     assert.equal(await emailField(page).inputValue(), 'grace@example.com');
   });
 
@@ -124,9 +124,9 @@ describe('the sign-in of the dashboard', function () {
 
   for (const [fault, words] of Object.entries({
     oauth_denied: 'The sign-in was cancelled',
-    oauth_no_email: 'That account has no verified e-mail address',
+    oauth_no_email: 'That account has no verified email address',
     oauth_provider_unavailable: 'The other service does not answer',
-    oauth_failed: 'The sign-in did not come to an end',
+    oauth_failed: 'The sign-in was not completed',
     oauth_of_the_future: 'The sign-in did not work',
   })) {
     it(`says why a sign-in elsewhere failed: ${fault}`, async () => {

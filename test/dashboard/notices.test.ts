@@ -63,7 +63,7 @@ describe('the page of notices', function () {
     await visitor.open('/app/notices');
     await visitor.fail('PUT', '/v1/notices', 'forbidden');
     await lost().click();
-    await page.getByRole('alert').getByText('It was not saved').waitFor();
+    await page.getByRole('alert').getByText('Not saved').waitFor();
     await failedRequest(page).waitFor();
     assert.equal(await lost().getAttribute('aria-checked'), 'true');
     await page.unrouteAll();

@@ -49,9 +49,9 @@ describe('renting a machine', function () {
     await rentButton().waitFor();
     assert.match(
       (await quote().innerText()).replaceAll('\n', ' '),
-      /8 × H100 80 GB .*Price \$23\.92\/h .*Held while it runs \$23\.92 .*No limit .*Available afterwards \$76\.08 .*lasts 4 h 10 min .*ready in 1 s; nine of ten in 1 s .*holds for (1:00|0:5\d)/,
+      /8 × H100 80 GB .*Price \$23\.92\/h .*Held while it runs \$23\.92 .*No limit .*Available after that \$76\.08 .*lasts 4 h 10 min .*ready in 1 s; nine of ten in 1 s .*held for (1:00|0:5\d)/,
     );
-    await page.getByLabel('Stop after hours').fill('2');
+    await page.getByLabel('Stop after (hours)').fill('2');
     await page.getByLabel('Name', { exact: true }).fill('training');
     await page.getByRole('button', { name: 'Add a label' }).click();
     await page.keyboard.type('project');
@@ -73,7 +73,7 @@ describe('renting a machine', function () {
   it('can be walked by keyboard alone', async () => {
     await visitor.open('/app/rent?q=l40s');
     await page.getByRole('link', { name: 'L40S' }).waitFor();
-    await page.getByLabel('Order').focus();
+    await page.getByLabel('Sort by').focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -93,7 +93,7 @@ describe('renting a machine', function () {
     await reach('the number of GPUs', hasFocus('1 GPU'));
     await page.keyboard.press('ArrowRight');
     await until('four are chosen', () => searchOf(page)['gpus'] === '4');
-    const field = page.getByLabel('Spend at most');
+    const field = page.getByLabel('Spending limit');
     await reach('the spending limit', () => field.evaluate((element) => element === document.activeElement));
     await page.keyboard.type('12.50');
     await quote().getByText('$12.50').waitFor();
@@ -115,9 +115,9 @@ describe('renting a machine', function () {
       await route.fulfill({ response, json: { ...json, pricePerHourCents: 47, holdCents: 47 } });
     });
     await page.clock.runFor(61_000);
-    await quote().getByText('The price is no longer held.').waitFor();
+    await quote().getByText('This quote has expired.').waitFor();
     assert.equal(await rentButton().count(), 0);
-    await quote().getByRole('button', { name: 'Get the price again' }).click();
+    await quote().getByRole('button', { name: 'Get a new quote' }).click();
     await page.clock.runFor(1_000);
     await quote().getByText('The price changed from $0.40 to $0.47 an hour').waitFor();
     await quote().getByRole('button', { name: 'Rent for $0.47/h' }).waitFor();
@@ -127,7 +127,7 @@ describe('renting a machine', function () {
     await visitor.context.clearCookies();
     renter = await Renter.signIn(visitor, { hasKey: false });
     await visitor.open('/app/rent/rtx-4090');
-    await quote().getByText('You have no SSH key yet: nobody could enter the machine.').waitFor();
+    await quote().getByText('You have no SSH key yet, so nobody could log in to the machine.').waitFor();
     assert(await rentButton().isDisabled());
     await page.getByRole('button', { name: 'Add a key' }).click();
     await page.keyboard.press('Escape');
@@ -135,7 +135,7 @@ describe('renting a machine', function () {
     await page.getByLabel('from elsewhere').waitFor();
     await until('it can be rented', () => rentButton().isEnabled());
     await page.getByLabel('from elsewhere').uncheck();
-    await quote().getByText('Without a key nobody can enter the machine. Choose one at least.').waitFor();
+    await quote().getByText('Without a key nobody can log in to the machine. Choose at least one.').waitFor();
     await page.getByLabel('from elsewhere').check();
     await until('it can be rented', () => rentButton().isEnabled());
     await rentButton().click();
@@ -153,7 +153,7 @@ describe('renting a machine', function () {
     await isThere(/^\/app\/billing$/);
     assert.equal(searchOf(page)['amountCents'], '2292');
     await page.goBack();
-    assert.equal(await page.getByLabel('Stop after hours').inputValue(), '1');
+    assert.equal(await page.getByLabel('Stop after (hours)').inputValue(), '1');
     assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'run');
     await quote().getByText('$22.92 are missing').waitFor();
     await renter.pay(5_000);
@@ -163,16 +163,16 @@ describe('renting a machine', function () {
   it('tells what the service finds wrong at the field, and keeps what was typed', async () => {
     await visitor.open('/app/rent/rtx-4090');
     await rentButton().waitFor();
-    await page.getByLabel('Stop after hours').fill('721');
-    await page.getByText('A number above 0, at most 720').waitFor();
-    await page.getByLabel('Stop after hours').fill('3');
-    await page.getByLabel('Spend at most').fill('99999999');
+    await page.getByLabel('Stop after (hours)').fill('721');
+    await page.getByText('Enter a number above 0, at most 720').waitFor();
+    await page.getByLabel('Stop after (hours)').fill('3');
+    await page.getByLabel('Spending limit').fill('99999999');
     await page
       .getByText(/maxSpendCents/)
       .first()
       .waitFor();
-    assert.equal(await page.getByLabel('Spend at most').inputValue(), '99999999');
-    assert.equal(await page.getByLabel('Spend at most').getAttribute('aria-invalid'), 'true');
+    assert.equal(await page.getByLabel('Spending limit').inputValue(), '99999999');
+    assert.equal(await page.getByLabel('Spending limit').getAttribute('aria-invalid'), 'true');
   });
 
   it('rents nothing while a limit or a label is not right: it would be left out', async () => {
@@ -180,16 +180,16 @@ describe('renting a machine', function () {
     await rentButton().waitFor();
     const rents = () => rentButton().isEnabled();
     await until('it can be rented', rents);
-    const field = page.getByLabel('Spend at most');
+    const field = page.getByLabel('Spending limit');
     await field.fill('1O');
-    await quote().getByText('Put right what is marked: it is not part of this price.').waitFor();
+    await quote().getByText('Correct the marked fields. This price does not include them.').waitFor();
     assert.equal(await rents(), false);
     await field.fill('10');
     await until('the right limit is quoted', rents);
     await quote().getByText('$10.00').waitFor();
     await page.getByRole('button', { name: 'Add a label' }).click();
     await page.keyboard.type('Not A Key');
-    await quote().getByText('Put right what is marked: it is not part of this price.').waitFor();
+    await quote().getByText('Correct the marked fields. This price does not include them.').waitFor();
     assert.equal(await rents(), false);
     await page.getByLabel('Key of label 1').fill('team');
     await until('it can be rented again', rents);
@@ -207,7 +207,7 @@ describe('renting a machine', function () {
   it('rents nothing by a press on a price without the limit that was typed last', async () => {
     await visitor.open('/app/rent/h100-80gb');
     await rentButton().waitFor();
-    await page.getByLabel('Spend at most').fill('10');
+    await page.getByLabel('Spending limit').fill('10');
     await rentButton().click();
     await quote().getByText('$10.00').waitFor();
     assert.deepEqual(await renter.rentals(), []);
@@ -229,13 +229,13 @@ describe('renting a machine', function () {
 
   const refusals: [code: string, words: RegExp, link?: string][] = [
     ['price_changed', /The price changed before you rented\.[\s\S]*Request /],
-    ['quote_expired', /The minute of the price was over\.[\s\S]*Request /],
-    ['model_unavailable', /It is gone/],
-    ['insufficient_balance', /There is not enough money/, 'Add money'],
-    ['budget_reserved', /Your budget leaves no room/, 'See the budget'],
-    ['cap_reserved', /The key’s cap leaves no room/],
-    ['key_not_found', /An SSH key is gone/],
-    ['blocked', /Nothing was rented|An invoice is unpaid|As many machines/],
+    ['quote_expired', /The quote expired\.[\s\S]*Request /],
+    ['model_unavailable', /No longer available/],
+    ['insufficient_balance', /Your balance is too low/, 'Add money'],
+    ['budget_reserved', /This would exceed your budget/, 'View budget'],
+    ['cap_reserved', /This would exceed the key’s cap/],
+    ['key_not_found', /An SSH key was removed/],
+    ['blocked', /Nothing was rented|unpaid invoice|Too many machines/],
     ['quote_not_found', /Nothing was rented/],
     ['validation_failed', /Nothing was rented/],
     ['forbidden', /Nothing was rented/],
@@ -263,7 +263,7 @@ describe('renting a machine', function () {
 
   it('offers what else there is when the machine is gone', async () => {
     await visitor.open('/app/rent/rtx-4090?gpus=8&max=1');
-    await alert().getByText('It is gone').waitFor();
+    await alert().getByText('No longer available').waitFor();
     await alert()
       .getByRole('button', { name: /RTX 4090/ })
       .first()
@@ -279,7 +279,7 @@ describe('renting a machine', function () {
     await other.open('/app/rent/rtx-4090');
     const button = other.page.getByRole('button', { name: /^Rent for/ }).last();
     await button.click();
-    await other.page.getByText('There is a new price: look at it, and rent if it is right.').waitFor();
+    await other.page.getByText('Check the new price, and rent if you accept it.').waitFor();
     await button.waitFor();
     await other.close();
     await slow.stop();
@@ -297,7 +297,7 @@ describe('renting a machine', function () {
     };
     for (let i = 0; i < 2; i += 1) await runBriefly();
     await rentButton().click();
-    await alert().getByText('Too many machines that cost nothing').waitFor();
+    await alert().getByText('Too many machines stopped before they cost anything').waitFor();
     assert.match(await alert().innerText(), /before they were paid for.*Try again in \d+ minutes/);
     const again = alert().getByRole('button');
     assert.match(await again.innerText(), /^Try again in \d+ s$/);
@@ -315,11 +315,11 @@ describe('renting a machine', function () {
       await route.abort('connectionreset');
     });
     await rentButton().click();
-    await alert().getByText('It is not known yet whether it was rented').waitFor();
-    assert(await page.getByLabel('Stop after hours').isDisabled());
+    await alert().getByText('We don’t know yet whether it was rented').waitFor();
+    assert(await page.getByLabel('Stop after (hours)').isDisabled());
     assert(await rentButton().isDisabled());
     await page.unrouteAll();
-    await alert().getByRole('button', { name: 'Ask again' }).click();
+    await alert().getByRole('button', { name: 'Check again' }).click();
     await isThere(/^\/app\/rentals\/rent_/);
     assert.equal(creates.length, 2);
     assert.deepEqual(creates[0], creates[1]);
@@ -332,8 +332,8 @@ describe('renting a machine', function () {
       await visitor.open('/app/rent/rtx-4090');
       await visitor.fail('POST', '/v1/rentals', code);
       await rentButton().click();
-      await alert().getByText('It is not known yet whether it was rented').waitFor();
-      await alert().getByRole('link', { name: 'Look at rentals' }).waitFor();
+      await alert().getByText('We don’t know yet whether it was rented').waitFor();
+      await alert().getByRole('link', { name: 'View rentals' }).waitFor();
     });
   }
 
@@ -386,6 +386,6 @@ describe('renting a machine', function () {
 
   it('says that a family has nothing on offer', async () => {
     await visitor.open('/app/rent/a40');
-    await page.getByText('None of these is on offer right now').waitFor();
+    await page.getByText('None of these is available right now').waitFor();
   });
 });

@@ -38,7 +38,7 @@ describe('the page of a rental', function () {
     const id = await renter.rent({ familyId: 'b200', gpuCount: 8, name: 'dear', ...fields });
     await renter.reaches(id, 'running');
     await open(id);
-    await card('Enter it')
+    await card('Log in')
       .getByText(/^ssh -p/)
       .waitFor();
     return id;
@@ -48,18 +48,18 @@ describe('the page of a rental', function () {
     clock.hold();
     const id = await renter.rent({ name: 'fresh' });
     await open(id);
-    const steps = card('On its way').getByRole('listitem');
+    const steps = card('Getting ready').getByRole('listitem');
     await steps.first().waitFor();
     assert.equal(await steps.count(), 6);
-    await page.getByText('The command stands here as soon as SSH answers.').waitFor();
+    await page.getByText('The command appears here as soon as SSH answers.').waitFor();
     clock.release();
-    await card('Enter it')
+    await card('Log in')
       .getByText(/^ssh -p 22 root@203\.0\.113\.\d+$/)
       .waitFor();
     await page.getByText('Running', { exact: true }).waitFor();
-    assert.equal(await card('On its way').count(), 0);
+    assert.equal(await card('Getting ready').count(), 0);
     const { hostKeyFingerprint } = await renter.rental(id);
-    await card('Enter it')
+    await card('Log in')
       .getByText(hostKeyFingerprint ?? '')
       .waitFor();
     await page.getByRole('button', { name: 'Copy the command' }).click();
@@ -74,16 +74,16 @@ describe('the page of a rental', function () {
     const phase = { phase: 'queued', phaseSince: before, attempt: 2, expectedReadyAt: before };
     await answerWith(page, 'GET', `/v1/rentals/${id}`, { ...rental, ...phase });
     await open(id);
-    await card('On its way')
+    await card('Getting ready')
       .getByText(/Machine no\. 2/)
       .waitFor();
-    await card('On its way')
+    await card('Getting ready')
       .getByText(/longer than nine of ten/)
       .waitFor();
-    await card('On its way')
+    await card('Getting ready')
       .getByText(/^for 1 min/)
       .waitFor();
-    assert.equal(await card('On its way').locator('[aria-current=step]').textContent(), 'Queued: now');
+    assert.equal(await card('Getting ready').locator('[aria-current=step]').textContent(), 'Queued: now');
   });
 
   it('ticks cost and hold, which add up to the hour that was held', async () => {
@@ -136,7 +136,7 @@ describe('the page of a rental', function () {
     await dialog().getByRole('button', { name: 'Add a label' }).click();
     await dialog().getByLabel('Key of label 2').fill('Bad key');
     await dialog()
-      .getByText(/^A key is 1 to 63/)
+      .getByText(/^Use 1 to 63/)
       .waitFor();
     assert(await dialog().getByRole('button', { name: 'Save' }).isDisabled());
     await dialog().getByLabel('Key of label 2').fill('project');
@@ -151,13 +151,13 @@ describe('the page of a rental', function () {
 
   it('sets, extends and takes away limits, and tells what they come to', async () => {
     const id = await openRunning();
-    await card('Limits').getByText('It runs until you stop it, or until the money ends.').waitFor();
+    await card('Limits').getByText('It runs until you stop it or your balance runs out.').waitFor();
     await card('Limits').getByRole('button', { name: 'Change limits' }).click();
-    await dialog().getByText('With this nothing but your money bounds what it costs.').waitFor();
-    await dialog().getByLabel('Spend at most').fill('nothing');
-    await dialog().getByText('An amount such as 25 or 12.50').waitFor();
-    await dialog().getByLabel('Spend at most').fill('20');
-    await dialog().getByText('With this it costs $20.00 at most.').waitFor();
+    await dialog().getByText('Without limits it can use up your whole balance.').waitFor();
+    await dialog().getByLabel('Spending limit').fill('nothing');
+    await dialog().getByText('Enter an amount such as 25 or 12.50').waitFor();
+    await dialog().getByLabel('Spending limit').fill('20');
+    await dialog().getByText('It will cost $20.00 at most.').waitFor();
     await dialog().getByRole('button', { name: '4 hours', exact: true }).click();
     await dialog().getByRole('button', { name: 'Save limits' }).click();
     await card('Limits')
@@ -170,7 +170,7 @@ describe('the page of a rental', function () {
     assert.equal(maxSpendCents, 2_000);
     assert(Math.abs(Date.parse(autoStopAt ?? '') - Date.now() - 4 * 3_600_000) < 120_000);
     await card('Limits').getByRole('button', { name: 'Change limits' }).click();
-    await dialog().getByLabel('Spend at most').fill('');
+    await dialog().getByLabel('Spending limit').fill('');
     await dialog().getByLabel('Stop at').fill('');
     await dialog().getByRole('button', { name: 'Save limits' }).click();
     await until('they are gone', async () => {
@@ -183,17 +183,17 @@ describe('the page of a rental', function () {
     const id = await openRunning();
     await until('it costs', async () => (await renter.rental(id)).totalChargedCents > 1);
     await card('Limits').getByRole('button', { name: 'Change limits' }).click();
-    await dialog().getByLabel('Spend at most').fill('0.01');
+    await dialog().getByLabel('Spending limit').fill('0.01');
     await dialog()
-      .getByText(/^This has been reached already/)
+      .getByText(/^It has already reached this limit/)
       .waitFor();
     await dialog().getByRole('button', { name: 'Save limits' }).click();
     await page.getByText('It reached its spending limit.').waitFor();
   });
 
   const changeFailures: [code: string, words: RegExp][] = [
-    ['rental_ending', /its limits stay as they are/],
-    ['already_stopped', /its limits stay as they are/],
+    ['rental_ending', /you can’t change its limits/],
+    ['already_stopped', /you can’t change its limits/],
     ['budget_reserved', /Request \S+/],
     ['validation_failed', /Request \S+/],
     ['rental_not_found', /Request \S+/],
@@ -202,13 +202,13 @@ describe('the page of a rental', function () {
     it(`keeps what was typed when a change is refused by ${code}`, async () => {
       const id = await openRunning();
       await card('Limits').getByRole('button', { name: 'Change limits' }).click();
-      await dialog().getByLabel('Spend at most').fill('20');
+      await dialog().getByLabel('Spending limit').fill('20');
       await visitor.fail('PATCH', `/v1/rentals/${id}`, code);
       const { keys } = watchRequests(page, 'PATCH', `/v1/rentals/${id}`);
       await dialog().getByRole('button', { name: 'Save limits' }).click();
       await dialog().getByRole('alert').waitFor();
       assert.match(await dialog().getByRole('alert').innerText(), words);
-      assert.equal(await dialog().getByLabel('Spend at most').inputValue(), '20');
+      assert.equal(await dialog().getByLabel('Spending limit').inputValue(), '20');
       await page.unrouteAll();
       await dialog().getByRole('button', { name: 'Save limits' }).click();
       await card('Limits').getByText('$20.00', { exact: true }).waitFor();
@@ -238,7 +238,7 @@ describe('the page of a rental', function () {
       .getByText(/^It has cost \$0\.\d\d\.$/)
       .waitFor();
     await dialog()
-      .getByText(/^\$39\.\d\d that are still held come back at once\.$/)
+      .getByText(/^You get back the \$39\.\d\d still held right away\.$/)
       .waitFor();
     await dialog().getByRole('button', { name: 'Cancel' }).click();
     assert.equal((await renter.rental(id)).status, 'running');
@@ -247,12 +247,12 @@ describe('the page of a rental', function () {
     await page.getByText('dear is stopping').waitFor();
     await page.getByText('You stopped it.').waitFor();
     const { totalChargedCents } = await renter.reaches(id, 'stopped');
-    await card('Settled')
+    await card('Final bill')
       .getByText(`$0.${totalChargedCents.toString().padStart(2, '0')}`)
       .first()
       .waitFor();
     await until('it is known to be gone', async () =>
-      /Machine gone\s+Nov/.test(await card('Settled').innerText()),
+      /Machine released\s+Nov/.test(await card('Final bill').innerText()),
     );
     assert.equal(await page.getByRole('button', { name: 'Stop', exact: true }).count(), 0);
   });
@@ -267,8 +267,8 @@ describe('the page of a rental', function () {
       stopReason: 'operator',
     });
     await page.reload();
-    await page.getByText(/^An operator of the service stopped it\./).waitFor();
-    await page.getByText('It is being taken down').waitFor();
+    await page.getByText(/^Our operators stopped it\./).waitFor();
+    await page.getByText('Shutting down').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Change limits' }).count(), 0);
     assert.equal(await page.getByRole('button', { name: 'Stop', exact: true }).count(), 0);
   });
@@ -305,12 +305,12 @@ describe('the page of a rental', function () {
     const id = await renter.rent({ name: 'again', labels: { team: 'a' }, maxSpendCents: 700 }, 'fails');
     await renter.reaches(id, 'failed');
     await open(id);
-    await page.getByText('The machine never came up').waitFor();
-    await page.getByText('It cost nothing: all of it was given back.').waitFor();
-    await card('Settled').getByRole('link', { name: 'Rent again' }).click();
+    await page.getByText('The machine never started').waitFor();
+    await page.getByText('You pay nothing: we returned the full amount.').waitFor();
+    await card('Final bill').getByRole('link', { name: 'Rent again' }).click();
     await page.getByRole('heading', { level: 1, name: 'Rent RTX 4090' }).waitFor();
     assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'again');
-    assert.equal(await page.getByLabel('Spend at most').inputValue(), '7.00');
+    assert.equal(await page.getByLabel('Spending limit').inputValue(), '7.00');
     assert.equal(await page.getByLabel('Value of label 1').inputValue(), 'a');
   });
 
@@ -319,19 +319,19 @@ describe('the page of a rental', function () {
     const id = await renter.rent({ name: 'lost' }, 'is_lost');
     await open(id);
     clock.release();
-    await page.getByText('The machine was lost right after its start').waitFor();
-    await card('Settled').waitFor();
+    await page.getByText('The machine was lost right after it started').waitFor();
+    await card('Final bill').waitFor();
   });
 
   it('warns, and tells what to do', async () => {
     const id = await openRunning({ sshKeyIds: [] });
-    await page.getByRole('alert').getByText('No SSH key opens this machine').waitFor();
+    await page.getByRole('alert').getByText('This machine has no SSH key').waitFor();
     const rental = await renter.rental(id);
     const warnings = ['ssh_unreachable', 'host_key_changed'];
     await answerWith(page, 'GET', `/v1/rentals/${id}`, { ...rental, warnings });
     await page.reload();
     await page.getByRole('alert').getByText('SSH does not answer').waitFor();
-    await page.getByRole('alert').getByText('The key of the host has changed').waitFor();
+    await page.getByRole('alert').getByText('The host key has changed').waitFor();
     await page.getByRole('alert').getByRole('button', { name: 'Stop' }).first().click();
     await dialog().getByRole('button', { name: 'Stop it now' }).waitFor();
   });
@@ -345,7 +345,7 @@ describe('the page of a rental', function () {
       [visitor, 'rent_00000000000000000000000000'],
     ] as const) {
       await who.open(`/app/rentals/${path}`);
-      await who.page.getByText('There is no such rental, or it belongs to another account.').waitFor();
+      await who.page.getByText('This rental does not exist, or it belongs to another account.').waitFor();
     }
     await stranger.close();
   });

@@ -31,7 +31,7 @@ describe('the list of rentals', function () {
 
   it('greets who has rented nothing, and leads to what can be rented', async () => {
     await visitor.open('/app/rentals');
-    await page.getByText('Nothing runs, and nothing costs').waitFor();
+    await page.getByText('No machines running').waitFor();
     await list('Ended').getByText('No rentals yet').waitFor();
     await list('Ended').getByRole('link', { name: 'Rent a machine' }).click();
     await page.getByRole('heading', { level: 1, name: 'Rent' }).waitFor();
@@ -81,13 +81,13 @@ describe('the list of rentals', function () {
     await page.reload();
     await until('one is left', async () => (await titles('Running now')).join() === 'one');
     await page.getByLabel('Label').fill('project');
-    await page.getByText('A key and a value, such as project:training').waitFor();
+    await page.getByText('Enter a key and a value, such as project:training').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).first().click();
     await page.getByLabel('Status').selectOption('failed');
     await until('one is left', async () => (await titles('Failed')).join() === 'three');
     assert.equal(await list('Running now').count(), 0);
     await page.getByLabel('Search').fill('something else');
-    await page.getByText('No rental fits').waitFor();
+    await page.getByText('No rentals match').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).last().click();
     await until('all are back', async () => (await titles('Running now')).length === 2);
     assert.deepEqual(searchOf(), {});
@@ -114,13 +114,13 @@ describe('the list of rentals', function () {
     await page.getByText('The newest 50 were looked through. There are older ones.').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).last().click();
     isBroken = true;
-    await page.getByRole('button', { name: 'Show older ones' }).click();
+    await page.getByRole('button', { name: 'Show older rentals' }).click();
     await failedRequest(page).waitFor();
     assert.equal((await titles('Ended')).length, 50);
     isBroken = false;
     await readAgain(page, list('Ended').getByRole('heading', { level: 3 }).nth(52));
     assert.equal((await titles('Ended')).length, 53);
-    assert.equal(await page.getByRole('button', { name: 'Show older ones' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Show older rentals' }).count(), 0);
   });
 
   it('says that it failed, and shows all once it answers', async () => {

@@ -50,7 +50,7 @@ describe('the page of sessions', function () {
     await visitor.open('/app/sessions');
     await rows().getByText('This one').waitFor();
     await rows().getByText('127.0.0.1').waitFor();
-    await page.getByText('You are signed in nowhere else.').waitFor();
+    await page.getByText('You are not signed in anywhere else.').waitFor();
     assert.equal(await page.getByRole('button', { name: /^End/ }).count(), 0);
   });
 
@@ -73,7 +73,7 @@ describe('the page of sessions', function () {
     await page.getByRole('button', { name: 'End all others' }).click();
     await dialog().getByRole('button', { name: 'End all others' }).click();
     await page.getByRole('status').getByText('2 sessions ended').waitFor();
-    await page.getByText('You are signed in nowhere else.').waitFor();
+    await page.getByText('You are not signed in anywhere else.').waitFor();
     assert.deepEqual(await Promise.all(cookies.map(isSignedIn)), [false, false]);
   });
 

@@ -97,7 +97,7 @@ describe('the frame of the dashboard', function () {
   it('keeps its frame around an address that leads nowhere', async () => {
     await visitor.signIn();
     const page = await visitor.open('/app/no-such-page');
-    await page.getByText('The address leads nowhere').waitFor();
+    await page.getByText('The address is wrong').waitFor();
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Rentals' }).waitFor();
   });
 

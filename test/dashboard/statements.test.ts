@@ -88,7 +88,7 @@ describe('the statements in the dashboard', function () {
 
   it('tells somebody without an entry that there is no statement', async () => {
     await visitor.open('/app/statements');
-    await page.getByText('There is no statement yet').waitFor();
+    await page.getByText('No statements yet').waitFor();
   });
 
   it('offers the months that there are, of the calendar of the zone, and adds each up', async () => {
@@ -106,19 +106,19 @@ describe('the statements in the dashboard', function () {
       ['$0.00', '+$0.04', '-$0.01'],
     );
     assert.equal(await shown('Closing balance'), '$0.03');
-    await page.getByText('Checked in this page').waitFor();
+    await page.getByText('Checked: the opening balance').waitFor();
     await month().selectOption(`January ${year}`);
     await page.waitForURL(`**/app/statements?month=${year}-01`);
     await page.getByRole('heading', { name: `Statement of January ${year}` }).waitFor();
     await page.getByText('-$0.02').first().waitFor();
     assert.deepEqual([await shown('Opening balance'), await shown('Money in')], ['$0.03', '$0.00']);
-    await page.getByLabel('Calendar of').selectOption('UTC');
+    await page.getByLabel('Time zone').selectOption('UTC');
     await line('Opening balance').getByText('$0.01').waitFor();
     await page.getByRole('link', { name: 'All entries of this month' }).click();
     await page.waitForURL(
       `**/app/ledger?from=${year}-01-01T00%3A00%3A00.000Z&to=${year}-02-01T00%3A00%3A00.000Z`,
     );
-    await page.getByText('No entry matches the filters').waitFor();
+    await page.getByText('No entries match').waitFor();
   });
 
   it('complains in sight when the service’s sums do not make the closing balance', async () => {
@@ -131,8 +131,8 @@ describe('the statements in the dashboard', function () {
     await visitor.open('/app/statements');
     const alert = page.getByRole('alert');
     await alert.getByText('This statement does not add up').waitFor();
-    await alert.getByText('do not make the closing balance').waitFor();
-    assert.equal(await page.getByText('Checked in this page').count(), 0);
+    await alert.getByText('does not equal the closing balance').waitFor();
+    assert.equal(await page.getByText('Checked: the opening balance').count(), 0);
   });
 
   it('is printed black on white, without what leads elsewhere', async () => {

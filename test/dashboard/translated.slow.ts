@@ -46,16 +46,16 @@ describe('the dashboard in a browser that translates', function () {
 
   it('lets somebody sign in, and out', async () => {
     await visitor.open('/login');
-    await page.getByLabel('E-mail address').fill('grace@example.com');
-    await press('Mail me a code');
-    await page.getByLabel('Code of six digits').fill('12345');
-    await press('Another address');
-    await page.getByLabel('E-mail address').fill('linus@example.com');
-    await press('Mail me a code');
-    await page.getByLabel('Code of six digits').fill('123456');
+    await page.getByLabel('Email address').fill('grace@example.com');
+    await press('Email me a code');
+    await page.getByLabel('Six-digit code').fill('12345');
+    await press('Use another address');
+    await page.getByLabel('Email address').fill('linus@example.com');
+    await press('Email me a code');
+    await page.getByLabel('Six-digit code').fill('123456');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await press('Sign out');
-    await page.getByLabel('E-mail address').waitFor();
+    await page.getByLabel('Email address').waitFor();
   });
 
   it('charges a card once, and says so', async () => {

@@ -88,7 +88,7 @@ describe('the pages of webhooks', function () {
       .innerText();
     await dialog().getByText('answers 200 with this body').waitFor();
     await page.keyboard.press('Escape');
-    await dialog().getByText('It is not saved yet').waitFor();
+    await dialog().getByText('You have not saved it yet').waitFor();
     await dialog().getByRole('button', { name: 'Copy the secret' }).click();
     await dialog().getByText('Copied').waitFor();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);
@@ -109,7 +109,7 @@ describe('the pages of webhooks', function () {
     await dialog().getByText('Choose at least one, or all.').waitFor();
     await dialog().getByText('All', { exact: true }).click();
     await add();
-    await dialog().getByText('Keep the secret now').waitFor();
+    await dialog().getByText('Save the secret now').waitFor();
     assert.deepEqual((await hooks())[0]?.types, []);
   });
 
@@ -148,10 +148,10 @@ describe('the pages of webhooks', function () {
     await dialog().getByText('afterSeq must be at most 1').waitFor();
     await dialog().getByLabel('After event number').fill('-1');
     await dialog().getByRole('button', { name: 'Send again' }).click();
-    await dialog().getByText('A whole number, 0 or above.').waitFor();
+    await dialog().getByText('Enter a whole number, 0 or above.').waitFor();
     await dialog().getByLabel('After event number').fill('0');
     await dialog().getByRole('button', { name: 'Send again' }).click();
-    await page.getByRole('status').getByText('All after event 0 are sent again').waitFor();
+    await page.getByRole('status').getByText('Sending all events after 0 again').waitFor();
     assert.equal(new URL(page.url()).pathname, `/app/webhooks/${id}`);
   });
 
@@ -171,23 +171,23 @@ describe('the pages of webhooks', function () {
     await visitor.open(`/app/webhooks/${id}`);
     await page.getByText('event 60', { exact: true }).first().waitFor();
     await page.getByText('Failed', { exact: true }).click();
-    await page.getByText('Of the last 50 tries none has failed').waitFor();
+    await page.getByText('None of the last 50 tries failed').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('tries'), 'failed');
     await page.getByRole('button', { name: 'More' }).last().click();
-    await page.getByText('1 of the last 61 tries have failed').waitFor();
-    await page.getByText('No answer within 10 seconds · Try 1 · It was the last try.').waitFor();
+    await page.getByText('1 of the last 61 tries failed').waitFor();
+    await page.getByText('No answer within 10 seconds · Try 1 · This was the last try.').waitFor();
     await page.reload();
-    await page.getByText('Of the last 50 tries none has failed').waitFor();
+    await page.getByText('None of the last 50 tries failed').waitFor();
   });
 
   it('makes a new secret after a question, and shows it once', async () => {
     const id = await addByApi();
     await visitor.open(`/app/webhooks/${id}`);
     await page.getByRole('button', { name: 'New secret' }).click();
-    await dialog().getByText('For 24 hours all is signed with both secrets').waitFor();
+    await dialog().getByText('For 24 hours we sign with both secrets').waitFor();
     await dialog().getByRole('button', { name: 'New secret' }).click();
     await dialog()
-      .getByText(/The one before is good until/)
+      .getByText(/The previous one works until/)
       .waitFor();
     await dialog().getByRole('button', { name: 'Copy the secret' }).click();
     await dialog().getByRole('button', { name: 'Done' }).click();
@@ -218,7 +218,7 @@ describe('the pages of webhooks', function () {
     await page.getByRole('button', { name: 'Change' }).click();
     await dialog().getByLabel('Address').fill('https://example.com/#part');
     await dialog().getByRole('button', { name: 'Save' }).click();
-    await dialog().getByText('url must have no part after #').waitFor();
+    await dialog().getByText('url must not contain #').waitFor();
   });
 
   it('removes a webhook after a question', async () => {
@@ -228,7 +228,7 @@ describe('the pages of webhooks', function () {
     await dialog().getByRole('button', { name: 'Remove' }).click();
     await page.getByText('No webhooks yet').waitFor();
     await visitor.open(`/app/webhooks/${id}`);
-    await page.getByText('There is nothing here').first().waitFor();
+    await page.getByText('Page not found').first().waitFor();
   });
 
   it('says why it was switched off, and switches it on again', async () => {
@@ -239,10 +239,10 @@ describe('the pages of webhooks', function () {
     assert.equal(await page.getByRole('button', { name: 'Send a ping' }).count(), 0);
     const [request] = await Promise.all([
       page.waitForRequest((sent) => sent.method() === 'PATCH'),
-      page.getByRole('button', { name: 'Switch it on' }).click(),
+      page.getByRole('button', { name: 'Turn it on' }).click(),
     ]);
     assert.deepEqual(request.postDataJSON(), { url });
-    await page.getByRole('status').getByText('It is challenged now').waitFor();
+    await page.getByRole('status').getByText('We are sending the challenge').waitFor();
   });
 
   it('says what a challenge waits for, and since when all tries fail', async () => {
@@ -294,7 +294,7 @@ describe('the pages of webhooks', function () {
       await showAs(id, { state: 'switched_off', switchedOffReason: 'challenge_unanswered' });
       await visitor.fail('PATCH', `/v1/webhooks/${id}`, 'internal_error');
       await visitor.open(`/app/webhooks/${id}`);
-      await page.getByRole('button', { name: 'Switch it on' }).click();
+      await page.getByRole('button', { name: 'Turn it on' }).click();
       await failedRequest(page).waitFor({ timeout: 20_000 });
       await page.getByRole('button', { name: 'Change' }).click();
       await dialog().getByLabel('Description').fill('another');
@@ -315,7 +315,7 @@ describe('the pages of webhooks', function () {
       await page.getByRole('alert').waitFor();
       await page.unrouteAll();
       await visitor.fail('GET', `/v1/webhooks/${id}/deliveries`, 'internal_error');
-      await readAgain(page, page.getByRole('heading', { name: 'About it' }));
+      await readAgain(page, page.getByRole('heading', { name: 'Details' }));
       await page.getByRole('alert').waitFor();
       await page.unrouteAll();
       await readAgain(page, page.getByText('webhook.challenge'));

@@ -113,7 +113,7 @@ describe('what was sent from a page that is gone', function () {
     await says('Your payment of $25.00 is still open');
     assert.deepEqual(await stored(), ['wish:topup']);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('E-mail address').waitFor();
+    await page.getByLabel('Email address').waitFor();
     assert.deepEqual(await stored(), []);
   });
 
@@ -124,9 +124,9 @@ describe('what was sent from a page that is gone', function () {
     await says(/^You rented 1 × /);
     await page.unroute('**/v1/rentals');
     await page.getByRole('button', { name: /^Rent for/ }).click();
-    await says(/^You rented such a machine /);
+    await says(/^You rented the same kind of machine /);
     assert.equal((await renter.rentals()).length, 1);
-    await page.getByRole('link', { name: 'See the rental' }).click();
+    await page.getByRole('link', { name: 'View rental' }).click();
     await page.waitForURL(/\/app\/rentals\/rent_/);
   });
 

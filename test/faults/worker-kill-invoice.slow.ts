@@ -31,7 +31,7 @@ describe('a worker that is killed in the middle of an invoice', () => {
     worker = await startWorkerProcess(service);
     await until('it is open', async () => (await invoicing.invoice(id)).status === 'open');
     assert.deepEqual(await invoicing.mirrors(id), ['open']);
-    assert.deepEqual(await invoicing.mails(user), ['You have an invoice of $9.00']);
+    assert.deepEqual(await invoicing.mails(user), ['You have an invoice for $9.00']);
   }
 
   it('before the mirror is made: the next one makes it', async () => {

@@ -63,7 +63,7 @@ describe('a worker that is killed while an operation by hand is committed', () =
       ['processor_topup', 1_000],
       ['refund', 250],
     ]);
-    assert.deepEqual(await paying.mails(user), ['$2.50 was added to your wallet']);
+    assert.deepEqual(await paying.mails(user), ['We added $2.50 to your wallet']);
     assert.deepEqual(await verifyLedger(service.db), []);
   });
 });

@@ -88,7 +88,7 @@ describe('a worker that is killed while an order of many is carried out', () => 
       refunds,
       Array.from({ length: 6 }, () => ['refund', 60]),
     );
-    assert.deepEqual(await paying.mails(user), ['$3.60 was added to your wallet']);
+    assert.deepEqual(await paying.mails(user), ['We added $3.60 to your wallet']);
     assert.deepEqual(await verifyLedger(service.db), []);
   });
 });

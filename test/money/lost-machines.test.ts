@@ -52,7 +52,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
       const lost = await finish(id);
       assert.deepEqual(endOf(lost), { reason: 'pod_lost', ms: 300 * SECOND, cents: 300 });
       assert.equal((await getWallet(db, wallet.user_id)).available_cents, 9_700);
-      assert.match(lost.error ?? '', /last seen alive/);
+      assert.match(lost.error ?? '', /last saw it running/);
     });
 
     it(`is the stop when that came before; ${first}`, async () => {

@@ -72,7 +72,7 @@ describe('a lost machine and a low balance', () => {
     assert.equal((await warnings()).length, 2);
     const mails = await db('mail_outbox').where('cause', 'like', `low_balance:${wallet.id}:%`);
     assert.equal(mails.length, 1);
-    assert.match(mails[0]?.body ?? '', /lasts for about \d+ minutes/);
+    assert.match(mails[0]?.body ?? '', /enough for about \d+ minutes/);
   });
 
   /** Lets time pass for a rental, and ticks. */

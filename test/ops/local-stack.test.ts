@@ -86,7 +86,7 @@ describe('ops beside a local stack', () => {
     write(gone.pid);
     const { code, err } = await ops('users', 'list');
     assert.equal(code, 2);
-    assert.match(err, /"DATABASE_URL" is required[^]*"npm start" brings one up/);
+    assert.match(err, /"DATABASE_URL" is required[^]*start one with "npm start"/);
     assert.equal((await ops('--help')).code, 0);
   });
 });

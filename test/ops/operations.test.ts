@@ -88,7 +88,10 @@ describe('ops wallet, ops invoice and ops actions', () => {
       const { code, out, err } = await ops('wallet', 'refund', '--user', user.user.id, ...much);
       assert.equal(code, 3, err);
       const [id = ''] = /op_\w{26}/.exec(out) ?? [];
-      assert.match(out, /^Waiting: .* Another one approves it:\n {2}npm run ops -- orders approve op_/);
+      assert.match(
+        out,
+        /^Waiting for approval: .* Another operator approves it with:\n {2}npm run ops -- orders approve op_/,
+      );
       return id;
     }
 
@@ -141,7 +144,7 @@ describe('ops wallet, ops invoice and ops actions', () => {
     const refund = ['wallet', 'refund', '--user', user.user.id, '--amount-cents', '1', '--reason', 'x'];
     const { code, err } = await ops(...refund, '--yes', '--by', 'bob');
     assert.equal(code, 2);
-    assert.match(err, /You are logged in as ada: leave --by out, or log in as bob/);
+    assert.match(err, /You are logged in as ada: leave out --by, or log in as bob/);
     assert.match((await ops(...refund, '--dry-run')).out, /^Would do as ada: /);
   });
 
@@ -168,9 +171,9 @@ describe('ops wallet, ops invoice and ops actions', () => {
     const { code, err } = await ops('invoice', 'void', newId('top'), ...who);
     assert.equal(code, 2);
     assert.equal((await ops('wallet', 'refund', '--help')).code, 0);
-    assert.match(err, /An id such as inv_01J… is needed/);
+    assert.match(err, /Use an id such as inv_01J…/);
     assert.match((await ops('wallet', 'refund', '--user', user.user.id)).err, /required option '--reason/);
-    assert.match((await ops('actions', 'list', '--limit', '-1')).err, /A number from 1 to 1000 is needed/);
+    assert.match((await ops('actions', 'list', '--limit', '-1')).err, /Use a number from 1 to 1000/);
   });
 
   it('issue an invoice to whom an e-mail address names, and answer when it can be paid', async () => {

@@ -30,7 +30,7 @@ describe('ops, with a whole service behind it', () => {
 
     it('runs it, prints what it found with the evidence, and lets an operator acknowledge it', async () => {
       const clean = await ops('reconcile', ...soon);
-      assert.deepEqual([clean.code, clean.out], [0, 'All agree.\n']);
+      assert.deepEqual([clean.code, clean.out], [0, 'Everything agrees.\n']);
       assert.match(clean.err, /^Workflow reconcile-by-hand-op_/);
 
       const { user } = await service.signIn(500);
@@ -50,7 +50,7 @@ describe('ops, with a whole service behind it', () => {
       assert.equal(unsigned.code, 2, 'who and why must be told');
       assert.deepEqual(
         [missing.code, missing.out.trim()],
-        [1, 'Refused (not_found): There is no finding 99 that stands: see ops findings.'],
+        [1, 'Refused (not_found): There is no open finding 99: see ops findings.'],
       );
       assert.equal(odd.code, 2);
 
@@ -171,7 +171,7 @@ describe('ops, with a whole service behind it', () => {
 
     it('show the offers for a request, and sell nothing of a paused upstream', async () => {
       const offers = ['catalog', 'offers', '--family', l40s.familyId];
-      assert.match((await ops(...offers, '--max-price=-5')).err, /Whole cents of at least 1 are needed/);
+      assert.match((await ops(...offers, '--max-price=-5')).err, /Use whole cents, at least 1/);
       const { out } = await ops(...offers);
       assert.match(
         out,
@@ -220,13 +220,16 @@ describe('ops, with a whole service behind it', () => {
     it('say what became of a payment that a user asks about', async () => {
       const page = await paying.page(user, 1_500);
       const waiting = await ops('topups', 'show', page.sessionId);
-      assert.match(waiting.out, /^verdict +Nobody has paid on the page; it is open until /m);
+      assert.match(waiting.out, /^verdict +It has not been paid on the page, which is open until /m);
       await paying.pay(page.url);
       const topup = await paying.awaitTopup(page.topupId, 'succeeded');
       for (const id of [page.topupId, topup.payment_id!, topup.charge_id!]) {
         const { out } = await ops('topups', 'show', id);
         assert.match(out, new RegExp(`^top-up +${page.topupId} succeeded, 1500 cents by checkout`, 'm'));
-        assert.match(out, /^verdict +It was paid and credited: led_\w{26}\. ops explain tells more\.$/m);
+        assert.match(
+          out,
+          /^verdict +It was paid and credited: led_\w{26}\. For details, run ops explain\.$/m,
+        );
         assert.match(out, new RegExp(`^receipt +${topup.receipt_url?.slice(0, 16) ?? ''}`, 'm'));
       }
       assert.match(
@@ -234,7 +237,7 @@ describe('ops, with a whole service behind it', () => {
         new RegExp(`^${page.topupId} {2}succeeded`),
       );
       const { code, err } = await ops('topups', 'show', 'pi_nobody');
-      assert.deepEqual([code, err.includes('Nothing of ours is known under pi_nobody')], [2, true]);
+      assert.deepEqual([code, err.includes('We know nothing under pi_nobody')], [2, true]);
     });
 
     it('replay an event without crediting twice', async () => {

@@ -25,7 +25,7 @@ const byGpu: PlayRenting = async (stage, { familyId, gpuCount }, meanwhile) => {
     );
     const rental = await readNewest(stage);
     claim(rental.status === 'running', `the rental is ${rental.status}, and gpu said that it is ready.`);
-    await step(stage, 'Enter it over SSH', async () =>
+    await step(stage, 'Log in over SSH', async () =>
       claimGpus(stage, rental, await gpu.run('ssh', 'demo', '--', 'nvidia-smi')),
     );
     await meanwhile();
@@ -42,7 +42,7 @@ const byApi: PlayRenting = async (stage, wish, meanwhile) => {
   const key = await step(stage, 'Add an SSH key', () => addKey(stage));
   const { id } = await step(stage, 'Rent eight B200 GPUs', () => rent(stage, wish));
   const rental = await step(stage, 'Wait for the machine', () => awaitMachine(stage, id));
-  await step(stage, 'Enter it over SSH', () => logIn(stage, rental, key));
+  await step(stage, 'Log in over SSH', () => logIn(stage, rental, key));
   await meanwhile();
   return step(stage, 'Stop it', () => stop(stage, id));
 };

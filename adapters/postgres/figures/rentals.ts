@@ -82,7 +82,7 @@ export const provisioningFigures: FigureGroup = {
       help: 'Rentals opened within the last hour that got their machine at a later attempt than the first.',
     },
     attempts_last_hour: {
-      help: 'Attempts to get a machine within the last hour, by upstream and what became of them.',
+      help: 'Attempts to get a machine within the last hour, by upstream and outcome.',
       labels: ['provider', 'state'],
     },
     refunds_last_hour: { help: 'Rentals settled within the last hour that were given money back.' },

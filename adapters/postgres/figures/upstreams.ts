@@ -54,7 +54,7 @@ export function upstreamFigures(configured: readonly string[]): FigureGroup {
         labels: ['provider'],
       },
       provider_runway_seconds: {
-        help: 'How long the balance lasts from now at that cost; +Inf while nothing runs and something is left.',
+        help: 'How long the balance lasts from now at that cost; +Inf while nothing is running and something is left.',
         labels: ['provider'],
       },
     },

@@ -120,10 +120,7 @@ async function revokeApiKeys(
   await lockUser(trx, userId);
   const revoked = await revokeApiKeysOf(trx, userId, keyId);
   if (keyId !== undefined && revoked.length === 0) {
-    throw new Refusal(
-      'key_not_found',
-      `${userId} has no key ${keyId} that is not revoked: see ops users keys.`,
-    );
+    throw new Refusal('key_not_found', `${userId} has no active key ${keyId}: see ops users keys.`);
   }
   return { userId, keys: revoked.length };
 }
@@ -165,7 +162,7 @@ async function pauseProvider(
   if (pausing === (provider.paused_at !== null)) {
     throw new Refusal(
       'validation_failed',
-      `${providerCode} is ${pausing ? 'paused already' : 'not paused'}.`,
+      `${providerCode} is ${pausing ? 'already paused' : 'not paused'}.`,
     );
   }
   await trx('providers')
@@ -190,7 +187,7 @@ async function pause(
   if (changed) return { brake, was: kind === 'pause' ? 'released' : 'pulled' };
   throw new Refusal(
     'validation_failed',
-    `${brake} is ${kind === 'pause' ? 'paused already' : 'not paused'}: see ops brakes.`,
+    `${brake} is ${kind === 'pause' ? 'already paused' : 'not paused'}: see ops brakes.`,
   );
 }
 
@@ -203,7 +200,7 @@ async function replayEvent(trx: Transaction, eventId: string): Promise<Operation
   if (!route) {
     throw new Refusal(
       'validation_failed',
-      `${eventId} is a ${event.kind} about nothing of ours: nothing acts on it.`,
+      `${eventId} is a ${event.kind} that is not about anything of ours, so nothing handles it.`,
     );
   }
   await trx('processor_events').where({ id: eventId }).update({

@@ -21,7 +21,7 @@ export async function findRepeated(
   if (!isDeepStrictEqual(known.request, input.action)) {
     throw new Refusal(
       'idempotency_conflict',
-      `${input.operationId} was used for something else: leave the id out to get a new one.`,
+      `${input.operationId} was used for something else. Leave out the id to get a new one.`,
     );
   }
   return known.result as OperationResult;
@@ -68,5 +68,5 @@ const MAX_TEXT_LENGTH = 500;
 /** Refuses a text for operators. @throws Refusal for a text that says nothing, or too much */
 export function refuseWhenTextUnfit(what: string, text: string): void {
   if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH) return;
-  throw new Refusal('validation_failed', `${what} must be told, in at most ${MAX_TEXT_LENGTH} characters.`);
+  throw new Refusal('validation_failed', `${what} is required, in at most ${MAX_TEXT_LENGTH} characters.`);
 }

@@ -95,7 +95,7 @@ async function refuseUnlessCredited(trx: Transaction, operationId: OperationId):
   const { amountCents } = (action?.request ?? {}) as { amountCents?: number };
   const gave = action?.kind === 'adjust' || action?.kind === 'refund';
   if (!gave || amountCents === undefined || amountCents <= 0) {
-    throw new Refusal('not_found', `${operationId} gave no wallet anything: see ops actions.`);
+    throw new Refusal('not_found', `${operationId} credited no wallet: see ops actions.`);
   }
   const other = await trx('parked_payments').where({ credited_by: operationId }).first('payment_id');
   if (other) {
@@ -110,7 +110,7 @@ async function liftChargeMark(trx: Transaction, markId: string): Promise<Operati
   if (mark.lifted_at !== null) {
     throw new Refusal(
       'validation_failed',
-      `${markId} was lifted already, at ${mark.lifted_at.toISOString()}.`,
+      `${markId} was already lifted, at ${mark.lifted_at.toISOString()}.`,
     );
   }
   await trx('charge_marks')
@@ -127,7 +127,7 @@ async function acknowledge(
 ): Promise<OperationResult> {
   const row = await acknowledgeFinding(trx, findingId, operator, reason);
   if (row) return { findingId, finding: row.kind, subject: row.subject };
-  throw new Refusal('not_found', `There is no finding ${findingId} that stands: see ops findings.`);
+  throw new Refusal('not_found', `There is no open finding ${findingId}: see ops findings.`);
 }
 
 /** Lets the item's loop try it in its next round. */
@@ -138,7 +138,7 @@ async function retrySetAside(
   const items = await putBack(trx, duty, item);
   if (items > 0)
     return { items, ...(duty === undefined ? {} : { duty }), ...(item === undefined ? {} : { item }) };
-  throw new Refusal('not_found', 'Nothing of that is set aside: see ops set-aside list.');
+  throw new Refusal('not_found', 'Nothing like that is set aside: see ops set-aside list.');
 }
 
 /** Only a run that was seen to fail may be replaced. The caller tells Temporal, and the next round looks again. */

@@ -44,7 +44,7 @@ export async function requestOrder(
   if (isDeepStrictEqual(order.request, action)) return order;
   throw new Refusal(
     'idempotency_conflict',
-    `${id} was used for something else: leave the id out to get a new one.`,
+    `${id} was used for something else. Leave out the id to get a new one.`,
   );
 }
 
@@ -122,13 +122,13 @@ export async function approveOrder(db: Database, id: OperationId): Promise<Opera
   if (order.approved_by === login) return order;
   if (order.closed_at !== null) throw ended(order);
   if (order.requested_by === login) {
-    throw new Refusal('forbidden', `${id} is your own order (${login}): another operator approves it.`);
+    throw new Refusal('forbidden', `${id} is your own order (${login}). Another operator must approve it.`);
   }
   for (const who of [login, order.requested_by]) {
     if (nameOfLogin(who) === undefined) {
       throw new Refusal(
         'forbidden',
-        `${who} is nobody's own login: an order is requested and approved by two operators, each logged in as themselves (ops login add).`,
+        `${who} is a shared login. Two operators request and approve an order, each with their own login (ops login add).`,
       );
     }
   }
@@ -174,5 +174,5 @@ export async function readLogin(db: Database): Promise<string> {
 }
 
 function ended({ id, status }: OperatorOrderRow): Refusal {
-  return new Refusal('validation_failed', `${id} is ${status} already.`);
+  return new Refusal('validation_failed', `${id} is already ${status}.`);
 }

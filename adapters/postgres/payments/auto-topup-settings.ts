@@ -55,7 +55,7 @@ export async function saveAutoTopup(
     if (settings.enabled && (await isHeld(trx, userId))) {
       throw new Refusal(
         'blocked',
-        'A payment by this card or account was disputed, or reported as fraud: ask support. You can pay on the payment page.',
+        'A payment with this card or account was disputed or reported as fraud. Contact support. You can still pay on the payment page.',
         { reason: 'charges_held' },
       );
     }

@@ -16,7 +16,7 @@ export async function refuseWhenLate(trx: Transaction, answerBefore: string): Pr
   if (leftMs >= 0) return leftMs;
   throw new Refusal(
     'temporarily_unavailable',
-    'The service was too busy to answer in time, and nothing happened. Try again.',
+    'We were too busy to answer in time, and nothing happened. Try again.',
   );
 }
 
@@ -48,10 +48,10 @@ export async function refuseWhenNotAllowed(trx: Database | Transaction, userId: 
   const guards = rows[0];
   if (!guards) throw new Error(`no user ${userId}`);
   if (guards.brake !== null) {
-    throw new Refusal('temporarily_unavailable', 'New rentals are paused by the operators. Try again later.');
+    throw new Refusal('temporarily_unavailable', 'Our operators have paused new rentals. Try again later.');
   }
   if (guards.blocked) {
-    throw new Refusal('blocked', 'This account is blocked. Ask support.', {
+    throw new Refusal('blocked', 'This account is blocked. Contact support.', {
       reason: guards.blocked_reason ?? 'account',
     });
   }
@@ -64,7 +64,7 @@ export async function refuseWhenNotAllowed(trx: Database | Transaction, userId: 
   if (guards.live >= rentalLimits.maxLiveRentals) {
     throw new Refusal(
       'blocked',
-      `At most ${rentalLimits.maxLiveRentals} rentals may live at once. Stop one first.`,
+      `You can run ${rentalLimits.maxLiveRentals} rentals at once. Stop one first.`,
       {
         reason: 'too_many_rentals',
         limit: rentalLimits.maxLiveRentals,

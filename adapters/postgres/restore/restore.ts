@@ -157,7 +157,7 @@ export async function getReconcileOrder(
 ): Promise<OperatorOrderRow> {
   const order = await db('operator_orders').where({ id, kind: 'reconcile_restored' }).first();
   if (!order) {
-    throw new Refusal('not_found', `There is no order ${id} to reconcile: repeat ops restore reconcile.`);
+    throw new Refusal('not_found', `There is no order ${id} to reconcile. Run ops restore reconcile again.`);
   }
   if (order.closed_at !== null && order.status !== 'done') {
     throw new Refusal('validation_failed', `${id} is ${order.status}.`);

@@ -65,6 +65,6 @@ export class BodyBudget {
 function tooMany(): Refusal {
   return new Refusal(
     'temporarily_unavailable',
-    'Too much is being sent without a session at this moment. Send it again in a few seconds.',
+    'Too many requests are being sent without a session right now. Send it again in a few seconds.',
   );
 }

@@ -71,12 +71,12 @@ async function whole(ctx: Context, limit: number): Promise<Buffer> {
     return await getRawBody(ctx.req, { limit, length: ctx.get('Content-Length') || null });
   } catch (error) {
     if (isRawBodyError(error) && error.type === 'entity.too.large') throw tooLarge(limit);
-    throw new Refusal('validation_failed', 'The body did not arrive whole. Send it again.');
+    throw new Refusal('validation_failed', 'The body arrived incomplete. Send it again.');
   }
 }
 
 function tooLarge(limit: number): Refusal {
-  return new Refusal('payload_too_large', `The body may have at most ${limit} bytes.`);
+  return new Refusal('payload_too_large', `The body can have at most ${limit} bytes.`);
 }
 
 function isRawBodyError(error: unknown): error is getRawBody.RawBodyError {
@@ -97,10 +97,10 @@ function parsed(bytes: Buffer): unknown {
   try {
     body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), refusePrototype);
   } catch {
-    throw bodyRefusal('The body is not well-formed JSON.', 'must be well-formed JSON in UTF-8');
+    throw bodyRefusal('The body is not valid JSON.', 'must be valid JSON in UTF-8');
   }
   const fault = shapeFault(body);
-  if (fault !== undefined) throw bodyRefusal(`The request is not right: body ${fault}.`, fault);
+  if (fault !== undefined) throw bodyRefusal(`The request is invalid: body ${fault}.`, fault);
   return body;
 }
 
@@ -110,6 +110,6 @@ function bodyRefusal(text: string, message: string): Refusal {
 
 /** No honest client sends this name, and a copy made field by field would take it for the object's prototype. */
 function refusePrototype(key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new SyntaxError('__proto__ is no field');
+  if (key === '__proto__') throw new SyntaxError('__proto__ is not a field');
   return value;
 }

@@ -61,13 +61,13 @@ export function refuseUnless(ctx: { readonly state: ApiState }, access: Access):
   if (access === 'session') {
     throw new Refusal(
       'session_required',
-      'No API key may do this, whatever its scopes: sign in, POST /v1/auth/request-code.',
+      'API keys can’t do this, whatever their scopes. Sign in: POST /v1/auth/request-code.',
     );
   }
   if (caller.scopes.includes(access)) return;
   throw new Refusal(
     'key_scope',
-    `This needs an API key with the scope ${access}: make one with it, POST /v1/api-keys, or sign in.`,
+    `This needs an API key with the scope ${access}. Create one with POST /v1/api-keys, or sign in.`,
     { scope: access, scopes: [...caller.scopes] },
   );
 }
@@ -84,7 +84,7 @@ export function keyRefusal(found: Exclude<FoundApiKey, { is: 'live' }>, ip: stri
     case 'unknown':
       return new Refusal(
         'key_unknown',
-        'There is no such API key. See that it is whole: gpur_ and 36 characters.',
+        'This API key does not exist. Check that you copied all of it: gpur_ and 36 characters.',
       );
     case 'expired':
       return keyRefusals.expired(found.at);
@@ -95,7 +95,7 @@ export function keyRefusal(found: Exclude<FoundApiKey, { is: 'live' }>, ip: stri
     case 'elsewhere':
       return new Refusal(
         'key_address',
-        'This API key may not be used from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
+        'This API key is not allowed from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
         { address: plainAddress(ip) },
       );
   }

@@ -86,7 +86,7 @@ export class Downloads {
 function tooManyOfUser(): Refusal {
   return new Refusal(
     'rate_limited',
-    `${downloadsOfUser} files of your account are being sent already. Try again when one of them is done.`,
+    `${downloadsOfUser} files of your account are already downloading. Try again when one of them is done.`,
     { reason: 'too_many_at_once', retryAfterSeconds: 10 },
   );
 }
@@ -94,6 +94,6 @@ function tooManyOfUser(): Refusal {
 function tooManyOfProcess(): Refusal {
   return new Refusal(
     'temporarily_unavailable',
-    'Too many files are being sent at this moment. Try again in a minute.',
+    'Too many files are downloading right now. Try again in a minute.',
   );
 }

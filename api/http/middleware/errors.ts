@@ -63,13 +63,10 @@ function retryAfterOf(refusal: Refusal): string {
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isTransient(error)) {
-    return new Refusal(
-      'temporarily_unavailable',
-      'The service can’t do this right now. Try again in a few seconds.',
-    );
+    return new Refusal('temporarily_unavailable', 'We can’t do this right now. Try again in a few seconds.');
   }
   return new Refusal(
     'internal_error',
-    'Something went wrong on our side. Try again; if it stays so, tell support the requestId.',
+    'Something went wrong on our side. Try again. If it happens again, send support the requestId.',
   );
 }

@@ -22,7 +22,7 @@ export function refuseUnknownHosts(hosts: readonly string[] | null): Middleware<
     const asked = ctx.get('Host');
     // Every browser sends it.
     if (known === null || asked === '' || known.has(plainHost(asked))) return next();
-    const message = `This service does not answer to the name ${shown(asked)}. Open ${hosts?.[0]}.`;
+    const message = `This service is not available as ${shown(asked)}. Open ${hosts?.[0]}.`;
     if (!opensPage(ctx.request)) throw new Refusal('unknown_host', message);
     // Plain text: the name is the asker's, and nothing in it is run.
     ctx.status = refusalStatus.unknown_host;

@@ -57,8 +57,8 @@ export function refuseForeignOrigins(
       throw new Refusal(
         'forbidden',
         overTls && origin.startsWith('http:') && allowed.includes(secure)
-          ? `Use https: open ${secure} and do this again. Nothing was changed.`
-          : 'Pages of this origin may not make changes. Add it to the allowed origins.',
+          ? `Use https: open ${secure} and try again. Nothing was changed.`
+          : 'Pages from this origin can’t make changes. Add it to the allowed origins.',
       );
     }
     await next();

@@ -74,7 +74,7 @@ function withOutcome(ctx: Context, lookAt: string, error: unknown): unknown {
   if (opening?.hasLeft !== true && ctx.headers['idempotency-key'] === undefined) {
     return new Refusal(
       refusal.code,
-      `${refusal.message} Nothing was done.`,
+      `${refusal.message} Nothing happened.`,
       { ...details, ...notDone },
       { cause: error },
     );
@@ -82,7 +82,7 @@ function withOutcome(ctx: Context, lookAt: string, error: unknown): unknown {
   const where = opening?.lookAt ?? lookAt;
   return new Refusal(
     refusal.code,
-    `It is not known yet whether this was done. Look at ${where} in a minute${retryHint(ctx)}.`,
+    `We don’t know yet whether this went through. Check ${where} in a minute${retryHint(ctx)}.`,
     { ...details, outcome: 'unknown', lookAt: where },
     { cause: error },
   );
@@ -91,5 +91,5 @@ function withOutcome(ctx: Context, lookAt: string, error: unknown): unknown {
 function retryHint(ctx: Context): string {
   return ctx.headers['idempotency-key'] === undefined
     ? ''
-    : ', or send it again with the same Idempotency-Key';
+    : ', or repeat the request with the same Idempotency-Key';
 }

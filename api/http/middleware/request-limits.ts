@@ -242,7 +242,7 @@ function tooMany({ policy: { quota, what }, standing }: Counted): Refusal {
   const retryAfterSeconds = Math.ceil(standing.resetMs / 1000);
   return new Refusal(
     'rate_limited',
-    `At most ${quota} ${what} are answered in a minute. Try again in ${retryAfterSeconds} seconds.`,
+    `You have reached the limit of ${quota} ${what} a minute. Try again in ${retryAfterSeconds} seconds.`,
     { retryAfterSeconds },
   );
 }

@@ -20,7 +20,7 @@ export function refuseChangesWhenRestored(db: Database): Middleware {
     if (changes && !(await isDatabaseConfirmed(db))) {
       throw new Refusal(
         'temporarily_unavailable',
-        'The service is being repaired and takes no changes: nothing was begun. Machines run on. Try again later.',
+        'The service is under repair and accepts no changes, so nothing happened. Your machines keep running. Try again later.',
       );
     }
     await next();

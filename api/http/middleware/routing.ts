@@ -40,7 +40,7 @@ export function refuseUnrouted(router: ApiRouter): Middleware<ApiState, object> 
     const methods = new Set(found.flatMap((each) => each.methods));
     ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));
     if (method !== 'OPTIONS') {
-      throw new Refusal('method_not_allowed', `${shortened(method)} is not possible at ${shortened(path)}.`);
+      throw new Refusal('method_not_allowed', `${shortened(method)} is not supported at ${shortened(path)}.`);
     }
     ctx.status = 204;
     return Promise.resolve();

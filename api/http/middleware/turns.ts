@@ -77,7 +77,7 @@ const RETRY_AFTER_S = 1;
 function tooManyAtOnce(whose: string): Refusal {
   return new Refusal(
     'rate_limited',
-    `Too many requests of ${whose} are under way at once. This one was not begun: try again in a moment.`,
+    `Too many requests from ${whose} at once. This one was not started: try again in a moment.`,
     { reason: 'too_many_at_once', retryAfterSeconds: RETRY_AFTER_S },
   );
 }

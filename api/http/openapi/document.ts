@@ -61,7 +61,7 @@ const DESCRIPTION = [
   'Requests are limited per minute and session or key, or address where there is none: the headers `RateLimit` and',
   '`RateLimit-Policy` of each answer say what is left, and `Retry-After` how long to wait after a 429.',
   'Of one user (or address) a few requests are worked on at once, others wait for up to 5 s: one that gets no turn is',
-  '429 `rate_limited` with `details.reason` `too_many_at_once`, and was not begun.',
+  '429 `rate_limited` with `details.reason` `too_many_at_once`, and was not started.',
 ].join(' ');
 
 export type OpenApiDocument = Readonly<Record<string, unknown>> & {

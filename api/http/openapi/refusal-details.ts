@@ -50,7 +50,7 @@ const retryAfterSeconds: JsonSchema = {
 /** What is told with a quote that does not hold any more. */
 const newOffer: Readonly<Record<string, JsonSchema>> = {
   quote: orNull(quote, 'A new quote. Null when there is nothing to quote.'),
-  alternatives: { ...alternatives, description: 'Where there is no new quote: what can be had instead.' },
+  alternatives: { ...alternatives, description: 'Without a new quote: what is available instead.' },
 };
 
 /** Decision 4, "Promise of a 503". */
@@ -87,7 +87,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       familyId: text,
       gpuCount: whole,
       region: orNull(text),
-      alternatives: { ...alternatives, description: 'What can be had instead now.' },
+      alternatives: { ...alternatives, description: 'What is available instead now.' },
     }),
   },
   billing_disabled: undefined,
@@ -162,8 +162,8 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   already_stopped: {
     schema: object({
       status: rentalStatus,
-      finalChargedCents: orNull(cents('What it came to.')),
-      refundedCents: orNull(cents('What of the first hour’s hold was given back.')),
+      finalChargedCents: orNull(cents('The final amount.')),
+      refundedCents: orNull(cents('How much of the first hour’s hold was returned.')),
     }),
   },
   quote_expired: {

@@ -13,103 +13,104 @@ interface Meaning {
 /** An example of each refusal. The code decides which facts the details hold. */
 const examples: Readonly<Record<RefusalCode, Meaning>> = {
   validation_failed: {
-    message: 'The request is not right: pageSize must be less than or equal to 200.',
+    message: 'The request is invalid: pageSize must be less than or equal to 200.',
     details: { fields: [{ field: 'pageSize', message: 'pageSize must be less than or equal to 200' }] },
   },
   invalid_email: {
-    message: 'The request is not right: email must be a valid email.',
+    message: 'The request is invalid: email must be a valid email.',
     details: { fields: [{ field: 'email', message: 'email must be a valid email' }] },
   },
   invalid_amount: {
-    message: 'The request is not right: amountCents must be greater than or equal to 100.',
+    message: 'The request is invalid: amountCents must be greater than or equal to 100.',
     details: {
       fields: [{ field: 'amountCents', message: 'amountCents must be greater than or equal to 100' }],
     },
   },
   invalid_count: {
-    message: 'The request is not right: gpuCount must be one of [1, 2, 4, 8].',
+    message: 'The request is invalid: gpuCount must be one of [1, 2, 4, 8].',
     details: { fields: [{ field: 'gpuCount', message: 'gpuCount must be one of [1, 2, 4, 8]' }] },
   },
   weak_key: { message: 'This RSA key has 1024 bits; at least 2048 are needed.' },
   duplicate_key: {
-    message: 'You have this key already.',
+    message: 'You already have this key.',
     details: { fingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo' },
   },
   too_many_keys: {
-    message: 'You have 100 keys, as many as one may have. Remove one that you no longer use.',
+    message: 'You have 100 keys, the most you can have. Remove one that you no longer use.',
     details: { maxKeys: accountLimits.maxSshKeys },
   },
   unknown_family: {
-    message: 'There is no GPU family abacus: GET /v1/catalog/families lists them.',
+    message: 'There is no GPU family abacus. GET /v1/catalog/families lists them.',
     details: { familyId: 'abacus' },
   },
   model_unavailable: {
-    message: 'No machine on offer matches now. Try another family, region, GPU count or price.',
+    message: 'No available machine matches. Try another family, region, GPU count or price.',
     details: { familyId: 'h100-80gb', gpuCount: 8, region: null, alternatives: [] },
   },
   too_many_webhooks: {
-    message: 'You have 10 webhooks, as many as one may have. Remove one that you no longer use.',
+    message: 'You have 10 webhooks, the most you can have. Remove one that you no longer use.',
     details: { maxWebhooks: webhookLimits.perUser },
   },
-  webhooks_disabled: { message: 'Webhooks are switched off here. Read GET /v1/events instead.' },
-  billing_disabled: { message: 'Payments are switched off here. Ask support how to pay.' },
+  webhooks_disabled: { message: 'Webhooks are turned off here. Read GET /v1/events instead.' },
+  billing_disabled: { message: 'Payments are turned off here. Ask support how to pay.' },
   unauthorized: { message: 'Sign in first: POST /v1/auth/request-code.' },
   code_invalid: {
-    message: 'This code is not right, or is not valid any more. Check it, or ask for a new one.',
+    message: 'This code is wrong or has expired. Check it, or ask for a new one.',
   },
-  oauth_state_mismatch: { message: 'This sign-in was not begun in this browser. Begin it again.' },
-  key_unknown: { message: 'There is no such API key. See that it is whole: gpur_ and 36 characters.' },
+  oauth_state_mismatch: { message: 'This sign-in was not started in this browser. Start it again.' },
+  key_unknown: {
+    message: 'This API key does not exist. Check that you copied all of it: gpur_ and 36 characters.',
+  },
   key_expired: {
-    message: 'This API key has expired. Sign in and make another one.',
+    message: 'This API key has expired. Sign in and create another one.',
     details: { expiredAt: '2026-11-01T09:30:00.000Z' },
   },
   key_revoked: {
-    message: 'This API key was revoked. Sign in and make another one.',
+    message: 'This API key was revoked. Sign in and create another one.',
     details: { revokedAt: '2026-11-01T09:30:00.000Z' },
   },
   key_suspended: {
-    message: 'This API key rests until its owner signs in once: POST /v1/auth/request-code.',
+    message: 'This API key is suspended until its owner signs in once: POST /v1/auth/request-code.',
   },
   card_declined: {
     message: 'The bank declined the card. Use another card.',
     details: { declineCode: 'insufficient_funds', topupId: exampleId('top') },
   },
   insufficient_balance: {
-    message: 'Less than one hour of this machine is available. Top up the wallet first.',
+    message: 'Your balance does not cover one hour of this machine. Top up your wallet first.',
     details: { availableCents: 12, requiredCents: 249 },
   },
-  forbidden: { message: 'Pages of this origin may not make changes. Add it to the allowed origins.' },
-  blocked: { message: 'This account is blocked. Ask support.', details: { reason: 'account' } },
+  forbidden: { message: 'Pages from this origin can’t make changes. Add it to the allowed origins.' },
+  blocked: { message: 'This account is blocked. Contact support.', details: { reason: 'account' } },
   fresh_sign_in_required: {
     message:
-      'This needs a sign-in that is younger than 15 minutes. POST /v1/auth/refresh-proof mails you a code: send it there, and then this again.',
+      'This needs a sign-in less than 15 minutes old. POST /v1/auth/refresh-proof emails you a code: send it there, then repeat this request.',
     details: { provedAt: '2026-11-01T09:30:00.000Z' },
   },
   session_required: {
-    message: 'No API key may do this, whatever its scopes: sign in, POST /v1/auth/request-code.',
+    message: 'API keys can’t do this, whatever their scopes. Sign in: POST /v1/auth/request-code.',
   },
   key_scope: {
-    message: 'This needs an API key with the scope rentals: make one with it, POST /v1/api-keys, or sign in.',
+    message: 'This needs an API key with the scope rentals. Create one with POST /v1/api-keys, or sign in.',
     details: { scope: 'rentals', scopes: ['read'] },
   },
   key_address: {
-    message:
-      'This API key may not be used from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
+    message: 'This API key is not allowed from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
     details: { address: '203.0.113.7' },
   },
   key_ends_own: {
     message:
-      'This API key ends and limits only machines that it opened, and it did not open this one. Use a sign-in, or a key that ends all.',
+      'This API key can stop and limit only machines that it opened, and it did not open this one. Sign in, or use a key that can stop all machines.',
     details: { rentalId: exampleId('rent') },
   },
   cap_reserved: {
     message:
-      'The rentals of this key may cost 500 cents in all: 20 are spent and 300 are reserved, so 400 more do not fit. Ask for a lower maxSpendCents, stop a rental of the key, or have its cap raised.',
+      'This key’s rentals may cost 500 cents in total: 20 are spent and 300 are reserved, so another 400 would exceed it. Ask for a lower maxSpendCents, stop a rental of the key, or ask its owner to raise the cap.',
     details: { apiKeyId: exampleId('key'), ...exampleReserved },
   },
   budget_reserved: {
     message:
-      'The budget for 2026-11 is 500 cents: 20 are spent and 300 are reserved, so 400 more do not fit. Ask for a lower maxSpendCents, stop a rental, or raise the budget: PUT /v1/billing/budget.',
+      'The budget for 2026-11 is 500 cents: 20 are spent and 300 are reserved, so another 400 would exceed it. Ask for a lower maxSpendCents, stop a rental, or raise the budget: PUT /v1/billing/budget.',
     details: { month: '2026-11', ...exampleReserved },
   },
   not_found: { message: 'There is nothing at /v1/nothing.' },
@@ -118,25 +119,25 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   topup_not_found: { message: 'You have no such top-up: GET /v1/billing/topups lists yours.' },
   key_not_found: { message: 'You have no such key: GET /v1/ssh-keys lists yours.' },
   session_not_found: { message: 'You have no such session: GET /v1/auth/sessions lists yours.' },
-  quote_not_found: { message: 'You have no such quote: ask for one by POST /v1/quotes.' },
+  quote_not_found: { message: 'You have no such quote. Get one with POST /v1/quotes.' },
   webhook_not_found: { message: 'You have no such webhook: GET /v1/webhooks lists yours.' },
-  method_not_allowed: { message: 'PUT is not possible at /v1/rentals.' },
+  method_not_allowed: { message: 'PUT is not supported at /v1/rentals.' },
   resync: {
     message:
-      'What comes after this event is not kept, or it is none of yours. Read your rentals and balance anew, and go on with after=4711.',
+      'We no longer have the events after this one, or it is not yours. Read your rentals and balance again, then continue with after=4711.',
     details: { firstSeq: 4200, lastSeq: 4711 },
   },
   charge_in_progress: {
     message:
-      'Another amount is being charged to your card. Look at that top-up, and try again when it is done.',
+      'We are already charging your card for another amount. Check that top-up, and try again when it is done.',
     details: { topupId: exampleId('top'), amountCents: 2_000 },
   },
   already_stopped: {
-    message: 'This rental has ended already.',
+    message: 'This rental has already ended.',
     details: { status: 'stopped', finalChargedCents: 100, refundedCents: 30 },
   },
   quote_expired: {
-    message: 'This quote has expired, and nothing was bought by it.',
+    message: 'This quote has expired, and nothing was rented with it.',
     details: {
       quoteId: exampleId('quo'),
       expiresAt: '2026-11-01T09:31:00.000Z',
@@ -145,7 +146,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     },
   },
   price_changed: {
-    message: 'Nothing is to be had at the quoted price any more.',
+    message: 'No machine is available at the quoted price any more.',
     details: {
       quoteId: exampleId('quo'),
       quotedPricePerHourCents: 50,
@@ -155,45 +156,44 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     },
   },
   rental_ending: {
-    message: 'This rental is ending: its limits stay as they are.',
+    message: 'This rental is ending, so you can’t change its limits.',
     details: { status: 'running', stopReason: null },
   },
   no_saved_card: {
     message: 'Save a card that has not expired first: POST /v1/billing/setup-intent.',
   },
   webhook_not_enabled: {
-    message: 'This webhook is switched off: PATCH it with its url, and it is challenged anew.',
+    message: 'This webhook is off. PATCH it with its url, and we send it a new challenge.',
     details: { state: 'switched_off' },
   },
   idempotency_conflict: {
-    message: 'This Idempotency-Key came with another body before. Use a new key for a new request.',
+    message: 'You already used this Idempotency-Key with a different body. Use a new key for a new request.',
   },
   idempotency_in_progress: {
-    message:
-      'The first request with this Idempotency-Key is still being worked on. Try again in a few seconds.',
+    message: 'The first request with this Idempotency-Key is still in progress. Try again in a few seconds.',
     details: { rentalId: exampleId('rent') },
   },
   unknown_host: {
-    message: 'This service does not answer to the name gpu.example. Open 127.0.0.1:8080.',
+    message: 'This service is not available as gpu.example. Open 127.0.0.1:8080.',
   },
-  payload_too_large: { message: 'The body may have at most 16384 bytes.' },
+  payload_too_large: { message: 'The body can have at most 16384 bytes.' },
   unsupported_media_type: {
     message: 'Send the body as application/json in UTF-8, uncompressed.',
   },
   rate_limited: {
-    message: 'Another rental of yours is being opened. Try again in a few seconds.',
+    message: 'We are still opening another rental for you. Try again in a few seconds.',
     details: { retryAfterSeconds: 2 },
   },
   code_request_rate_limited: {
     message:
-      'You asked for a code a moment ago, or too often. Look for the last mail, or try again in 30 seconds.',
+      'You asked for a code too recently or too often. Check your last email, or try again in 30 seconds.',
     details: { retryAfterSeconds: accountLimits.codeRequestEveryMs / 1000 },
   },
   internal_error: {
-    message: 'Something went wrong on our side. Try again; if it stays so, tell support the requestId.',
+    message: 'Something went wrong on our side. Try again. If it happens again, send support the requestId.',
   },
   temporarily_unavailable: {
-    message: 'The service can’t do this right now. Try again in a few seconds.',
+    message: 'We can’t do this right now. Try again in a few seconds.',
   },
 };
 
@@ -210,13 +210,13 @@ const message: JsonSchema = {
 const requestId: JsonSchema = {
   type: 'string',
   pattern: '^[A-Za-z0-9._-]{1,64}$',
-  description: 'Names the request for support; X-Request-Id says the same.',
+  description: 'Identifies the request for support, as X-Request-Id does.',
 };
 
 /** One code's shape: RentalNotFoundError. */
 function refusalSchema(code: RefusalCode): JsonSchema {
   const details = refusalDetails[code];
-  const error = { type: 'string', const: code, description: 'What a client branches on.' };
+  const error = { type: 'string', const: code, description: 'The code for clients to act on.' };
   return named(
     schemaName(code),
     object(

@@ -18,8 +18,8 @@ export function isServiceId(text: string): boolean {
 export function oddId(text: string): Failure {
   return new Failure(
     'server',
-    `"${cut(plain(text), 60)}" is no id of the service.`,
-    'Something else may answer in its place: check --url.',
+    `"${cut(plain(text), 60)}" is not an id of the service.`,
+    'Something else may be answering in its place: check --url.',
   );
 }
 

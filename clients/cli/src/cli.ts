@@ -140,7 +140,7 @@ export class Cli {
       userAgent: `gpu/${version} node/${process.versions.node}`,
       fetch: fetchOf(this.surroundings),
       retries: this.surroundings.retries,
-      onAnswer: (answer) => checkAnswer(answer, (why) => this.out.remark(`A row was left out: ${why}`)),
+      onAnswer: (answer) => checkAnswer(answer, (why) => this.out.remark(`Left out a row: ${why}`)),
       onRetry: ({ delayMs, error }) => this.tellGap(error, ` in ${duration(Math.ceil(delayMs / 1_000))}`),
     });
   }
@@ -157,11 +157,11 @@ function readKey(text: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw usageFailure(
     `${where} holds no API key.`,
-    'A key begins with gpur_ and has 41 characters. Put one there, or take it out and sign in with: gpu login',
+    'A key starts with gpur_ and has 41 characters. Put one there, or remove it and sign in with: gpu login',
   );
 }
 
 function readProfile(name: string | undefined): string | undefined {
   if (name === undefined || /^[\w.@+-]{1,100}$/.test(name)) return name;
-  throw usageFailure(`"${name}" can't be the name of a profile.`, 'Take letters, digits, and . @ + - _');
+  throw usageFailure(`"${name}" is not a valid profile name.`, 'Use letters, digits, and . @ + - _');
 }

@@ -26,16 +26,14 @@ export function dollars(text: string): number {
 export function timeSpan(text: string): number {
   const seconds = secondsOf(text);
   if (seconds !== undefined) return seconds;
-  throw new InvalidArgumentError('It must be a length of time, such as 90m, 2h or 1h30m.');
+  throw new InvalidArgumentError('It must be a duration, such as 90m, 2h or 1h30m.');
 }
 
 /** Reads an instant from the command line; a day begins in the time zone of this machine. */
 export function instant(text: string): string {
   const at = readWritten(text);
   if (at) return at.toISOString();
-  throw new InvalidArgumentError(
-    'It must be a day or an instant that there is, such as 2026-11-21 or 2026-11-21T09:30.',
-  );
+  throw new InvalidArgumentError('It must be a valid date or time, such as 2026-11-21 or 2026-11-21T09:30.');
 }
 
 /** Reads a whole number from the command line. */
@@ -55,6 +53,6 @@ export function collect(text: string, before: readonly string[] = []): string[] 
 /** Collects labels, which are written as key=value. */
 export function label(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('A label is written as key=value.');
+  if (at < 1) throw new InvalidArgumentError('Write a label as key=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }

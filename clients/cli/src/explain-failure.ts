@@ -19,7 +19,7 @@ export interface Told {
 export function explainFailure(error: unknown, url: string, givenUp: boolean): Told {
   if (error instanceof Failure) return explainOwn(error);
   if (isApiError(error)) return explainRefusal(error);
-  if (givenUp) return told('givenUp', 'Given up.');
+  if (givenUp) return told('givenUp', 'Cancelled.');
   if (error instanceof ConnectionError) return explainConnection(error, url);
   if (error instanceof CommanderError) return explainUsage(error);
   return (
@@ -27,14 +27,14 @@ export function explainFailure(error: unknown, url: string, givenUp: boolean): T
     told(
       'fault',
       `Something went wrong inside this command: ${error instanceof Error ? error.message : String(error)}`,
-      'Please report it with what you typed.',
+      'Please report it, with what you typed.',
     )
   );
 }
 
 function explainUsage({ code, message }: CommanderError): Told {
-  const text = code === 'commander.help' ? 'No command is named.' : sentence(message);
-  return told('usage', text, 'See how it is used: --help');
+  const text = code === 'commander.help' ? 'Name a command.' : sentence(message);
+  return told('usage', text, 'See the help: --help');
 }
 
 /** What the system refuses is mended by whoever owns the machine: a file that can't be read, a disk that is full. */
@@ -44,25 +44,25 @@ function explainSystem(error: unknown): Told | undefined {
   if (known === undefined || !('syscall' in error)) return undefined;
   const [why, next] = known;
   const file = 'path' in error && typeof error.path === 'string' ? error.path : undefined;
-  const what = file === undefined ? 'This machine refused' : `${file} can't be used`;
+  const what = file === undefined ? 'This computer refused' : `${file} can't be used`;
   return told('fault', `${what}: ${why}.`, next);
 }
 
 const chooseFolder =
-  'Or choose folders where you may write, by XDG_CONFIG_HOME, XDG_DATA_HOME and XDG_STATE_HOME.';
+  'Or choose folders that you can write to, with XDG_CONFIG_HOME, XDG_DATA_HOME and XDG_STATE_HOME.';
 const systemWords: Readonly<Record<string, readonly [why: string, next: string]>> = {
-  EACCES: ['you may not read or write it', `Give yourself the right to. ${chooseFolder}`],
-  EPERM: ['you may not change it', `Give yourself the right to. ${chooseFolder}`],
+  EACCES: ['you can’t read or write it', `Change its permissions. ${chooseFolder}`],
+  EPERM: ['you can’t change it', `Change its permissions. ${chooseFolder}`],
   EROFS: ['its disk is read-only', chooseFolder.replace('Or choose', 'Choose')],
-  ENOSPC: ['the disk is full', `Make room. ${chooseFolder}`],
-  EDQUOT: ['your share of the disk is full', `Make room. ${chooseFolder}`],
+  ENOSPC: ['the disk is full', `Free some space. ${chooseFolder}`],
+  EDQUOT: ['your disk quota is full', `Free some space. ${chooseFolder}`],
   EISDIR: ['it is a folder', 'Move it away, and try again.'],
-  ENOTDIR: ['a part of its path is no folder', `Move that away. ${chooseFolder}`],
-  ENOENT: ['it is not there', 'See whether it was moved, and try again.'],
-  EEXIST: ['something else has its place', 'Move it away, and try again.'],
-  ELOOP: ['its links lead in a circle', 'Mend the link, or remove it.'],
+  ENOTDIR: ['part of its path is not a folder', `Move that away. ${chooseFolder}`],
+  ENOENT: ['it does not exist', 'Check whether it was moved, and try again.'],
+  EEXIST: ['something else is in its place', 'Move it away, and try again.'],
+  ELOOP: ['its links lead in a circle', 'Fix the link, or remove it.'],
   EMFILE: ['too many files are open', 'Close other programs, and try again.'],
-  EIO: ['the disk does not answer', 'See whether the disk is in order.'],
+  EIO: ['the disk does not answer', 'Check the disk.'],
 };
 
 function explainOwn({ kind, message, next, cause, details }: Failure): Told {
@@ -79,17 +79,17 @@ function explainConnection(error: ConnectionError, url: string): Told {
   if (error.status !== undefined && error.status >= 500) {
     return told(
       'server',
-      `${url} answers HTTP ${error.status}: the service is not reachable there now.`,
+      `${url} answers HTTP ${error.status}: the service is not available there now.`,
       later,
     );
   }
   if (error.status !== undefined)
-    return told('network', error.message, 'Check the address, or name another: --url');
+    return told('network', error.message, 'Check the address, or use another: --url');
   if (error.timedOut) return told('network', `${url} does not answer in time.`, later);
   return told(
     'network',
     `No connection to ${url}${causeOf(error)}.`,
-    'Check your network (and HTTPS_PROXY, if you use a proxy), or name another address with --url. Locally, "npm start" brings the service up.',
+    'Check your network (and HTTPS_PROXY, if you use a proxy), or use another address with --url. On your own computer, "npm start" starts the service.',
   );
 }
 
@@ -119,7 +119,7 @@ const words: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network is not reachable',
   EHOSTUNREACH: 'the host is not reachable',
   ECONNRESET: 'it was cut',
-  UND_ERR_CONNECT_TIMEOUT: 'nobody answers',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer',
 };
 
 function causeOf(error: unknown): string {

@@ -8,7 +8,7 @@ const names: Readonly<Record<string, string>> = {
   region: '--region',
   templateId: '--template',
   name: 'The name',
-  email: 'The e-mail address',
+  email: 'The email address',
   autoStopAfterHours: '--hours',
   autoStopAt: 'The time',
   maxSpendCents: '--max-spend',

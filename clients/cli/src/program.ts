@@ -119,17 +119,17 @@ function isHelp(error: unknown): boolean {
 /** Builds the command with all of its subcommands. */
 export function createProgram(act: Act, { stdout, stderr }: Surroundings, isJson = false): Command {
   const program = new Command('gpu')
-    .description('Rents GPU machines by the second, lets you into them, and shows what they cost.')
+    .description('Rent GPU machines by the second, log in to them, and see what they cost.')
     .version(version, '-V, --version', 'print the version')
     .option(
       '--url <address>',
-      `the service; else GPU_API_URL, or the last one signed in to, or ${defaultUrl}`,
+      `the service (default: GPU_API_URL, the last one you signed in to, or ${defaultUrl})`,
     )
-    .option('--profile <name>', 'the sign-in of this name; else GPU_PROFILE, or the one without a name')
+    .option('--profile <name>', 'the sign-in to use (default: GPU_PROFILE, or the unnamed one)')
     .option('--json', 'print results as JSON')
-    .option('-y, --yes', 'answer questions with yes')
-    .option('--no-color', 'print no colours; NO_COLOR does the same')
-    .helpOption('-h, --help', 'print how it is used')
+    .option('-y, --yes', 'answer yes to all questions')
+    .option('--no-color', 'print without colours, as NO_COLOR does')
+    .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .addHelpText('after', () => `\n${wrap(firstMachine, helpWidth(stdout)).join('\n')}`)
     .configureHelp(helpForm)
@@ -150,7 +150,7 @@ export function createProgram(act: Act, { stdout, stderr }: Surroundings, isJson
     for (const add of commands) add(program, act);
   }
   for (const command of allOf(program)) {
-    command.helpOption('-h, --help', 'print how it is used').helpCommand(false).configureHelp(helpForm);
+    command.helpOption('-h, --help', 'show help').helpCommand(false).configureHelp(helpForm);
   }
   return program;
 }
@@ -159,7 +159,7 @@ function allOf(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...allOf(child)]);
 }
 
-const firstMachine = 'A first machine: gpu login, gpu pay 20, gpu rent, gpu ssh, gpu stop';
+const firstMachine = 'Your first machine: gpu login, gpu pay 20, gpu rent, gpu ssh, gpu stop';
 
 /** Below this width, what something means stands below its name. */
 const narrow = 60;

@@ -24,25 +24,25 @@ const fixed: Readonly<Record<string, Advice>> = {
   key_address: { kind: 'refused', next: 'Use a key that is allowed from here: gpu keys' },
   key_scope: {
     kind: 'refused',
-    next: 'Use a key that may do this: gpu keys, or sign in again with: gpu login',
+    next: 'Use a key that can do this: gpu keys, or sign in again with: gpu login',
   },
-  session_required: { kind: 'refused', next: 'Run it in a terminal: you are then asked for a mailed code.' },
+  session_required: { kind: 'refused', next: 'Run it in a terminal: it asks for a code that we email you.' },
   fresh_sign_in_required: {
     kind: 'refused',
-    next: 'Run it in a terminal: you are then asked for a mailed code.',
+    next: 'Run it in a terminal: it asks for a code that we email you.',
   },
   key_ends_own: {
     kind: 'refused',
-    next: 'End it by a sign-in of yours: gpu stop, without the key of the agent.',
+    next: 'Stop it with your own sign-in: gpu stop, without the agent’s key.',
   },
   card_declined: { kind: 'noMoney', next: 'Pay with another card: gpu pay' },
   cap_reserved: {
     kind: 'noMoney',
-    next: 'See what holds the rest with: gpu ls. Stop a machine, lower its --max-spend with gpu extend, or raise the cap with: gpu keys change',
+    next: 'See what reserves the rest with: gpu ls. Stop a machine, lower its --max-spend with gpu extend, or raise the cap with: gpu keys change',
   },
   budget_reserved: {
     kind: 'noMoney',
-    next: 'See what holds the rest with: gpu ls. Stop a machine, lower its --max-spend with gpu extend, or raise the budget with: gpu budget set',
+    next: 'See what reserves the rest with: gpu ls. Stop a machine, lower its --max-spend with gpu extend, or raise the budget with: gpu budget set',
   },
   not_found: {
     kind: 'notFound',
@@ -54,10 +54,10 @@ const fixed: Readonly<Record<string, Advice>> = {
     message: 'The service does not know this request.',
     next: 'It may be older than this command, or another service: check --url',
   },
-  unknown_family: { kind: 'usage', next: 'See what there is with: gpu offers' },
-  quote_expired: { kind: 'notAvailable', next: 'Ask for the price again with: gpu rent' },
-  price_changed: { kind: 'notAvailable', next: 'Ask for the price again with: gpu rent' },
-  quote_not_found: { kind: 'notFound', next: 'Ask for a price with: gpu quote' },
+  unknown_family: { kind: 'usage', next: 'See what is available with: gpu offers' },
+  quote_expired: { kind: 'notAvailable', next: 'Get a new price with: gpu rent' },
+  price_changed: { kind: 'notAvailable', next: 'Get a new price with: gpu rent' },
+  quote_not_found: { kind: 'notFound', next: 'Get a quote with: gpu quote' },
   rental_not_found: { kind: 'notFound', next: 'See your rentals with: gpu ls --all' },
   topup_not_found: { kind: 'notFound', next: 'See your payments with: gpu topup' },
   invoice_not_found: { kind: 'notFound', next: 'See your invoices with: gpu invoices' },
@@ -70,7 +70,7 @@ const fixed: Readonly<Record<string, Advice>> = {
     next: 'Save one first: gpu card add',
   },
   duplicate_key: { kind: 'usage', next: 'See your keys with: gpu keys ssh' },
-  idempotency_conflict: { kind: 'usage', next: 'Take another --idempotency-key for another wish.' },
+  idempotency_conflict: { kind: 'usage', next: 'Use another --idempotency-key for another request.' },
 };
 
 /** Finds the kind of a refusal, and the step that leads on. */
@@ -89,12 +89,12 @@ function unlimitedAdvice(error: AnyApiError): Advice | undefined {
   if (first === undefined) return undefined;
   const what =
     error.code === 'cap_reserved'
-      ? 'No cap can hold machines of this key'
-      : 'No hard budget can hold machines';
+      ? 'This key can’t have a cap while it has machines'
+      : 'You can’t set a hard budget while you have machines';
   return {
     kind: 'refused',
-    message: `${what} that have no limit of cost: ${ids.join(', ')}.`,
-    next: `Give each one a limit first, such as: gpu extend ${first} --max-spend 20. Or stop it: gpu stop ${first}`,
+    message: `${what} without a spending limit: ${ids.join(', ')}.`,
+    next: `Set a limit for each one first, such as: gpu extend ${first} --max-spend 20. Or stop it: gpu stop ${first}`,
   };
 }
 
@@ -103,10 +103,10 @@ function reservedWords(error: AnyApiError): string | undefined {
   if (!isApiError(error, 'cap_reserved') && !isApiError(error, 'budget_reserved')) return undefined;
   const { askedCents, leftCents, limitCents, reservedBy = [] } = error.details;
   if (limitCents === undefined || leftCents === undefined) return undefined;
-  const what = error.code === 'cap_reserved' ? 'The cap of this key' : 'The budget of this month';
+  const what = error.code === 'cap_reserved' ? 'This key’s cap' : 'This month’s budget';
   const holders = reservedBy.map(({ rentalId }) => rentalId.slice(-6)).join(', ');
-  const held = holders === '' ? '' : ` Held by: ${holders}.`;
-  return `${what} is ${usd(limitCents)}: ${usd(leftCents)} are left, and ${usd(askedCents)} were asked for.${held}`;
+  const held = holders === '' ? '' : ` Reserved by: ${holders}.`;
+  return `${what} is ${usd(limitCents)}. ${usd(leftCents)} is left, and this may cost ${usd(askedCents)}.${held}`;
 }
 
 function byDetails(error: AnyApiError): Advice | undefined {
@@ -115,8 +115,8 @@ function byDetails(error: AnyApiError): Advice | undefined {
     const missing = Math.max(1, Math.ceil((requiredCents - availableCents) / 100));
     return {
       kind: 'noMoney',
-      message: `This machine holds its first hour, ${usd(requiredCents)}, and ${usd(availableCents)} are available.`,
-      next: `Pay at least ${usd(missing * 100)} more: gpu pay ${missing}`,
+      message: `Your wallet must cover the first hour, ${usd(requiredCents)}. You have ${usd(availableCents)} available.`,
+      next: `Add at least ${usd(missing * 100)}: gpu pay ${missing}`,
     };
   }
   if (isApiError(error, 'model_unavailable')) {
@@ -128,13 +128,13 @@ function byDetails(error: AnyApiError): Advice | undefined {
     return {
       kind: 'notAvailable',
       next:
-        named.length === 0 ? 'See what is on offer with: gpu offers' : `To be had now: ${named.join(', ')}`,
+        named.length === 0 ? 'See what is available with: gpu offers' : `Available now: ${named.join(', ')}`,
     };
   }
   if (isApiError(error, 'blocked'))
     return {
       kind: 'refused',
-      next: whenBlocked[error.details.reason] ?? 'Ask support, and name this request.',
+      next: whenBlocked[error.details.reason] ?? 'Contact support, and mention this request.',
     };
   return whenInvalid(error);
 }
@@ -147,7 +147,7 @@ function whenInvalid(error: AnyApiError): Advice | undefined {
     isApiError(error, 'invalid_email');
   if (!isInvalid) return undefined;
   const faults = error.details?.fields ?? [];
-  const next = 'See what it takes: --help';
+  const next = 'See the help: --help';
   return { kind: 'usage', next, ...(faults.length > 0 && { message: faultWords(faults) }) };
 }
 
@@ -160,9 +160,9 @@ function byStatus({ status, retryAfterSeconds }: AnyApiError): Advice {
   const wait = retryAfterSeconds === undefined ? 'in a moment' : `in ${duration(retryAfterSeconds)}`;
   if (status >= 500 || status === 429) return { kind: 'server', next: `Try again ${wait}.` };
   if (status === 401) return { kind: 'signedOut', next: signIn };
-  if (status === 402) return { kind: 'noMoney', next: 'Pay with: gpu pay' };
+  if (status === 402) return { kind: 'noMoney', next: 'Add money with: gpu pay' };
   if (status === 404) return { kind: 'notFound', next: 'Check the id.' };
   if (status === 400 || status === 413 || status === 415)
-    return { kind: 'usage', next: 'See what it takes: --help' };
+    return { kind: 'usage', next: 'See the help: --help' };
   return { kind: 'refused', next: 'See your account with: gpu balance' };
 }

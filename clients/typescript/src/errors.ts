@@ -93,7 +93,7 @@ export function errorOfAnswer(response: Response, body: unknown): ApiError | Con
   const retryAfterSeconds = secondsOf(response.headers.get('Retry-After'));
   const { status } = response;
   if (!isErrorBody(body)) {
-    const message = `HTTP ${status} without an error of the API: does something else answer at ${originOf(response)}?`;
+    const message = `HTTP ${status} without an API error: is something else answering at ${originOf(response)}?`;
     return new ConnectionError(message, { status, retryAfterSeconds });
   }
   const { error: code, message, requestId } = body;

@@ -14,8 +14,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mails a one-time code
-         * @description The answer is the same whether or not there is an account, and whether or not a mail was sent: one mailbox gets one in 30 seconds, 5 an hour and 20 a day, whatever tags its addresses have. 429 tells of requests of this browser or client address alone. Keep the cookie `browser` and send it with the code: the code then has five tries that nobody else can use up. Without it, all others share five.
+         * Emails a one-time code
+         * @description The answer is the same whether or not the account exists and whether or not we sent an email: a mailbox gets one in 30 seconds, 5 an hour and 20 a day, whatever tags its addresses have. A 429 counts only requests of this browser or client address. Keep the cookie `browser` and send it with the code: the code then has five tries that nobody else can use up. Without it, all others share five.
          */
         post: operations["requestCode"];
         delete?: never;
@@ -34,8 +34,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Signs in with a mailed code
-         * @description Makes the account when there was none. A code can be used once. A wrong code and one that has lapsed are the same refusal.
+         * Signs in with a code from an email
+         * @description Creates the account if it does not exist. A code works once. Wrong and expired codes get the same refusal.
          */
         post: operations["verifyCode"];
         delete?: never;
@@ -51,7 +51,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in, or whose key this is */
+        /** The signed-in user, or the owner of the key */
         get: operations["showMe"];
         put?: never;
         post?: never;
@@ -72,7 +72,7 @@ export interface paths {
         put?: never;
         /**
          * Ends this session
-         * @description Only this one, for good; the cookie is taken back.
+         * @description Ends only this session, and clears the cookie.
          */
         post: operations["logOut"];
         delete?: never;
@@ -88,7 +88,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where else people can sign in */
+        /** Other ways to sign in */
         get: operations["listProviders"];
         put?: never;
         post?: never;
@@ -105,7 +105,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends the browser to sign in elsewhere */
+        /** Sends the browser to an identity provider */
         get: operations["startOAuth"];
         put?: never;
         post?: never;
@@ -123,8 +123,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the provider sends the browser back to
-         * @description Signs in by a verified e-mail address only, and only in the browser that began it.
+         * The provider’s redirect back
+         * @description Signs in only with a verified email address, and only in the browser that started it.
          */
         get: operations["finishOAuth"];
         put?: never;
@@ -167,7 +167,7 @@ export interface paths {
         post?: never;
         /**
          * Ends one session
-         * @description For good, and its streams within 2 seconds. Ending the one that asks is POST /v1/auth/logout: the cookie is taken back.
+         * @description Its streams end within 2 seconds. To end the session you are using, call POST /v1/auth/logout, which also clears the cookie.
          */
         delete: operations["endSession"];
         options?: never;
@@ -184,7 +184,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends all sessions but this one */
+        /** Ends all other sessions */
         post: operations["endOtherSessions"];
         delete?: never;
         options?: never;
@@ -202,8 +202,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Shows anew who you are
-         * @description In two steps. Without a code one is mailed to you, for this session alone: one in 30 seconds, 5 an hour and 10 a day, beside those of sign-ins. With the code, the sign-in counts as fresh for 15 minutes, and the session gets a new `sid`: the former one is worth nothing, and streams that it opened end with `session_renewed`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 `fresh_sign_in_required` otherwise. A sign-in by a mailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.
+         * Confirms who you are
+         * @description Takes two calls. Without a code, we email you one for this session: one in 30 seconds, 5 an hour and 10 a day, beside those of sign-ins. With the code, the sign-in counts as fresh for 15 minutes, and the session gets a new `sid`: the old one stops working, and streams that it opened end with `session_renewed`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 `fresh_sign_in_required` otherwise. A sign-in by an emailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.
          */
         post: operations["refreshProof"];
         delete?: never;
@@ -219,12 +219,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The keys that enter your machines */
+        /** Your SSH keys */
         get: operations["listSshKeys"];
         put?: never;
         /**
-         * Adds a public key, or makes a pair
-         * @description RSA of 2048 to 8192 bits, ECDSA and Ed25519; at most 100 keys. With `generate`, the private half is in this answer and nowhere else.
+         * Adds a public key, or creates a pair
+         * @description RSA of 2048 to 8192 bits, ECDSA and Ed25519; at most 100 keys. With `generate`, the private key is only in this answer.
          */
         post: operations["addSshKey"];
         delete?: never;
@@ -245,7 +245,7 @@ export interface paths {
         post?: never;
         /**
          * Removes a key
-         * @description Machines that run keep it.
+         * @description Running machines keep it.
          */
         delete: operations["removeSshKey"];
         options?: never;
@@ -262,13 +262,13 @@ export interface paths {
         };
         /**
          * The keys of your programs
-         * @description The newest first. Those that have ended stay for 90 days, those that rented something for good.
+         * @description Newest first. Expired and revoked keys stay for 90 days, or forever if they rented something.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Makes a key
-         * @description The key is in this answer and nowhere else; it is sent as `Authorization: Bearer gpur_…`. It holds for 90 days, or until `expiresAt`, a year ahead at most. Scopes do not hold one another: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor changes cards, auto-topup or notices. Without `allowedCidrs` it may be used from anywhere. With `spendCapCents` what its rentals cost and may still cost never passes that sum, and it sees its own rentals alone. With `ends: own`, as for agents, it ends and limits no machine that it did not open. A user has 50 keys that hold, at most. It takes a sign-in that is younger than 15 minutes.
+         * Creates a key
+         * @description The key is only in this answer. Send it as `Authorization: Bearer gpur_…`. It is valid for 90 days, or until `expiresAt`, at most a year ahead. Scopes do not include each other: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads everything under /v1/billing and opens payment pages. No key can create keys, webhooks or stored SSH keys, or change cards, automatic top-ups or notices. Without `allowedCidrs` it works from anywhere. With `spendCapCents`, its rentals can never cost more than that in total, and it sees only its own rentals. With `ends: own`, made for agents, it can stop and limit only machines that it opened. A user can have 50 keys active. This needs a sign-in less than 15 minutes.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -289,15 +289,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revokes a key for good
-         * @description Its streams end within 2 seconds. What it rented runs on, or with `stopMachines=true` is stopped: nothing is charged for the time after this request. Again, it only stops machines.
+         * Revokes a key
+         * @description You can’t undo this. Its streams end within 2 seconds. Its machines keep running, or stop with `stopMachines=true`: you are not charged for the time after this request. Call it again to stop machines later.
          */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
         /**
          * Changes a key that is not revoked
-         * @description Its scopes and its end stay: make another one. What lets it be used from more addresses, or cost more, takes a fresh sign-in. A cap below what is spent and reserved becomes that sum, as the answer shows. The first cap is refused while a rental of the key has no limit (`cap_reserved`).
+         * @description Its scopes and expiry can’t change: create another key for that. To allow more addresses or spending, you need a fresh sign-in. A cap below what is spent and reserved becomes that sum, as the answer shows. The first cap is refused while a rental of the key has no limit (`cap_reserved`).
          */
         patch: operations["changeApiKey"];
         trace?: never;
@@ -310,8 +310,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What can be rented now, cheapest first
-         * @description The ETag stands for what the answer says: send it as If-None-Match, and 304 tells that nothing has changed. It costs a request like any other.
+         * Machines you can rent now, cheapest first
+         * @description Send the ETag as If-None-Match to get 304 when nothing has changed. It counts as a request like any other.
          */
         get: operations["listListings"];
         put?: never;
@@ -346,7 +346,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a GPU family cost in the last 90 days, by the hour */
+        /** Hourly prices of a GPU family over the last 90 days */
         get: operations["showFamilyHistory"];
         put?: never;
         post?: never;
@@ -363,7 +363,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a machine can start with */
+        /** Software templates */
         get: operations["listTemplates"];
         put?: never;
         post?: never;
@@ -383,8 +383,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a rental would cost, for a minute
-         * @description It takes what POST /v1/rentals takes, and buys nothing. POST /v1/rentals with its `quoteId` alone rents at the quoted price or below.
+         * Quotes a rental, for a minute
+         * @description Takes the same body as POST /v1/rentals, and rents nothing. POST /v1/rentals with only its `quoteId` rents at the quoted price or less.
          */
         post: operations["createQuote"];
         delete?: never;
@@ -405,7 +405,7 @@ export interface paths {
         put?: never;
         /**
          * Rents the cheapest machine that matches
-         * @description One hour of its cost is reserved. Poll GET /v1/rentals/{id} every 2 seconds until it is running; it is charged by the second from then on. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`. With a `quoteId` alone it rents what was quoted, at that price or below; whoever sends it again gets the same rental.
+         * @description Reserves one hour of its cost. Poll GET /v1/rentals/{id} every 2 seconds until it is running; from then on it is charged by the second. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`. With only a `quoteId` it rents what was quoted, at that price or less; sending it again returns the same rental.
          */
         post: operations["createRental"];
         delete?: never;
@@ -430,7 +430,7 @@ export interface paths {
         head?: never;
         /**
          * Changes a rental’s name, labels and limits
-         * @description What is sent is changed, to just that; null takes a limit away. Times count from `runningAt`. A limit below what was used ends the rental now, at what was used: nothing is given back. Under the cap of its API key, or a hard budget, a rental always has a limit, and a raise reserves what it adds. Labels can be changed until it is settled, the name always.
+         * @description Changes only what you send; null removes a limit. Times count from `runningAt`. A limit below what was already used stops the rental now, and you pay for what was used. Under the cap of its API key or a hard budget, a rental always has a limit, and raising it reserves the difference. You can change labels until the final bill, and the name at any time.
          */
         patch: operations["changeRental"];
         trace?: never;
@@ -445,8 +445,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ends a rental
-         * @description Nothing is charged for the time after this request, whatever else fails.
+         * Stops a rental
+         * @description You are not charged for the time after this request, whatever else fails.
          */
         post: operations["stopRental"];
         delete?: never;
@@ -462,7 +462,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a rental has used so far */
+        /** The cost of a rental so far */
         get: operations["showMeter"];
         put?: never;
         post?: never;
@@ -479,7 +479,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a rental was charged, by hour or by day */
+        /** The charges of a rental, by hour or by day */
         get: operations["showCharges"];
         put?: never;
         post?: never;
@@ -496,7 +496,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the wallet holds */
+        /** The balance */
         get: operations["showBalance"];
         put?: never;
         post?: never;
@@ -513,7 +513,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a client needs to fill the wallet */
+        /** Settings for topping up */
         get: operations["showBillingConfig"];
         put?: never;
         post?: never;
@@ -531,7 +531,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every change of the wallet, newest first
+         * Every change to the wallet, newest first
          * @description Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one. An API key with a cap names one of its own rentals.
          */
         get: operations["listLedger"];
@@ -551,7 +551,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happened between two instants, summed up
+         * Totals between two instants
          * @description groupBy=label:team also sums by the values of a label of your rentals: each entry counts in one group.
          */
         get: operations["showStatement"];
@@ -591,8 +591,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Why a ledger entry is there
-         * @description The sum with its numbers filled in, and the documents behind it. What does not apply is null.
+         * Explains a ledger entry
+         * @description The calculation with its numbers, and the documents behind it. Fields that do not apply are null.
          */
         get: operations["explainLedgerEntry"];
         put?: never;
@@ -614,7 +614,7 @@ export interface paths {
         get: operations["showBudget"];
         /**
          * Sets what the rentals of a month may cost
-         * @description At 50, 80 and 100 % of it you are told. A hard budget reserves: each rental gets a limit, four hours’ price where none is asked for, and what all may still cost never passes what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.
+         * @description You get an alert at 50, 80 and 100 % of it. A hard budget reserves: each rental gets a limit (the price of four hours if you set none), and together they can never cost more than what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.
          */
         put: operations["putBudget"];
         post?: never;
@@ -635,7 +635,7 @@ export interface paths {
         put?: never;
         /**
          * Tops the wallet up
-         * @description Opens a payment page; when a card is saved, charges it instead. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`.
+         * @description Opens a payment page, or charges your saved card if you have one. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`.
          */
         post: operations["createCheckout"];
         delete?: never;
@@ -688,8 +688,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begins the saving of a card
-         * @description Nothing is charged. The processor’s own form takes the card; this service never sees its number.
+         * Starts saving a card
+         * @description You are not charged. The processor’s own form takes the card; we never see its number.
          */
         post: operations["beginCardSetup"];
         delete?: never;
@@ -726,8 +726,8 @@ export interface paths {
         /** The settings of auto-topup */
         get: operations["showAutoTopup"];
         /**
-         * Switches auto-topup on or off
-         * @description Needs a saved card. What is left out stays as it is. While a dispute or a bank’s warning of fraud stands against the account or its card, enabling is refused (`blocked`, `details.reason` `charges_held`).
+         * Turns automatic top-ups on or off
+         * @description Needs a saved card. Fields that you leave out stay as they are. You can’t turn it on while a dispute or fraud warning stands against the account or its card (`blocked`, `details.reason` `charges_held`).
          */
         put: operations["putAutoTopup"];
         post?: never;
@@ -801,12 +801,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where your events are delivered */
+        /** Your webhooks */
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Has events delivered to an address
-         * @description At most 10; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a `webhook.challenge`: the receiver answers it with 200 and `{"challenge": <data.challenge>}`, and is enabled. Any 2xx takes an event. Without `types` all are delivered but `session.*` and `api_key.*`. It takes a sign-in that is younger than 15 minutes.
+         * Creates a webhook
+         * @description At most 10; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a `webhook.challenge`: the receiver answers it with 200 and `{"challenge": <data.challenge>}`, and is enabled. Any 2xx accepts an event. Without `types`, it gets everything except `session.*` and `api_key.*`. This needs a sign-in less than 15 minutes old.
          */
         post: operations["addWebhook"];
         delete?: never;
@@ -831,8 +831,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a webhook, or switches it on again
-         * @description What is not sent stays. An address that is set is challenged: a new one, or the same one of a webhook that is not enabled. One that was switched off goes on with the events from now on; `redeliver` sends those that it missed. Setting an address takes a sign-in that is younger than 15 minutes.
+         * Changes a webhook, or turns it back on
+         * @description Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address needs a sign-in less than 15 minutes old.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -845,8 +845,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of each try
-         * @description Newest first, for 30 days. What the receiver answered beyond its status is not kept.
+         * Each delivery try
+         * @description Newest first, for 30 days. We keep only the status of the receiver’s answer.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -887,7 +887,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends it all events after a number again
+         * Resends all events after a number
          * @description Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time. At most 10,000 events at once, and 20 times an hour; read older ones by `GET /v1/events`.
          */
         post: operations["redeliverWebhook"];
@@ -907,8 +907,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a new secret
-         * @description For 24 hours all is signed with both, and a receiver may know either. Another rotation in this time ends the older one at once.
+         * Creates a new secret
+         * @description For 24 hours we sign with both secrets, so a receiver can use either. Rotating again in that time ends the older one at once.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -925,8 +925,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was done to the account and its money
-         * @description Newest first. Events are kept for good and never changed. A rental that ended without its user’s request, by a limit, the end of the money, a loss, a failure or an operator, is `rental_ended` and has no client address; `details` tells the reason, what was charged in all and what was given back. An API key with a cap does not read it.
+         * Changes to the account and its money
+         * @description Newest first. Events are kept forever and never change. A rental that its user did not stop (it reached a limit, the balance ran out, the machine was lost or failed, or an operator stopped it) is `rental_ended` and has no client address; `details` has the reason, the total charged and the amount refunded. API keys with a cap can’t read it.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -944,11 +944,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What you are told by mail without having asked */
+        /** Emails that you get without asking */
         get: operations["showNotices"];
         /**
-         * Switches kinds of these mails on or off
-         * @description A kind that is left out stays as it is. A kind that can’t be switched off may be sent as true.
+         * Turns kinds of these emails on or off
+         * @description A kind that you leave out stays as it is. A kind that can’t be turned off may be sent as true.
          */
         put: operations["saveNotices"];
         post?: never;
@@ -965,12 +965,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page behind the link in a mail: it asks, and changes nothing */
+        /** The page behind the link in an email: it asks, and changes nothing */
         get: operations["askBeforeUnsubscribing"];
         put?: never;
         /**
-         * Switches the mails of a link’s kind off, without signing in
-         * @description One click, as RFC 8058 says. The body is not looked at; a repetition changes nothing.
+         * Turns off the emails of a link’s kind, without signing in
+         * @description One click, as in RFC 8058. The body is ignored, and repeating it changes nothing.
          */
         post: operations["unsubscribe"];
         delete?: never;
@@ -987,7 +987,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happened to the account, in order
+         * Events of the account, in order
          * @description Oldest first. Ask again with `after` as the `lastSeq` of the answer: you are at the end when it does not move. Without `after` the answer begins with the oldest event that is kept (30 days). An `after` that no kept event follows on is 409 `resync`. With `before` it is newest first: ask again with it as the `lastSeq` of the answer, until that does not move or is 0.
          */
         get: operations["listEvents"];
@@ -1215,29 +1215,29 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "enabled" | "switched_off";
-            /** @description The number of the last event that needs no first try any more. */
+            /** @description The number of the last event that we have tried to send. */
             deliveredSeq: number;
             /** Format: date-time */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last took something.
+             * @description When it last accepted a message.
              */
             lastSuccessAt: string | null;
             /**
              * Format: date-time
-             * @description Since when every try has failed; null: the last one did not.
+             * @description Since when every try has failed; null if the last one succeeded.
              */
             failingSince: string | null;
             /** Format: date-time */
             switchedOffAt: string | null;
             switchedOffReason: ("gone" | "no_success" | "challenge_unanswered") | null;
-            /** @description The secret that signs what is sent, as `whsec_…`. It is in this answer and nowhere else. */
+            /** @description The secret that signs our messages, as `whsec_…`. It is only in this answer. */
             secret: string;
         };
         AlreadyStoppedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "already_stopped";
@@ -1245,12 +1245,12 @@ export interface components {
             message: string;
             details: {
                 status: components["schemas"]["RentalStatus"];
-                /** @description What it came to. */
+                /** @description The final amount. */
                 finalChargedCents: number | null;
-                /** @description What of the first hour’s hold was given back. */
+                /** @description How much of the first hour’s hold was returned. */
                 refundedCents: number | null;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
@@ -1260,19 +1260,19 @@ export interface components {
             /** @description Its last four characters. */
             hint: string;
             scopes: components["schemas"]["ApiKeyScope"][];
-            /** @description Which machines it may end: all of yours, or those alone that it opened. */
+            /** @description Which machines it may stop: all of yours, or only those that it opened. */
             ends: components["schemas"]["ApiKeyEnds"];
-            /** @description From where it may be used; null: from anywhere. */
+            /** @description Addresses that may use it; null: anywhere. */
             allowedCidrs: string[] | null;
             /** Format: date-time */
             expiresAt: string;
-            /** @description What its rentals may cost in all. Null: it has no cap. */
+            /** @description How much its rentals may cost in total. Null: it has no cap. */
             spendCapCents: number | null;
-            /** @description What its rentals have cost. */
+            /** @description How much its rentals have cost. */
             spentCents: number;
-            /** @description What its rentals may still cost. */
+            /** @description How much its rentals may still cost. */
             reservedCents: number;
-            /** @description What a new rental of it may cost. Null: it has no cap. */
+            /** @description How much a new rental of it may cost. Null: it has no cap. */
             leftCents: number | null;
             /** Format: date-time */
             createdAt: string;
@@ -1290,7 +1290,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description The service lost data, and may have forgotten that the key was revoked. It rests from then on, until its owner signs in.
+             * @description Set when we lost data and may have lost the key’s revocation. It is suspended from then on, until its owner signs in.
              */
             suspendedAt: string | null;
         };
@@ -1306,22 +1306,22 @@ export interface components {
         AuditEvent: {
             id: string;
             kind: components["schemas"]["AuditKind"];
-            /** @description The rental, top-up, key, card or session that it is about; null when there is none. */
+            /** @description The rental, top-up, key, card or session concerned; null when there is none. */
             entityId: string | null;
-            /** @description What was changed to what, where there is something to tell. */
+            /** @description What changed, where there is something to say. */
             details: {
                 [key: string]: unknown;
             } | null;
-            /** @description The API key by which it was asked for; null for a session. */
+            /** @description The API key that made the request; null for a session. */
             apiKeyId: string | null;
-            /** @description Where the request came from; null when none came from the user. */
+            /** @description The address of the request; null when the user made none. */
             clientAddress: string | null;
             /** Format: date-time */
             at: string;
         };
         AuditEventPage: {
             events: components["schemas"]["AuditEvent"][];
-            /** @description Codes that were wrong, by the hour in which the page’s events lie, newest first. They are counted and not told one by one, because strangers make as many as they like, and kept for 90 days. Left empty with `kind`. */
+            /** @description Wrong codes, counted per hour for the hours of this page’s events, newest first. Kept for 90 days. Empty with `kind`. */
             failedSignIns: components["schemas"]["FailedSignIns"][];
             /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
             nextCursor: string | null;
@@ -1330,35 +1330,35 @@ export interface components {
         AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
         AutoTopup: {
             enabled: boolean;
-            /** @description Charges when less than this is available. */
+            /** @description Charges when your available balance falls below this. */
             thresholdCents: number | null;
-            /** @description What is charged. */
+            /** @description The amount charged. */
             topupAmountCents: number | null;
-            /** @description At most this in 24 hours. The installation may cap an account lower: ask support. */
+            /** @description The most it charges in 24 hours. An account may have a lower cap: contact support. */
             dailyCapCents: number | null;
-            /** @description Why the service switched it off. */
+            /** @description Why we turned it off. */
             disabledReason: components["schemas"]["AutoTopupDisabledReason"] | null;
             /**
              * Format: date-time
-             * @description Not before then is the card charged again. Null: it never was.
+             * @description The card is not charged again before then. Null: it never was.
              */
             nextAttemptAt: string | null;
         };
         /** @enum {string} */
         AutoTopupDisabledReason: "charge_failed" | "card_removed" | "card_expired" | "charges_held";
         Balance: {
-            /** @description What can be spent; never below zero. */
+            /** @description Ready to spend; never below zero. */
             availableCents: number;
-            /** @description Held for the first hour of what runs. */
+            /** @description Held for the first hour of running machines. */
             reservedCents: number;
             /** @description Available plus reserved; the ledger’s balanceCents. */
             totalCents: number;
-            /** @description What is owed. */
+            /** @description How much you owe. */
             openInvoicesCents: number;
             openInvoiceCount: number;
-            /** @description Of all that runs now. */
+            /** @description Cost of everything running now. */
             burnPerHourCents: number;
-            /** @description How long the money lasts at what runs now. Null when nothing runs. */
+            /** @description How long your balance lasts at the current cost. Null when no machine runs. */
             runwaySeconds: number | null;
             /** Format: date-time */
             updatedAt: string;
@@ -1372,18 +1372,18 @@ export interface components {
         };
         BillingDisabledError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "billing_disabled";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         BlockedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "blocked";
@@ -1397,13 +1397,13 @@ export interface components {
                 /** @description With too_many_rentals and too_many_topups: how many there may be. */
                 limit?: number;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         Budget: {
-            /** @description What the rentals of a month may cost in all. Null: there is no budget. */
+            /** @description How much the rentals of a month may cost. Null: there is no budget. */
             monthlyCents: number | null;
-            /** @description Whether nothing is opened, and no limit raised, that does not fit. Else you are told only. */
+            /** @description Whether rentals and raised limits that do not fit are refused. Otherwise you only get alerts. */
             hard: boolean;
             /** @description The month in UTC, such as 2026-11. */
             month: string;
@@ -1418,7 +1418,7 @@ export interface components {
             reservedCents: number;
             /** @description What a new rental may cost under a hard budget. Null: there is no budget. */
             leftCents: number | null;
-            /** @description The shares of the budget at which a mail and the event budget.reached tell of it, once a month each. */
+            /** @description The shares of the budget at which you get an email and the event budget.reached, once a month each. */
             alertPercents: number[];
         };
         BudgetReserved: {
@@ -1434,21 +1434,21 @@ export interface components {
             spentCents?: number;
             /** @description What others may still cost. */
             reservedCents?: number;
-            /** @description The rentals that hold the rest, the largest part first: stopping one gives back what it did not use. */
+            /** @description The rentals that reserve the rest, largest first: stopping one frees what it did not use. */
             reservedBy?: components["schemas"]["HeldByRental"][];
             /** @description Instead of the sums, where a limit is to be set and these rentals have none. */
             unlimited?: components["schemas"]["UnlimitedRental"][];
         };
         BudgetReservedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "budget_reserved";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details: components["schemas"]["BudgetReserved"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         CapReserved: {
@@ -1463,21 +1463,21 @@ export interface components {
             spentCents?: number;
             /** @description What others may still cost. */
             reservedCents?: number;
-            /** @description The rentals that hold the rest, the largest part first: stopping one gives back what it did not use. */
+            /** @description The rentals that reserve the rest, largest first: stopping one frees what it did not use. */
             reservedBy?: components["schemas"]["HeldByRental"][];
             /** @description Instead of the sums, where a limit is to be set and these rentals have none. */
             unlimited?: components["schemas"]["UnlimitedRental"][];
         };
         CapReservedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "cap_reserved";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details: components["schemas"]["CapReserved"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         Card: {
@@ -1490,7 +1490,7 @@ export interface components {
         };
         CardDeclinedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "card_declined";
@@ -1501,7 +1501,7 @@ export interface components {
                 declineCode: string;
                 topupId: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         CardSetup: {
@@ -1520,7 +1520,7 @@ export interface components {
         };
         ChangeRental: {
             name?: string | null;
-            /** @description At most 10 pairs of your own words; a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and begins with a letter or a digit. */
+            /** @description At most 10 pairs of your own words; a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and starts with a letter or digit. */
             labels?: {
                 [key: string]: string;
             };
@@ -1540,7 +1540,7 @@ export interface components {
         };
         ChargeInProgressError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "charge_in_progress";
@@ -1551,7 +1551,7 @@ export interface components {
                 /** @description What is being charged. */
                 amountCents: number;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         Charges: {
@@ -1580,18 +1580,18 @@ export interface components {
         };
         CodeInvalidError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "code_invalid";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         CodeRequestRateLimitedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "code_request_rate_limited";
@@ -1601,7 +1601,7 @@ export interface components {
                 /** @description As the header Retry-After says. */
                 retryAfterSeconds: number;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         CreateApiKey: {
@@ -1628,19 +1628,19 @@ export interface components {
             /** @description Its last four characters. */
             hint: string;
             scopes: components["schemas"]["ApiKeyScope"][];
-            /** @description Which machines it may end: all of yours, or those alone that it opened. */
+            /** @description Which machines it may stop: all of yours, or only those that it opened. */
             ends: components["schemas"]["ApiKeyEnds"];
-            /** @description From where it may be used; null: from anywhere. */
+            /** @description Addresses that may use it; null: anywhere. */
             allowedCidrs: string[] | null;
             /** Format: date-time */
             expiresAt: string;
-            /** @description What its rentals may cost in all. Null: it has no cap. */
+            /** @description How much its rentals may cost in total. Null: it has no cap. */
             spendCapCents: number | null;
-            /** @description What its rentals have cost. */
+            /** @description How much its rentals have cost. */
             spentCents: number;
-            /** @description What its rentals may still cost. */
+            /** @description How much its rentals may still cost. */
             reservedCents: number;
-            /** @description What a new rental of it may cost. Null: it has no cap. */
+            /** @description How much a new rental of it may cost. Null: it has no cap. */
             leftCents: number | null;
             /** Format: date-time */
             createdAt: string;
@@ -1658,7 +1658,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description The service lost data, and may have forgotten that the key was revoked. It rests from then on, until its owner signs in.
+             * @description Set when we lost data and may have lost the key’s revocation. It is suspended from then on, until its owner signs in.
              */
             suspendedAt: string | null;
             /** @description The key itself, shown once. */
@@ -1670,7 +1670,7 @@ export interface components {
         };
         DuplicateKeyError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "duplicate_key";
@@ -1680,7 +1680,7 @@ export interface components {
                 /** @description Of the key that is there. */
                 fingerprint: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         EndOtherSessionsAnswer: {
@@ -1688,12 +1688,12 @@ export interface components {
         };
         Event: {
             id: string;
-            /** @description Its number in your feed: 1, 2, 3 and so on, without a gap but one before a `feed.resync`. */
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
             seq: number;
             type: components["schemas"]["EventType"];
-            /** @description The id of what it happened to: a rental, a top-up, an invoice … */
+            /** @description The id of the rental, top-up, invoice … concerned. */
             entityId: string;
-            /** @description Ids and what changed; which fields depends on the type. Fields may be added. */
+            /** @description Ids and what changed. The fields depend on the type, and more may be added. */
             data: {
                 [key: string]: unknown;
             };
@@ -1738,7 +1738,7 @@ export interface components {
             untilWas: ("clock" | "stop_requested" | "auto_stop" | "spend_limit" | "ended") | null;
             /** @description From runningAt to until. */
             elapsedMs: number;
-            /** @description What elapsedMs costs in all. */
+            /** @description The total cost of elapsedMs. */
             accruedCents: number;
             /** @description By the rental’s entries before this one. */
             chargedBeforeCents: number;
@@ -1746,9 +1746,9 @@ export interface components {
             dueCents: number;
             /** @description What was taken of it, as a positive number. */
             amountCents: number;
-            /** @description What the wallet did not cover. */
+            /** @description What your balance did not cover. */
             unpaidCents: number;
-            /** @description The sum with the numbers filled in, to be checked by hand. */
+            /** @description The calculation, with its numbers. */
             formula: string;
         };
         ExplainedEntry: {
@@ -1812,7 +1812,7 @@ export interface components {
             refundedCents: number;
             /** @description The time that is billed after all. */
             billedMs: number;
-            /** @description The sum with the numbers filled in, to be checked by hand. */
+            /** @description The calculation, with its numbers. */
             formula: string;
         };
         ExplainedReversal: {
@@ -1872,9 +1872,9 @@ export interface components {
              * @description The beginning of the hour.
              */
             at: string;
-            /** @description Of the cheapest machine in the hour. Null when nothing was on sale. */
+            /** @description Of the cheapest machine in the hour. Null when there were no offers. */
             lowestPricePerHourCents: number | null;
-            /** @description How many offers there were at the last look in the hour. */
+            /** @description How many offers there were when last checked in the hour. */
             available: number;
         };
         /** @enum {string} */
@@ -1893,18 +1893,18 @@ export interface components {
         };
         ForbiddenError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "forbidden";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         FreshSignInRequiredError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "fresh_sign_in_required";
@@ -1917,7 +1917,7 @@ export interface components {
                  */
                 provedAt: string | null;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         HeldByRental: {
@@ -1927,18 +1927,18 @@ export interface components {
         };
         IdempotencyConflictError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "idempotency_conflict";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         IdempotencyInProgressError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "idempotency_in_progress";
@@ -1950,12 +1950,12 @@ export interface components {
                 topupId?: string;
                 changeId?: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         InsufficientBalanceError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "insufficient_balance";
@@ -1967,55 +1967,55 @@ export interface components {
                 /** @description What is. */
                 availableCents: number;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         InternalError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "internal_error";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details?: components["schemas"]["OpeningOutcome"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         InvalidAmountError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "invalid_amount";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details: components["schemas"]["InvalidFields"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         InvalidCountError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "invalid_count";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details: components["schemas"]["InvalidFields"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         InvalidEmailError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "invalid_email";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details: components["schemas"]["InvalidFields"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         InvalidFields: {
@@ -2025,7 +2025,7 @@ export interface components {
             id: string;
             status: components["schemas"]["InvoiceStatus"];
             reason: components["schemas"]["InvoiceReason"];
-            /** @description What is owed. */
+            /** @description How much you owe. */
             amountCents: number;
             /** @enum {string} */
             currency: "USD";
@@ -2066,13 +2066,13 @@ export interface components {
         };
         InvoiceNotFoundError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "invoice_not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         /** @enum {string} */
@@ -2081,7 +2081,7 @@ export interface components {
         InvoiceStatus: "draft" | "open" | "paid" | "void" | "uncollectible";
         KeyAddressError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "key_address";
@@ -2091,12 +2091,12 @@ export interface components {
                 /** @description Where the request came from. */
                 address: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         KeyEndsOwnError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "key_ends_own";
@@ -2105,12 +2105,12 @@ export interface components {
             details: {
                 rentalId: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         KeyExpiredError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "key_expired";
@@ -2120,12 +2120,12 @@ export interface components {
                 /** Format: date-time */
                 expiredAt: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         KeyNotFoundError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "key_not_found";
@@ -2135,12 +2135,12 @@ export interface components {
                 /** @description The one that the request names. */
                 sshKeyId: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         KeyRevokedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "key_revoked";
@@ -2150,12 +2150,12 @@ export interface components {
                 /** Format: date-time */
                 revokedAt: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         KeyScopeError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "key_scope";
@@ -2167,29 +2167,29 @@ export interface components {
                 /** @description What it has. */
                 scopes: components["schemas"]["ApiKeyScope"][];
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         KeySuspendedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "key_suspended";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         KeyUnknownError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "key_unknown";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         LedgerEntry: {
@@ -2257,7 +2257,7 @@ export interface components {
             /** @description Country or broad region. */
             regionCode: string;
             interconnect: string;
-            /** @description What our own rentals of the last 30 days say of such machines, by provider and family. Null below 20 samples. */
+            /** @description Measured from our own rentals of the last 30 days, by provider and family. Null below 20 samples. */
             reliability: components["schemas"]["Reliability"] | null;
         };
         ListingPage: {
@@ -2311,18 +2311,18 @@ export interface components {
         };
         MethodNotAllowedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "method_not_allowed";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         ModelUnavailableError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "model_unavailable";
@@ -2332,10 +2332,10 @@ export interface components {
                 familyId: string;
                 gpuCount: number;
                 region: string | null;
-                /** @description What can be had instead now. */
+                /** @description What is available instead now. */
                 alternatives: components["schemas"]["Listing"][];
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         NewRental: {
@@ -2354,33 +2354,33 @@ export interface components {
             sshKeyIds?: string[];
             maxSpendCents?: number;
             maxPricePerHourCents?: number;
-            /** @description At most 10 pairs of your own words; a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and begins with a letter or a digit. */
+            /** @description At most 10 pairs of your own words; a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and starts with a letter or digit. */
             labels?: {
                 [key: string]: string;
             };
-            /** @description OpenSSH public keys that enter this machine alone, beside those of sshKeyIds. */
+            /** @description OpenSSH public keys for this machine only, in addition to sshKeyIds. */
             sshPublicKeys?: string[];
         };
         NoSavedCardError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "no_saved_card";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         NotFoundError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         Notice: {
@@ -2398,13 +2398,13 @@ export interface components {
         };
         OauthStateMismatchError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "oauth_state_mismatch";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         OpenApiDocument: {
@@ -2423,11 +2423,11 @@ export interface components {
         };
         OpenSession: {
             id: string;
-            /** @description The one that asks. */
+            /** @description The session of this request. */
             isCurrent: boolean;
-            /** @description From what it was last used, in words: what the client says of itself. */
+            /** @description The device that last used it, as the client describes itself. */
             device: string | null;
-            /** @description From where it was last used. */
+            /** @description The address that last used it. */
             address: string | null;
             /**
              * Format: date-time
@@ -2441,7 +2441,7 @@ export interface components {
             lastUsedAt: string;
             /**
              * Format: date-time
-             * @description When its user last showed who they are; null: an account elsewhere has not told.
+             * @description When the user last confirmed their identity; null when an identity provider did not say.
              */
             provedAt: string | null;
             /**
@@ -2489,7 +2489,7 @@ export interface components {
             details?: {
                 [key: string]: unknown;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         PayUrl: {
@@ -2498,13 +2498,13 @@ export interface components {
         };
         PayloadTooLargeError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "payload_too_large";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         PeriodCharge: {
@@ -2519,7 +2519,7 @@ export interface components {
         };
         PriceChangedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "price_changed";
@@ -2532,10 +2532,10 @@ export interface components {
                 pricePerHourCents: number;
                 /** @description A new quote. Null when there is nothing to quote. */
                 quote: components["schemas"]["Quote"] | null;
-                /** @description Where there is no new quote: what can be had instead. */
+                /** @description Without a new quote: what is available instead. */
                 alternatives?: components["schemas"]["Listing"][];
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         /** @description An event as the processor defines it. */
@@ -2561,11 +2561,11 @@ export interface components {
              */
             expiresAt: string;
             listing: components["schemas"]["Listing"];
-            /** @description Nothing dearer is bought by this quote. */
+            /** @description You never pay more with this quote. */
             pricePerHourCents: number;
-            /** @description What is reserved while the machine runs its first hour. */
+            /** @description Reserved while the machine runs its first hour. */
             holdCents: number;
-            /** @description The limit that it is opened with: yours; under a cap or a hard budget always one. Null without a limit. */
+            /** @description The spending limit it starts with: yours, or one that a cap or hard budget sets. Null without a limit. */
             maxSpendCents: number | null;
             /** @description What is left of the API key’s cap, before this rental. Null without a cap. */
             capLeftCents: number | null;
@@ -2575,18 +2575,18 @@ export interface components {
             worstCaseCents: number | null;
             /** @description What is available once the hour is reserved; below 0 when it can’t be. */
             walletAfterCents: number;
-            /** @description What has to be paid in first; 0 when nothing is missing. */
+            /** @description How much you have to add first; 0 when your balance suffices. */
             missingCents: number;
-            /** @description How long the money lasts while all of it runs on. */
+            /** @description How long your balance lasts with everything running. */
             runwaySecondsAfter: number;
-            /** @description From the create until it runs, by the machines of the last 30 days. Null when there were too few. */
+            /** @description From the request until it runs, measured on machines of the last 30 days. Null when there were too few. */
             expectedReadySeconds: components["schemas"]["Spread"] | null;
-            /** @description What else can be had now. */
+            /** @description What else is available now. */
             alternatives: components["schemas"]["Listing"][];
         };
         QuoteExpiredError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "quote_expired";
@@ -2598,26 +2598,26 @@ export interface components {
                 expiresAt: string;
                 /** @description A new quote. Null when there is nothing to quote. */
                 quote: components["schemas"]["Quote"] | null;
-                /** @description Where there is no new quote: what can be had instead. */
+                /** @description Without a new quote: what is available instead. */
                 alternatives?: components["schemas"]["Listing"][];
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         QuoteNotFoundError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "quote_not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         RateLimitedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "rate_limited";
@@ -2636,7 +2636,7 @@ export interface components {
                 /** @description With too_many_free_machines: what they may cost in an hour. */
                 limitCents?: number;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         Readiness: {
@@ -2675,36 +2675,36 @@ export interface components {
             freshUntil: string | null;
         };
         Reliability: {
-            /** @description The share of the machines asked for that came up. */
+            /** @description The share of the machines ordered that started. */
             createSuccess: number;
-            /** @description Null below 20 machines that came up. */
+            /** @description Null below 20 machines that started. */
             timeToSshSeconds: components["schemas"]["Spread"] | null;
             /** @description Machines that were lost, per 1,000 hours of running. Null below 20 hours of running. */
             lossesPer1000Hours: number | null;
-            /** @description How many machines were asked for. */
+            /** @description How many machines were ordered. */
             samples: number;
             days: number;
         };
         Rental: {
             id: string;
             name: string | null;
-            /** @description Your own words, by which statements are grouped; fixed once the rental is settled. */
+            /** @description Your own words, which statements can group by; fixed after the final bill. */
             labels: {
                 [key: string]: string;
             };
             status: components["schemas"]["RentalStatus"];
-            /** @description How far its machine is: null once it ends. Phases go forward only, except when `attempt` rises. */
+            /** @description How far its machine is; null once it ends. Phases only go forward, except when `attempt` rises. */
             phase: components["schemas"]["RentalPhase"] | null;
             /**
              * Format: date-time
              * @description Null without a phase.
              */
             phaseSince: string | null;
-            /** @description Which machine the phase is of: it rises when another one is bought in place of one that did not come. Null once it is ready, and without a phase. */
+            /** @description Which machine the phase is about: it rises when we order another one because the last did not start. Null once it is ready, and without a phase. */
             attempt: number | null;
             /**
              * Format: date-time
-             * @description When half of such machines were ready lately; once that has passed, when nine of ten were. Null once it is ready, when both have passed, and when too few such machines are known.
+             * @description When half of such machines were ready recently; after that time, when nine of ten were. Null once it is ready, when both have passed, and when too few such machines are known.
              */
             expectedReadyAt: string | null;
             familyId: string;
@@ -2729,12 +2729,12 @@ export interface components {
             hostKeyFingerprint: string | null;
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When you requested it.
              */
             startedAt: string;
             /**
              * Format: date-time
-             * @description From when on it is charged.
+             * @description When billing started.
              */
             runningAt: string | null;
             /** Format: date-time */
@@ -2749,18 +2749,18 @@ export interface components {
             maxSpendCents: number | null;
             /** @description So far, less what was refunded. */
             totalChargedCents: number;
-            /** @description What could not be had and is not asked for: less than the smallest invoice. */
+            /** @description What your balance did not cover and you don’t owe, because it is less than the smallest invoice. */
             writtenOffCents: number;
-            /** @description Told when status is failed. */
+            /** @description Set when status is failed. */
             error: string | null;
-            /** @description Told when status is failed: whether the machine never came up, or was lost within a minute. */
+            /** @description Set when status is failed: whether the machine never started, or was lost within a minute. */
             failure: components["schemas"]["RentalFailure"] | null;
             stopReason: components["schemas"]["StopReason"] | null;
             warnings: components["schemas"]["RentalWarning"][];
         };
         RentalEndingError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "rental_ending";
@@ -2771,7 +2771,7 @@ export interface components {
                 /** @description Null until it is known what ended it. */
                 stopReason: components["schemas"]["StopReason"] | null;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         RentalFailure: {
@@ -2781,13 +2781,13 @@ export interface components {
         };
         RentalNotFoundError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "rental_not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         RentalPage: {
@@ -2809,14 +2809,14 @@ export interface components {
         };
         ResyncError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "resync";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details: components["schemas"]["FeedRange"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         RotatedWebhook: {
@@ -2831,24 +2831,24 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "enabled" | "switched_off";
-            /** @description The number of the last event that needs no first try any more. */
+            /** @description The number of the last event that we have tried to send. */
             deliveredSeq: number;
             /** Format: date-time */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last took something.
+             * @description When it last accepted a message.
              */
             lastSuccessAt: string | null;
             /**
              * Format: date-time
-             * @description Since when every try has failed; null: the last one did not.
+             * @description Since when every try has failed; null if the last one succeeded.
              */
             failingSince: string | null;
             /** Format: date-time */
             switchedOffAt: string | null;
             switchedOffReason: ("gone" | "no_success" | "challenge_unanswered") | null;
-            /** @description The secret that signs what is sent, as `whsec_…`. It is in this answer and nowhere else. */
+            /** @description The secret that signs our messages, as `whsec_…`. It is only in this answer. */
             secret: string;
             /** Format: date-time */
             previousSecretValidUntil: string;
@@ -2887,29 +2887,29 @@ export interface components {
              * @description Until when the sign-in counts as fresh; null: it does not.
              */
             freshUntil: string | null;
-            /** @description Told to the key itself. */
+            /** @description Only in answers to a key. */
             apiKey?: components["schemas"]["ApiKey"];
         };
         SessionNotFoundError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "session_not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         SessionRequiredError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "session_required";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         ShowAliveAnswer: {
@@ -2927,9 +2927,9 @@ export interface components {
             expiresAt: string;
         };
         Spread: {
-            /** @description Half took no longer. */
+            /** @description Half took this long or less. */
             p50: number;
-            /** @description Nine of ten took no longer. */
+            /** @description Nine of ten took this long or less. */
             p90: number;
         };
         SshKey: {
@@ -2988,24 +2988,24 @@ export interface components {
         StoppedRental: {
             id: string;
             status: components["schemas"]["RentalStatus"];
-            /** @description What it came to. Null until it is settled. */
+            /** @description The final amount. Null until the final bill. */
             finalChargedCents: number | null;
-            /** @description What of the first hour’s hold was given back. Null until it is settled. */
+            /** @description How much of the first hour’s hold was returned. Null until the final bill. */
             refundedCents: number | null;
         };
         StoredAutoTopup: {
             enabled: boolean;
-            /** @description Charges when less than this is available. */
+            /** @description Charges when your available balance falls below this. */
             thresholdCents: number | null;
-            /** @description What is charged. */
+            /** @description The amount charged. */
             topupAmountCents: number | null;
-            /** @description At most this in 24 hours. The installation may cap an account lower: ask support. */
+            /** @description The most it charges in 24 hours. An account may have a lower cap: contact support. */
             dailyCapCents: number | null;
-            /** @description Why the service switched it off. */
+            /** @description Why we turned it off. */
             disabledReason: components["schemas"]["AutoTopupDisabledReason"] | null;
             /**
              * Format: date-time
-             * @description Not before then is the card charged again. Null: it never was.
+             * @description The card is not charged again before then. Null: it never was.
              */
             nextAttemptAt: string | null;
             warnings: string[];
@@ -3040,19 +3040,19 @@ export interface components {
         };
         TemporarilyUnavailableError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "temporarily_unavailable";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details?: components["schemas"]["OpeningOutcome"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         TooManyKeysError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "too_many_keys";
@@ -3061,12 +3061,12 @@ export interface components {
             details: {
                 maxKeys: number;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         TooManyWebhooksError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "too_many_webhooks";
@@ -3075,22 +3075,22 @@ export interface components {
             details: {
                 maxWebhooks: number;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         Topup: {
             id: string;
             source: components["schemas"]["TopupSource"];
             status: components["schemas"]["TopupStatus"];
-            /** @description What was asked for. */
+            /** @description The amount requested. */
             amountCents: number;
-            /** @description What was received. */
+            /** @description The amount received. */
             creditedCents: number | null;
-            /** @description How much of it a refund or a dispute has taken back: 0 while nothing has. */
+            /** @description How much of it a refund or dispute has reversed; 0 if none. */
             reversedCents: number;
             /**
              * Format: uri
-             * @description Told while it can be paid.
+             * @description Set while it can be paid.
              */
             checkoutUrl: string | null;
             sessionId: string | null;
@@ -3109,13 +3109,13 @@ export interface components {
         };
         TopupNotFoundError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "topup_not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         TopupPage: {
@@ -3129,18 +3129,18 @@ export interface components {
         TopupStatus: "creating" | "requires_payment" | "processing" | "succeeded" | "expired" | "failed";
         UnauthorizedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "unauthorized";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         UnknownFamilyError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "unknown_family";
@@ -3149,18 +3149,18 @@ export interface components {
             details: {
                 familyId: string;
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         UnknownHostError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "unknown_host";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         UnlimitedRental: {
@@ -3173,13 +3173,13 @@ export interface components {
         };
         UnsupportedMediaTypeError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "unsupported_media_type";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         User: {
@@ -3190,14 +3190,14 @@ export interface components {
         };
         ValidationFailedError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "validation_failed";
             /** @description For people: what happened, and what to do next. */
             message: string;
             details?: components["schemas"]["InvalidFields"];
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         VerifyCode: {
@@ -3207,13 +3207,13 @@ export interface components {
         };
         WeakKeyError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "weak_key";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         Webhook: {
@@ -3228,18 +3228,18 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "enabled" | "switched_off";
-            /** @description The number of the last event that needs no first try any more. */
+            /** @description The number of the last event that we have tried to send. */
             deliveredSeq: number;
             /** Format: date-time */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last took something.
+             * @description When it last accepted a message.
              */
             lastSuccessAt: string | null;
             /**
              * Format: date-time
-             * @description Since when every try has failed; null: the last one did not.
+             * @description Since when every try has failed; null if the last one succeeded.
              */
             failingSince: string | null;
             /** Format: date-time */
@@ -3275,7 +3275,7 @@ export interface components {
         };
         WebhookNotEnabledError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "webhook_not_enabled";
@@ -3285,18 +3285,18 @@ export interface components {
                 /** @enum {string} */
                 state: "pending" | "switched_off";
             };
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         WebhookNotFoundError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "webhook_not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         WebhookRedelivery: {
@@ -3306,13 +3306,13 @@ export interface components {
         };
         WebhooksDisabledError: {
             /**
-             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             error: "webhooks_disabled";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description Names the request for support; X-Request-Id says the same. */
+            /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
     };
@@ -3769,7 +3769,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The code is on its way, unless the mailbox has had its share. */
+            /** @description We sent the code, unless the mailbox has reached its limit. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3980,7 +3980,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them; none where none is set up. */
+            /** @description All of them; empty if none is set up. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4006,7 +4006,7 @@ export interface operations {
         parameters: {
             query?: {
                 returnTo?: string;
-                /** @description The provider is to let the person show anew who they are, if it knows how. */
+                /** @description Asks the provider to confirm the person’s identity again, if it can. */
                 fresh?: boolean;
             };
             header?: never;
@@ -4078,7 +4078,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the dashboard, signed in; or to its sign-in page with `error`, which says why not. */
+            /** @description To the dashboard, signed in; or to its sign-in page with an `error`. */
             302: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4230,7 +4230,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many there were. */
+            /** @description How many ended. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4288,7 +4288,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A code is on its way, or the session is fresh. */
+            /** @description We sent a code, or the session is fresh. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4707,7 +4707,7 @@ export interface operations {
     revokeApiKey: {
         parameters: {
             query?: {
-                /** @description Whether what it rented is stopped as well. */
+                /** @description Whether to stop its machines, too. */
                 stopMachines?: boolean;
             };
             header?: never;
@@ -4864,7 +4864,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListingPage"];
                 };
             };
-            /** @description It is what If-None-Match names. */
+            /** @description Send it as If-None-Match. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4984,7 +4984,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The hours in UTC, oldest first, up to the present one. An hour without a price is one in which nothing was on sale; an hour that is missing is one in which nobody looked. */
+            /** @description The hours in UTC, oldest first, including the current one. An hour without a price had no offers; a missing hour was not recorded. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5092,7 +5092,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The quote. Too little money is no refusal here: missingCents tells it, as capLeftCents and budgetLeftCents do. */
+            /** @description The quote. A low balance is not refused here: see missingCents, capLeftCents and budgetLeftCents. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5213,7 +5213,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a retry safe: for a day, a request with the same key and body is answered as the first one was. Printable ASCII.
+                 * @description Makes retries safe: for a day, a request with the same key and body gets the first one’s answer. Printable ASCII.
                  * @example 2f1c9d0e-6a4b-4a53-9a41-0c7b6f1d2e3a
                  */
                 "Idempotency-Key"?: string;
@@ -5365,7 +5365,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a retry safe: for a day, a request with the same key and body is answered as the first one was. Printable ASCII.
+                 * @description Makes retries safe: for a day, a request with the same key and body gets the first one’s answer. Printable ASCII.
                  * @example 2f1c9d0e-6a4b-4a53-9a41-0c7b6f1d2e3a
                  */
                 "Idempotency-Key"?: string;
@@ -5457,7 +5457,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It ends; the amounts are there as soon as it is settled. */
+            /** @description It is stopping. The amounts appear with the final bill. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5579,7 +5579,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Hours or days in which something was charged or refunded, oldest first. */
+            /** @description Hours or days with a charge or refund, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5734,7 +5734,7 @@ export interface operations {
                 from?: string;
                 /** @description A day, which is its beginning in UTC, or an instant with its offset. */
                 to?: string;
-                /** @description Only entries that are numbered below: they are numbered from 1, the oldest, without a gap. The answer tells the `range`. */
+                /** @description Only entries with a lower number. The oldest is number 1, and there are no gaps. The answer has the `range`. */
                 beforeSeq?: number;
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
@@ -6079,7 +6079,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a retry safe: for a day, a request with the same key and body is answered as the first one was. Printable ASCII.
+                 * @description Makes retries safe: for a day, a request with the same key and body gets the first one’s answer. Printable ASCII.
                  * @example 2f1c9d0e-6a4b-4a53-9a41-0c7b6f1d2e3a
                  */
                 "Idempotency-Key"?: string;
@@ -6398,7 +6398,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No card is saved now. */
+            /** @description No card is saved any more. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7848,7 +7848,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
-            /** @description It is what If-None-Match names. */
+            /** @description Send it as If-None-Match. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7889,7 +7889,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description It is what If-None-Match names. */
+            /** @description Send it as If-None-Match. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7935,7 +7935,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description It is what If-None-Match names. */
+            /** @description Send it as If-None-Match. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

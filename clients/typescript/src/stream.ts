@@ -146,7 +146,7 @@ async function* messagesOf(
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   if (!reader || response.headers.get('Content-Type')?.startsWith('text/event-stream') !== true) {
-    throw new ConnectionError('No stream of events was answered: does a proxy answer in its place?', {
+    throw new ConnectionError('The answer is not an event stream: is a proxy answering instead?', {
       status: response.status,
     });
   }

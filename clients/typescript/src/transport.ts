@@ -161,7 +161,7 @@ export class Transport {
     // An answer of another place would be none of the API's, and it is not told who asks.
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
       await response.body?.cancel();
-      throw new ConnectionError(`${this.baseUrl} sends on to another address: use that one as baseUrl.`, {
+      throw new ConnectionError(`${this.baseUrl} redirects to another address: use that one as baseUrl.`, {
         status: response.status,
       });
     }
@@ -190,7 +190,7 @@ export class Transport {
     const code = codeOf(cause);
     const neverSent = NEVER_SENT.test(code ?? '');
     const why = code ?? (cause instanceof Error ? cause.message : String(cause));
-    return new ConnectionError(`No answer of ${this.baseUrl}: ${why}`, { cause, neverSent });
+    return new ConnectionError(`No answer from ${this.baseUrl}: ${why}`, { cause, neverSent });
   }
 }
 

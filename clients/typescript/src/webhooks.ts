@@ -65,7 +65,7 @@ export async function verifyWebhook(
   if (!(await Promise.all(fits)).includes(true)) {
     throw new WebhookVerificationError(
       'wrong_signature',
-      'No signature fits: another secret, or another body.',
+      'No signature matches: the secret or the body is different.',
     );
   }
   // Only now is the time anything that somebody with the secret has written.
@@ -98,7 +98,7 @@ export async function signWebhook(
 
 function listOf(secrets: string | readonly string[]): readonly string[] {
   const list = typeof secrets === 'string' ? [secrets] : secrets;
-  if (list.length === 0) throw new TypeError('a secret is needed: the webhook’s creation answered it');
+  if (list.length === 0) throw new TypeError('a secret is required: you got it when you created the webhook');
   return list;
 }
 
@@ -106,7 +106,7 @@ function listOf(secrets: string | readonly string[]): readonly string[] {
 function importSecret(secret: string) {
   const bytes = bytesOf(secret.trim().replace(/^whsec_/, ''));
   if (bytes === undefined || bytes.length === 0) {
-    throw new TypeError('a secret is whsec_ and base64, as the webhook’s creation answered it');
+    throw new TypeError('a secret is whsec_ and base64, as you got it when you created the webhook');
   }
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
@@ -144,12 +144,12 @@ function checkAge(timestamp: string, options: { toleranceSeconds?: number; now?:
   const { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() } = options;
   const ageSeconds = now.getTime() / 1_000 - Number(timestamp);
   if (!/^\d{1,12}$/.test(timestamp) || ageSeconds > toleranceSeconds) {
-    throw new WebhookVerificationError('too_old', 'The message is too old: somebody may have sent it again.');
+    throw new WebhookVerificationError('too_old', 'The message is too old: someone may have sent it again.');
   }
   if (ageSeconds < -toleranceSeconds) {
     throw new WebhookVerificationError(
       'too_new',
-      'The message is of a time to come: check this machine’s clock.',
+      'The message is from the future: check this computer’s clock.',
     );
   }
 }
@@ -163,5 +163,5 @@ function readMessage(bytes: Uint8Array): WebhookMessage {
   } catch {
     // Told below.
   }
-  throw new WebhookVerificationError('not_a_message', 'The body is no message of the service.');
+  throw new WebhookVerificationError('not_a_message', 'The body is not a message from the service.');
 }

@@ -28,7 +28,7 @@ export function pageRoutes(router: ApiRouter, world: World, dashboardUrl: string
     show(
       ctx,
       isPaid ? 'Paid' : 'Not paid',
-      isPaid ? '<p>The wallet has been credited.</p>' : '<p>Nothing was charged.</p>',
+      isPaid ? '<p>The wallet has been credited.</p>' : '<p>You were not charged.</p>',
     );
   });
 }

@@ -211,7 +211,7 @@ describe('the activity of an invoice', () => {
     assert.equal((await look(id)).state, 'closed');
     assert.deepEqual(await row(id), paid);
     assert.deepEqual(lone.processor.names, ['getInvoice', 'getPayment']);
-    assert.deepEqual(await subjects(owed), ['Your invoice of $7.00 is paid']);
+    assert.deepEqual(await subjects(owed), ['Your invoice for $7.00 is paid']);
     assert.deepEqual(await entries(owed), [], 'a debt that is paid credits nothing');
   });
 

@@ -103,7 +103,7 @@ describe('the activity of an operator’s order', () => {
     const mails = await lone.db('mail_outbox').where({ recipient: user!.email });
     assert.deepEqual(
       mails.map(({ subject }) => subject),
-      ['$2.50 was added to your wallet'],
+      ['We added $2.50 to your wallet'],
     );
   });
 

@@ -27,7 +27,7 @@ describe('lookAtAutoTopup when nothing is to be charged', () => {
         const { id } = await getWallet(topups.lone.db, userId);
         await topups.lone.db('meter_readings').where({ wallet_id: id }).delete();
       },
-      why: 'nothing runs',
+      why: 'no machine runs',
     },
     'there is enough': {
       change: (userId) =>

@@ -347,7 +347,7 @@ describe('lookAtAutoTopup when a charge is due', () => {
       const [attempt] = await topups.attempts(userId);
       assert.deepEqual(
         [attempt?.status, attempt?.error],
-        ['failed', 'The card was removed: nothing was charged.'],
+        ['failed', 'The card was removed, so you were not charged.'],
       );
       assert.deepEqual(await db('invoices').where({ user_id: userId }), []);
       const user = await db('users').where({ id: userId }).first();

@@ -113,7 +113,7 @@ describe('a top-up by the saved card', () => {
       const refused = new ProcessorError('refused', 'HTTP 400', { status: 400 });
       lone.processor.answers = { createCheckoutSession: () => Promise.reject(refused) };
       assert.equal((await look(topupId)).status, 'failed');
-      assert.match((await row(topupId)).error ?? '', /Nothing was charged/);
+      assert.match((await row(topupId)).error ?? '', /You were not charged/);
       assert.deepEqual(
         lone.alarms.map((alarm) => alarm['topupId']),
         [topupId],

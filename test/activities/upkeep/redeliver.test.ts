@@ -106,7 +106,7 @@ describe('redeliver', () => {
     assert.deepEqual(temporal.ids, [id, id]);
     const counted = await stuck(id);
     assert.equal(counted?.attempts, 1);
-    assert.match(counted.last_error, /has a signal and did not look/);
+    assert.match(counted.last_error, /has a signal but did not act on it/);
   });
 
   it('counts no look beside the failure that the look itself has counted', async () => {

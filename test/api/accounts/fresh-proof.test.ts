@@ -35,7 +35,7 @@ describe('a fresh sign-in', () => {
     const [session] = await api.db('sessions').where({ user_id: user.user.id });
     const { body } = await user.post('/v1/webhooks', { url });
     assert.deepEqual(body.details, { provedAt: session!.proved_at!.toISOString() });
-    assert.match(body.message, /younger than 15 minutes.*POST \/v1\/auth\/refresh-proof/);
+    assert.match(body.message, /less than 15 minutes old.*POST \/v1\/auth\/refresh-proof/);
   });
 
   it('is none where an account elsewhere has not told when', async () => {

@@ -130,10 +130,7 @@ describe('the names of a service on this machine', () => {
     const headers = { Host: 'evil.example', Accept: 'text/html,*/*' };
     const { status, headers: answered, bytes } = await from(headers, '/app', 'GET');
     assert.deepEqual([status, answered['content-type']], [421, 'text/plain; charset=utf-8']);
-    assert.equal(
-      bytes.toString(),
-      'This service does not answer to the name evil.example. Open 127.0.0.1:8080.',
-    );
+    assert.equal(bytes.toString(), 'This service is not available as evil.example. Open 127.0.0.1:8080.');
   });
 
   for (const origin of loopbackOrigins(8080)) {

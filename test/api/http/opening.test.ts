@@ -180,7 +180,7 @@ describe('opening an entity', () => {
       const answer = await bench.open('k');
       assert.equal(answer.status, 503);
       assert.deepEqual(answer.body.details, { outcome: 'unknown', lookAt: '/v1/rentals' });
-      assert.match(answer.body.message, /again with the same Idempotency-Key/);
+      assert.match(answer.body.message, /repeat the request with the same Idempotency-Key/);
     });
 
     it('names what the earlier request made when a retry can’t look for it', async () => {

@@ -24,7 +24,7 @@ describe('the API on a restored database', () => {
       const answer = await user.post(path, body);
       assert.equal(answer.status, 503, path);
       assert.equal(answer.body.error, 'temporarily_unavailable');
-      assert.match(answer.body.message, /being repaired/);
+      assert.match(answer.body.message, /under repair/);
     }
     assert.equal((await user.get('/v1/rentals')).status, 200);
     assert.deepEqual((await user.get('/readyz')).body.checks.brakes, ['restored']);

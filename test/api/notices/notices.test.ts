@@ -83,7 +83,7 @@ describe('/v1/notices', () => {
         fields.map(({ field }) => field),
         [`kinds.${kind}`],
       );
-      assert.match(fields[0]?.message ?? '', /can’t be switched off/);
+      assert.match(fields[0]?.message ?? '', /can’t be turned off/);
       assert.deepEqual(offOf(await user.get('/v1/notices')), []);
     });
   }

@@ -40,7 +40,7 @@ describe('the link that switches mails off', () => {
       const answer = await api.stranger().send(method, path, undefined, {});
       assert.equal(answer.status, 200);
       if (method === 'GET') {
-        assert.equal(titleOf(answer), 'Switch these mails off?');
+        assert.equal(titleOf(answer), 'Turn off these emails?');
         assert.match(answer.body as unknown as string, /<form method="post">/);
       }
     }
@@ -50,7 +50,7 @@ describe('the link that switches mails off', () => {
   it('switches its kind off by one POST without a session, once, with an audit row', async () => {
     for (let time = 0; time < 2; time += 1) {
       const answer = await post(path);
-      assert.deepEqual([answer.status, titleOf(answer)], [200, 'These mails are off']);
+      assert.deepEqual([answer.status, titleOf(answer)], [200, 'These emails are off']);
     }
     assert.deepEqual(await off(), ['rental_lost']);
     const trail = await api.db('audit_events').where({ user_id: user.user.id, kind: 'notices_changed' });
@@ -58,7 +58,7 @@ describe('the link that switches mails off', () => {
       trail.map(({ details }) => details),
       [{ by: 'link', rental_lost: false }],
     );
-    assert.equal(titleOf(await api.stranger().get(path)), 'These mails are off');
+    assert.equal(titleOf(await api.stranger().get(path)), 'These emails are off');
   });
 
   it('takes the form as mail programs and browsers send it', async () => {

@@ -229,7 +229,7 @@ describe('quotes', () => {
       assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed']);
       const fields = answer.body.details.fields.map(({ field }) => field);
       assert.deepEqual(fields, ['familyId', 'gpuCount', 'name']);
-      assert.match(answer.body.message, /the quote says it/);
+      assert.match(answer.body.message, /the quote sets it/);
     });
 
     it('refuses an id that is no text', async () => {
@@ -246,7 +246,7 @@ describe('quotes', () => {
     it('names the first missing field of a body without one', async () => {
       const answer = await user.post('/v1/rentals', {});
       assert.equal(answer.body.details.fields[0]?.field, 'familyId');
-      assert.match(answer.body.message, /^The request is not right: familyId is required/);
+      assert.match(answer.body.message, /^The request is invalid: familyId is required/);
     });
   });
 });

@@ -26,7 +26,7 @@ describe('the plain pages', () => {
 
   it('GET /app/billing tells what the payment page says of itself, and where the balance is', async () => {
     assert.match(await page('/app/billing?session=success'), /credited within seconds/);
-    assert.match(await page('/app/billing?session=cancel'), /Nothing was charged/);
+    assert.match(await page('/app/billing?session=cancel'), /You were not charged/);
     assert.match(await page('/app/billing'), /\/v1\/billing\/balance/);
   });
 

@@ -55,7 +55,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     assert.equal(rental?.id, rentalId);
     assert.match(
       why,
-      /^\$0\.10 was taken from the wallet: 1 x RTX_4090 \(rent_\w+\) ran at \$3\.60 an hour from /,
+      /^\$0\.10 was taken from your wallet: 1 x RTX_4090 \(rent_\w+\) ran at \$3\.60 an hour from /,
     );
   });
 
@@ -90,7 +90,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
       charge?.formula ?? '',
       /^round\(360 cents\/h x \d+ ms .* = 10\.[5-9]\d+\) = 11; 11 - 10 charged before = 1$/,
     );
-    assert.match(why, /the last of 1 x RTX_4090/);
+    assert.match(why, /the final charge for 1 x RTX_4090/);
   });
 
   it('says what the wallet did not cover, and which limit ended it', async () => {
@@ -124,7 +124,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     const { entry, rentalRefund, why } = await explain(await ledger.newestId());
     assert.deepEqual([entry.type, entry.amountCents], ['refund', 10]);
     assert.deepEqual([rentalRefund?.chargedCents, rentalRefund?.finalCents], [20, 10]);
-    assert.match(why, /was lost, and what was charged after it was last seen alive is given back/);
+    assert.match(why, /was lost, so charges after it was last seen running were refunded/);
   });
 
   it('names the payment, its page and its receipt', async () => {
@@ -135,7 +135,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
       ...{ paymentId: payment.paymentId, chargeId: payment.chargeId, topupId, source: 'checkout' },
       ...{ sessionId: `cs_test_${topupId}`, receiptUrl: payment.receiptUrl },
     });
-    assert.match(why, /^\$20\.00 was added to the wallet: a payment was received \(pi_/);
+    assert.match(why, /^\$20\.00 was added to your wallet: a payment was received \(pi_/);
     await ledger.payTopup({ source: 'auto_topup', pm_id: 'pm_1' });
     const auto = await explain(await ledger.newestId());
     assert.deepEqual([auto.entry.type, auto.payment?.source], ['auto_topup', 'auto_topup']);
@@ -170,7 +170,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     await ledger.reverse(payment, id, true);
     const back = await explain(await ledger.newestId());
     assert.deepEqual([back.entry.amountCents, back.reversal?.id], [300, id]);
-    assert.match(back.why, /what refund re_\w+ of payment pi_\w+ had taken came back/);
+    assert.match(back.why, /money came back from refund re_\w+ of payment pi_\w+/);
   });
 
   it('names the invoice whose payment was credited', async () => {
@@ -181,7 +181,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     const debt = await ledger.payInvoice('void debt');
     const returned = await explain(await ledger.newestId());
     assert.deepEqual([returned.entry.type, returned.invoice?.id], ['adjustment', debt]);
-    assert.match(returned.why, /was paid although nothing was owed on it any more/);
+    assert.match(returned.why, /was paid although you no longer owed it/);
   });
 
   it('tells the reason of an operator’s action, and not the operator', async () => {
@@ -189,7 +189,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
       const operationId = await ledger.byHand(kind, 250);
       const { byHand, why } = await explain(await ledger.newestId());
       assert.deepEqual([byHand?.operationId, byHand?.kind], [operationId, kind]);
-      assert.match(why, /an operator did so by hand, because: the machine was slow/);
+      assert.match(why, /an operator did this by hand: the machine was slow/);
     }
   });
 

@@ -251,13 +251,13 @@ describe('webhooks', () => {
     for (const [address, why] of [
       ['http://example.com/', /must begin with https/],
       ['https://example.com:8443/', /must use port 443/],
-      ['https://127.0.0.1/', /must lead to a public address/],
-      ['https://2130706433/', /must lead to a public address/],
-      ['https://169.254.169.254/latest/meta-data', /must lead to a public address/],
-      ['https://10.0.0.1/', /must lead to a public address/],
-      ['https://[::1]/', /must lead to a public address/],
-      ['https://[::ffff:192.168.0.1]/', /must lead to a public address/],
-      ['https://[fe80::1]/', /must lead to a public address/],
+      ['https://127.0.0.1/', /must point to a public address/],
+      ['https://2130706433/', /must point to a public address/],
+      ['https://169.254.169.254/latest/meta-data', /must point to a public address/],
+      ['https://10.0.0.1/', /must point to a public address/],
+      ['https://[::1]/', /must point to a public address/],
+      ['https://[::ffff:192.168.0.1]/', /must point to a public address/],
+      ['https://[fe80::1]/', /must point to a public address/],
       ['https://api.example.com/v1/webhooks', /must not be an address of this service/],
     ] as const) {
       it(`are not at ${address}`, async () => {

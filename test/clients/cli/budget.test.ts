@@ -46,12 +46,12 @@ describe('gpu budget', () => {
     assert.equal(soft.code, 0, soft.err);
     assert.match(
       soft.err,
-      /^The budget is set by a sign-in only\.\nA code is on its way to cli\d+@example\.com\./,
+      /^An API key can’t set the budget: sign in\.\nWe emailed a code to cli\d+@example\.com\./,
     );
     assert.match(soft.out, /\nBudget +\$50\.00, soft\n.*\nReserved +\$0\.00\nLeft +\$50\.00\n/);
-    assert.match(soft.out, /when 50, 80 and 100 % of it are\s+spent\. Nothing is refused\.\n$/);
+    assert.match(soft.out, /when you have spent 50, 80 and\s+100 % of it\. We refuse nothing\.\n$/);
     const hard = await ann.withCode('budget set 60 --hard');
-    assert.match(hard.out, /\nBudget +\$60\.00, hard\n[^]*\nNothing is rented that does not fit\./);
+    assert.match(hard.out, /\nBudget +\$60\.00, hard\n[^]*\nWe refuse rentals that would exceed it\./);
     await ann.withCode('budget set 70.50');
     const { monthlyCents, hard: isHard } = await budgetOf(ann);
     assert.deepEqual([monthlyCents, isHard], [7_050, true], 'another amount is as hard as before');
@@ -71,7 +71,7 @@ describe('gpu budget', () => {
     await ann.withCode('budget set 40 --hard');
     await ann.rent('rtx-4090 --max-spend 15');
     const { out } = await ann.type('budget');
-    assert.match(out, /\nSpent +\$0\.00\nReserved +\$15\.00 for machines that run\nLeft +\$25\.00\n/);
+    assert.match(out, /\nSpent +\$0\.00\nReserved +\$15\.00 for running machines\nLeft +\$25\.00\n/);
     const told = await ann.json<Budget>('budget');
     assert.deepEqual(told, JSON.parse(JSON.stringify(await budgetOf(ann))));
     assert.deepEqual([told.reservedCents, told.leftCents, told.hard], [1_500, 2_500, true]);
@@ -84,10 +84,7 @@ describe('gpu budget', () => {
     await ann.withCode('budget set 5 --hard');
     const { code, err } = await ann.type('rent rtx-4090 --max-spend 6 --yes');
     assert.equal(code, exitCodes.noMoney);
-    assert.match(
-      err,
-      /\nThe budget of this month is \$5\.00: \$5\.00 are left, and \$6\.00 were asked for\.\n/,
-    );
+    assert.match(err, /\nThis month’s budget is \$5\.00\. \$5\.00 is left, and this may cost \$6\.00\.\n/);
     assert.match(err.replace(/\s+/g, ' '), /or raise the budget with: gpu budget set /);
   });
 
@@ -96,7 +93,7 @@ describe('gpu budget', () => {
     const ids = [await ann.rent(), await ann.rent()].map((id) => id.slice(-6));
     const { code, err } = await ann.withCode('budget set 20 --hard');
     assert.equal(code, exitCodes.refused, err);
-    assert.match(err, /No hard budget can hold machines that have no limit of cost: /);
+    assert.match(err, /You can’t set a hard budget while you have machines without a spending\s+limit:\s/);
     for (const id of ids) assert.ok(err.includes(id));
     const named = /gpu extend (\w{6}) --max-spend 20/.exec(err)![1]!;
     assert.ok(ids.includes(named));
@@ -109,11 +106,11 @@ describe('gpu budget', () => {
     for (const line of ['budget set', 'budget set 0', 'budget set ten', 'budget set 5 --hard --soft']) {
       const { code, out, err } = await ann.withCode(line);
       assert.deepEqual([code, out], [exitCodes.usage, ''], line);
-      assert.ok(!err.includes('code is on its way'), err);
+      assert.ok(!err.includes('emailed a code'), err);
     }
     const piped = await ann.type('budget set 50');
     assert.deepEqual([piped.code, piped.out], [exitCodes.refused, '']);
-    assert.match(piped.err, /Run it in a terminal: you are then asked for a mailed code\./);
+    assert.match(piped.err, /Run it in a terminal: it asks for a code that we email you\./);
     const told = JSON.parse((await ann.type('budget set 50 --json')).err) as Record<string, unknown>;
     assert.deepEqual([told['error'], told['exitCode']], ['refused', exitCodes.refused]);
     const tooMuch = await ann.withCode('budget set 99999999');
@@ -146,7 +143,7 @@ describe('gpu budget', () => {
 
   it('is told of by gpu watch', () => {
     const event = { type: 'budget.reached', entityId: 'usr_1', data: { percent: 80 } } as unknown as Event;
-    assert.equal(sentenceOf(event), "80 % of the month's budget are spent: gpu budget");
+    assert.equal(sentenceOf(event), "You have spent 80% of the month's budget: gpu budget");
   });
 
   it('fits terminals of 40 and 100 columns', async () => {

@@ -59,7 +59,7 @@ describe('the card of gpu, and its automatic charges', () => {
       const env = { BROWSER: 'firefox' };
       const { code, err } = await ann.type('card add', { run, env, types: {} });
       assert.deepEqual([code, opened], [0, [`firefox ${page}`]]);
-      assert.equal(err, `A card is saved on the page of your account:\n\n${page}\n\n`);
+      assert.equal(err, `Save your card on this page:\n\n${page}\n\n`);
       await ann.type('card add --no-browser', { run, env, types: {} });
       await ann.type('card add', { run, env });
       assert.equal(opened.length, 1, 'not when it is not wanted, and not where nobody looks');
@@ -73,11 +73,11 @@ describe('the card of gpu, and its automatic charges', () => {
       assert.equal(code, 0, err);
       assert.match(
         err,
-        /^Your card is removed by a sign-in only: visa ending in 4242, valid until 12\/\d{4}\n/,
+        /^An API key can’t remove your card \(visa ending in 4242, valid until 12\/\d{4}\): sign in\.\n/,
       );
       assert.match(
         out,
-        /^Removed: visa ending in 4242, valid until 12\/\d{4}\nAutomatic top-ups are off now\.\n$/,
+        /^Removed: visa ending in 4242, valid until 12\/\d{4}\nAutomatic top-ups are now off\.\n$/,
       );
       assert.equal((await cardOf()).pmId, null);
       assert.match(
@@ -109,7 +109,7 @@ describe('the card of gpu, and its automatic charges', () => {
       for (const line of ['card', 'card remove', 'topup auto']) {
         const { code, err } = await new GpuUser(mock.url, key).type(line);
         assert.equal(code, exitCodes.refused, line);
-        assert.match(err, /Use a key that may do this: gpu keys/);
+        assert.match(err, /Use a key that can do this: gpu keys/);
       }
     });
   });
@@ -117,13 +117,13 @@ describe('the card of gpu, and its automatic charges', () => {
   describe('gpu topup auto', () => {
     it('is switched on and off after a mailed code, and keeps the daily cap until it is said otherwise', async () => {
       await saveCard();
-      assert.match((await ann.type('topup auto')).out, /^Automatic top-ups are off\. Switch them on: /);
+      assert.match((await ann.type('topup auto')).out, /^Automatic top-ups are off\. Turn them on: /);
       const on = await ann.withCode('topup auto on --below 10 --amount 25 --daily-cap 100', { columns: 100 });
       assert.equal(on.code, 0, on.err);
       const sentence =
-        'When less than $10.00 is available, $25.00 are charged to your card, at most $100.00 a day.\n';
+        'When less than $10.00 is available, we charge your card $25.00, at most $100.00 a day.\n';
       assert.equal(on.out, sentence);
-      assert.match(on.err, /^Automatic top-ups are changed by a sign-in only\.\n/);
+      assert.match(on.err, /^An API key can’t change automatic top-ups: sign in\.\n/);
       assert.equal((await ann.type('topup auto')).out, sentence);
       await ann.withCode('topup auto on --below 12.50 --amount 30');
       const { thresholdCents, topupAmountCents, dailyCapCents } = await settingsOf();

@@ -169,7 +169,7 @@ describe('gpu, when something fails', () => {
       login: /GPU_API_KEY/,
       pay: /gpu pay 20/,
       rent: /gpu rent h100-80gb/,
-      'keys create x': /mailed code/,
+      'keys create x': /code that we email you/,
     };
     for (const [line, next] of Object.entries(lines)) {
       const { code, out, err } = await ann.type(line);

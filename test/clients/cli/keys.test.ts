@@ -50,11 +50,11 @@ describe('gpu keys', () => {
         'keys create ci --spend-cap 20 --scopes read,rentals --from 203.0.113.0/24 --from 2001:db8::/32';
       const { code, out, err } = await ann.withCode(`${line} --days 7`);
       assert.equal(code, 0, err);
-      assert.match(err, /^A key is made by a sign-in only\.\n/);
+      assert.match(err, /^An API key can’t create keys: sign in\.\n/);
       const [key = ''] = out.split('\n');
       assert.match(key, /^gpur_[0-9A-Za-z]{36}$/, 'the first line is the key alone');
       assert.match(out, /\nMay +read, rentals\nCap +\$20\.00\nFrom +203\.0\.113\.0\/24, 2001:db8::\/32\n/);
-      assert.match(out, /\nKeep it: it is not shown again\.\n/);
+      assert.match(out, /\nSave it now: it is not shown again\.\n/);
       const made = await keyNamed('ci');
       assert.deepEqual(
         [made.scopes, made.spendCapCents, made.allowedCidrs],
@@ -127,11 +127,11 @@ describe('gpu keys', () => {
       assert.match(out, /\nCap +\$7\.00, \$0\.00 spent, \$7\.00 reserved\n/);
       assert.match(
         out,
-        /\n\$5\.00 is less than what is spent and reserved already: that is its cap now\.\n$/,
+        /\n\$5\.00 is less than it has already spent and reserved, so its cap is now that sum\.\n$/,
       );
       const refused = await program.type('rent rtx-4090 --max-spend 1 --yes');
       assert.equal(refused.code, exitCodes.noMoney);
-      assert.match(refused.err, /The cap of this key is \$7\.00: \$0\.00 are left/);
+      assert.match(refused.err, /This key’s cap is \$7\.00\. \$0\.00 is left/);
     });
 
     it('refuses a first cap while a machine of the key has no limit, and names it', async () => {
@@ -143,7 +143,7 @@ describe('gpu keys', () => {
       const { code, err } = await ann.withCode('keys change ci --spend-cap 5', { columns: 100 });
       assert.equal(code, exitCodes.refused);
       assert.ok(
-        err.includes(`No cap can hold machines of this key that have no limit of cost: ${id}.\n`),
+        err.includes(`This key can’t have a cap while it has machines without a spending limit: ${id}.\n`),
         err,
       );
       assert.ok(err.includes(`gpu extend ${id} --max-spend 20. Or stop it: gpu stop ${id}\n`), err);
@@ -157,7 +157,7 @@ describe('gpu keys', () => {
       for (const line of lines) {
         const { code, err } = await ann.withCode(line);
         assert.equal(code, exitCodes.usage, line);
-        assert.ok(!err.includes('A code is on its way'), line);
+        assert.ok(!err.includes('We emailed a code'), line);
       }
     });
 
@@ -165,7 +165,7 @@ describe('gpu keys', () => {
       const hints = [(await create('twin')).key.hint, (await create('twin')).key.hint];
       const { code, err } = await ann.withCode('keys change twin --spend-cap 5', { columns: 100 });
       assert.equal(code, exitCodes.usage);
-      assert.match(err, /Several keys are called "twin"\.\nName how it ends: /);
+      assert.match(err, /Several keys are called "twin"\.\nUse its last characters: /);
       for (const hint of hints) assert.ok(err.includes(hint));
       assert.equal((await ann.withCode(`keys change ${hints[0]} --spend-cap 5`)).code, 0);
       const unknown = await ann.withCode('keys revoke nobody');
@@ -184,7 +184,7 @@ describe('gpu keys', () => {
       const going = [await rented(other.program), await ann.rent()];
       const { code, out, err } = await ann.withCode('keys revoke ci --stop-machines');
       assert.equal(code, 0, err);
-      assert.equal(out, 'Revoked ci. Its machines are ending.\n');
+      assert.equal(out, 'Revoked ci. Its machines are stopping.\n');
       assert.equal((await ci.program.type('ls')).code, exitCodes.signedOut);
       const { rentals } = await ann.json<{ rentals: { id: string; status: string }[] }>('ls');
       const running = rentals.filter(({ status }) => status === 'running').map(({ id }) => id);
@@ -203,7 +203,7 @@ describe('gpu keys', () => {
       const { key, program } = await create('ci');
       const { id } = JSON.parse((await program.type('rent rtx-4090 --yes --json')).out) as { id: string };
       const { out } = await ann.withCode('keys revoke ci', { columns: 100 });
-      assert.equal(out, 'Revoked ci. Machines that were rented with it go on: gpu ls\n');
+      assert.equal(out, 'Revoked ci. Its machines keep running: gpu ls\n');
       assert.equal((await ann.json<{ status: string }>(`show ${id}`)).status, 'running');
       assert.equal((await ann.withCode('keys revoke ci')).code, exitCodes.notFound);
       const later = await ann.withCode(`keys revoke ${key.id} --stop-machines --json`);

@@ -22,17 +22,17 @@ describe('lists of gpu that are cut', () => {
 
   it('say so, and how to see the rest', async () => {
     const live = await ann.type('ls --limit 2');
-    assert.match(live.out, /\n\n2 of 3 shown; all of them: --limit 3\n/);
+    assert.match(live.out, /\n\n2 of 3 shown. To see all: --limit 3\n/);
     for (const line of ['ls --all', 'topup', 'ledger']) {
       assert.match(
         (await ann.type(`${line} --limit 2`)).out,
-        /\nThe first 2 shown; more with: --limit 4\n/,
+        /\nThe first 2 shown. To see more: --limit 4\n/,
         line,
       );
     }
     assert.match(
       (await ann.type('offers h100-80gb --limit 1')).out,
-      /The first 1 shown; more with: --limit 2/,
+      /The first 1 shown. To see more: --limit 2/,
     );
     for (const line of ['ls --limit 3', 'ls --all --limit 3', 'topup --limit 3', 'invoices']) {
       assert.doesNotMatch((await ann.type(line)).out, /shown/, line);
@@ -77,7 +77,7 @@ describe('lists of gpu that are cut', () => {
     };
     const lines = viewOf(seen, ['news'], { width: 80, height: 24 }, (_colour, text) => text);
     assert.ok(lines.length < 24, String(lines.length));
-    assert.ok(lines.includes('15 of 40 shown; all of them: gpu ls'), lines.join('\n'));
+    assert.ok(lines.includes('15 of 40 shown. To see all: gpu ls'), lines.join('\n'));
     assert.match(lines[0]!, /\$40\.00 an hour/);
   });
 });

@@ -38,9 +38,9 @@ describe('gpu login', () => {
 
   async function logIn(user: GpuUser, email: string, env: Record<string, string> = {}): Promise<Terminal> {
     const terminal = open(user, 'login', env);
-    await terminal.sees('Your e-mail address');
+    await terminal.sees('Your email address');
     terminal.enter(email);
-    await terminal.sees('The six digits');
+    await terminal.sees('Six-digit code');
     terminal.enter('123456');
     assert.equal(await terminal.ended(), 0, terminal.shown);
     return terminal;
@@ -83,7 +83,7 @@ describe('gpu login', () => {
     const email = 'login2@example.com';
     await logIn(user, email);
     const { shown } = await logIn(user, email);
-    assert.match(shown.replace(/\s+/g, ' '), /The key that this machine had before is revoked\./);
+    assert.match(shown.replace(/\s+/g, ' '), /This computer’s previous key is revoked\./);
     const states = (await keysOf(email)).map(({ revokedAt }) => revokedAt === null);
     assert.deepEqual(states.toSorted(), [false, true]);
     assert.equal((await user.type('balance')).code, 0);
@@ -92,9 +92,9 @@ describe('gpu login', () => {
   it('asks again for a code that is no code, and leaves nothing behind after ctrl-C', async () => {
     const user = new GpuUser(mock.url);
     const terminal = open(user, 'login --email login3@example.com');
-    await terminal.sees('The six digits');
+    await terminal.sees('Six-digit code');
     terminal.enter('12345');
-    await terminal.sees('It is six digits.');
+    await terminal.sees('Enter six digits.');
     terminal.press(keys.ctrlC);
     assert.equal(await terminal.ended(), exitCodes.givenUp, terminal.shown);
     await terminal.sees('You are not signed in.');
@@ -129,7 +129,7 @@ describe('gpu login', () => {
     const { shown } = await logIn(user, 'login9@example.com');
     assert.match(
       shown.replace(/\s+/g, ' '),
-      /login8@example\.com stays signed in here as well: gpu --profile login8@example\.com/,
+      /login8@example\.com stays signed in here, too: gpu --profile login8@example\.com/,
     );
     const whoami = async (more = '', env = {}) =>
       user.json<{ user: { email: string }; others: { email: string; profile: string | null }[] }>(
@@ -172,11 +172,11 @@ describe('gpu login', () => {
     writeFileSync(join(user.home, 'file'), '');
     const email = 'login10@example.com';
     const { code, err } = await user.type(`login --email ${email}`, {
-      types: { 'The six digits': '123456' },
+      types: { 'Six-digit code': '123456' },
       env: { XDG_CONFIG_HOME: join(user.home, 'file') },
     });
     assert.equal(code, exitCodes.fault, err);
-    assert.match(err.replace(/\s+/g, ' '), /no folder\. The key that was made is revoked\./);
+    assert.match(err.replace(/\s+/g, ' '), /not a folder\. The new key is revoked\./);
     assert.deepEqual(
       (await keysOf(email)).map(({ revokedAt }) => revokedAt === null),
       [false],
@@ -189,7 +189,7 @@ describe('gpu login', () => {
     await logIn(user, email);
     const { code, out } = await user.type('logout');
     assert.equal(code, 0);
-    assert.match(out, /^Signed out of http.*\.\nThe key would have been valid until /);
+    assert.match(out, /^Signed out of http.*\.\nThe key stays valid until /);
     assert.equal(existsSync(credentialsOf(user)), false);
     assert.equal((await user.type('balance')).code, exitCodes.signedOut);
     assert.match((await user.type('logout')).out, /^You were not signed in/);
@@ -201,7 +201,7 @@ describe('gpu login', () => {
     await logIn(user, email);
     const asked = async (line: string): Promise<Terminal> => {
       const terminal = open(user, line, {}, 100);
-      await terminal.sees('The six digits');
+      await terminal.sees('Six-digit code');
       terminal.enter('123456');
       assert.equal(await terminal.ended(), 0, terminal.shown);
       return terminal;
@@ -223,7 +223,7 @@ describe('gpu login', () => {
       await asked(`keys ssh add ${own} --name laptop`);
       assert.match((await user.type('keys ssh')).out, /^NAME +ADDED .*\nlaptop /);
       await asked('keys ssh remove laptop');
-      assert.match((await user.type('keys ssh')).out, /^No SSH key is stored\./);
+      assert.match((await user.type('keys ssh')).out, /^No stored SSH keys\./);
     }
   });
 });

@@ -90,10 +90,10 @@ describe('gpu, on a machine', () => {
     });
     assert.equal(code, exitCodes.hostKey, err);
     const text = err.replace(/\n/g, ' ');
-    assert.match(text, /shows another host key than when it came up, so you are not connected/);
+    assert.match(text, /has another host key than when it started, so we did not connect/);
     assert.ok(text.includes(`Expected: ${other}`), text);
     assert.ok(text.includes(`Shown: ${machine.fingerprint}`), text);
-    assert.match(text, /Somebody may sit between you and the machine/);
+    assert.match(text, /Someone may be between you and the machine/);
     assert.equal(machine.entered.length, before);
   });
 
@@ -164,7 +164,7 @@ describe('gpu, on a machine', () => {
     assert.equal((await ann.type('stop ended')).code, 0);
     const { code, err } = await ann.run(['ssh', 'ended', '--', 'true'], { fetch: at() });
     assert.equal(code, exitCodes.notFound);
-    assert.match(err, /ended does not run any more: you stopped it\./);
+    assert.match(err, /ended is no longer running: you stopped it\./);
     assert.equal(existsSync(join(knownHosts(), '..', ended)), false);
   });
 
@@ -181,7 +181,7 @@ describe('gpu, on a machine', () => {
     });
     try {
       await terminal.sees(`http://127.0.0.1:${localPort} is port ${remotePort} of box`);
-      await terminal.sees('Connected. Ctrl-C ends it.');
+      await terminal.sees('Connected. Press ctrl-C to end.');
       assert.equal(await (await fetch(`http://127.0.0.1:${localPort}`)).text(), 'a notebook');
       terminal.press(keys.ctrlC);
       assert.equal(await terminal.ended(), 0);

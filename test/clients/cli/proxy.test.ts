@@ -56,7 +56,7 @@ describe('gpu behind a proxy', () => {
     for (const wrong of ['ftp://x', 'http://', 'a b']) {
       const refused = await ann.type('balance', { env: { HTTPS_PROXY: wrong } });
       assert.equal(refused.code, exitCodes.usage, refused.err);
-      assert.match(refused.err, /^HTTPS_PROXY names no proxy/);
+      assert.match(refused.err, /^HTTPS_PROXY is not a proxy/);
     }
   });
 
@@ -84,7 +84,7 @@ describe('gpu behind a proxy', () => {
     const { id } = JSON.parse(await play('rent rtx-4090 --yes --json')) as { id: string };
     assert.match(await play('ls --json'), new RegExp(id));
     await play(`stop ${id} --yes`);
-    await until('it is gone', async () => (await play('ls')).startsWith('No machine runs.'));
+    await until('it is gone', async () => (await play('ls')).startsWith('No machines running.'));
   });
 
   it('sends what has a body through it too', async () => {

@@ -43,7 +43,7 @@ describe('gpu rent, left by ctrl-C', () => {
       const { code, out, err } = await leaveAt(/^POST \/v1\/quotes$/, answered);
       assert.equal(code, exitCodes.givenUp);
       assert.equal(out, '');
-      assert.match(err, /Nothing was rented\.|Given up\./);
+      assert.match(err, /Nothing was rented\.|Cancelled\./);
       assert.deepEqual(await rented(), []);
     });
 
@@ -56,8 +56,8 @@ describe('gpu rent, left by ctrl-C', () => {
       const short = rental.id.slice(-6);
       const text = err.replace(/\s+/g, ' ');
       if (!answered) assert.match(text, /The request has been sent\. Waiting for its answer\./);
-      assert.ok(text.includes(`You have rented ${short}, and it goes on without you`), err);
-      assert.ok(text.includes(`End it with: gpu stop ${short}`), err);
+      assert.ok(text.includes(`You have rented ${short}, and it keeps starting without you`), err);
+      assert.ok(text.includes(`Stop it with: gpu stop ${short}`), err);
     });
   }
 
@@ -75,7 +75,7 @@ describe('gpu rent, left by ctrl-C', () => {
     const text = err.replace(/\s+/g, ' ');
     assert.match(
       text,
-      /You have rented (\w{6}), and it goes on without you \([a-z ]+\)\. It costs nothing until it is ready, then \$0\.40 an hour\. End it with: gpu stop \1\. Or go on: gpu watch, gpu ssh \1/,
+      /You have rented (\w{6}), and it keeps starting without you \([a-z ]+\)\. It costs nothing until it is ready, then \$0\.40 an hour\. Stop it with: gpu stop \1\. Or continue: gpu watch, gpu ssh \1/,
     );
     assert.deepEqual(
       (await rented()).map(({ status }) => status),
@@ -107,6 +107,6 @@ describe('gpu rent, left by ctrl-C', () => {
     };
     const { code, err } = await ann.type('rent rtx-4090 --yes', { fetch: silent });
     assert.equal(code, exitCodes.committed);
-    assert.match(err, /did not say whether it rented the machine\.\nLook with: gpu ls\./);
+    assert.match(err, /did not confirm whether it rented the machine\.\nCheck with: gpu ls\./);
   });
 });

@@ -92,9 +92,9 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
 
   it('signs in with the mailed code, keeps a key of its own, and ends the session', async () => {
     const shown = await play('login', async (terminal) => {
-      await terminal.sees('Your e-mail address');
+      await terminal.sees('Your email address');
       terminal.enter(email);
-      await terminal.sees('The six digits of the code');
+      await terminal.sees('Six-digit code');
       const code = await until('the code arrives', async () => {
         const answer = await fetch(`${service.inbox.url}/mails?to=${encodeURIComponent(email)}`);
         return /code is (\d{6})/.exec(await answer.text())?.[1];
@@ -117,7 +117,7 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
 
   it('pays on the page that it opens', async () => {
     const shown = await play('pay 50');
-    assert.match(shown, /Paid: \$50\.00 are in your wallet/);
+    assert.match(shown, /Paid: \$50\.00 is in your wallet/);
   });
 
   it('rents after it was asked, with a second terminal that sees the events, verified', async () => {
@@ -126,7 +126,7 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
     writeFileSync(join(folder, 'secret'), secret.shown.trim());
     const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
     const second = open(`webhooks listen --forward-to ${target}`);
-    await second.sees('Listening: events go to');
+    await second.sees('Listening, and sending events to');
     const shown = await play('rent h100-80gb --gpus 8 --hours 2 --name training', async (terminal) => {
       await terminal.sees('Rent it for $23.92 an hour?');
       terminal.press(keys.enter);

@@ -81,7 +81,7 @@ describe('gpu watch', () => {
       ]) {
         state.take(item, ms(10));
       }
-      const news = ['09:30:07  2N3M4X is ready, and billed from now on, as it should be'];
+      const news = ['09:30:07  2N3M4X is ready, and billing starts, as it should be'];
       for (const width of [40, 60, 80, 120]) {
         const lines = viewOf(state.seen(ms(4_000)), news, { width, height: 40 }, (_colour, text) => text);
         assert.deepEqual(
@@ -121,7 +121,7 @@ describe('gpu watch', () => {
     ] as const) {
       it(`draws in its place, second by second, and ends by ${name}`, async () => {
         const terminal = watching(40);
-        await terminal.sees('Live. q ends it');
+        await terminal.sees('Live. Press q to quit');
         const cost = Number((await terminal.sees(/running .*\$(\d+\.\d\d)/))![1]);
         await until(
           'the cost has grown',
@@ -139,7 +139,7 @@ describe('gpu watch', () => {
       const terminal = watching(80);
       await terminal.sees('Live.');
       const rented = await ann.rent('rtx-4090');
-      await terminal.sees(`${rented.slice(-6)} is ready, and billed from now on`);
+      await terminal.sees(`${rented.slice(-6)} is ready, and billing starts`);
       await ann.type(`stop ${rented}`);
       await terminal.sees(`${rented.slice(-6)} was stopped`);
       terminal.press('q');

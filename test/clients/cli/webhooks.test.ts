@@ -129,7 +129,7 @@ describe('gpu webhooks listen', () => {
       env: { HOME: ann.home, GPU_API_URL: mock.url, GPU_API_KEY: ann.apiKey ?? '' },
     });
     try {
-      await terminal.sees('Listening: events go to');
+      await terminal.sees('Listening, and sending events to');
       await rentAndStop();
       await terminal.sees(/rental\.stopped +204/);
       terminal.press(keys.ctrlC);

@@ -77,7 +77,7 @@ describe('the server for agents', () => {
   it('tells the worst case, rents by that quote, enters, extends in two steps, explains and stops', async () => {
     const told = await quote({ autoStopAfterHours: 2, name: 'training' });
     assert.deepEqual([told['worstCaseCents'], told['pricePerHourCents']], [2 * priceCents, priceCents]);
-    assert.match(String(told['summary']), /^\$39\.92 an hour, \$79\.84 at worst/);
+    assert.match(String(told['summary']), /^\$39\.92 an hour, \$79\.84 at most/);
 
     const rented = await agent.call('rent', { quoteId: told['quoteId'] });
     assert.equal(rented['worstCaseCents'], 2 * priceCents);
@@ -181,7 +181,7 @@ describe('the server for agents', () => {
     await gone.stop();
     const lost = await start({ apiUrl: gone.url });
     const refused = await lost.refused('list');
-    assert.deepEqual([refused['error'], refused['next']], ['no_answer', 'Nothing was done. Try again.']);
+    assert.deepEqual([refused['error'], refused['next']], ['no_answer', 'Nothing happened. Try again.']);
     await lost.leave();
   });
 });

@@ -53,6 +53,6 @@ describe('the typed client on a page', () => {
   it('fails as any page’s request does where its origin is not allowed', async () => {
     const { fetch } = new BrowserFetch('https://elsewhere.example.com');
     const gpu = new GpuRental({ baseUrl: mock.url, fetch, retries: 0 });
-    await assert.rejects(gpu.catalog.families(), /No answer of .*: the origin is not allowed/);
+    await assert.rejects(gpu.catalog.families(), /No answer from .*: the origin is not allowed/);
   });
 });

@@ -97,6 +97,6 @@ describe('the verification of webhooks', () => {
         (error: Error) => error.message.includes('a secret is whsec_') && !error.message.includes('§'),
       );
     }
-    await assert.rejects(verifyWebhook(body, headers, []), /a secret is needed/);
+    await assert.rejects(verifyWebhook(body, headers, []), /a secret is required/);
   });
 });

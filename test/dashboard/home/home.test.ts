@@ -76,9 +76,9 @@ describe('the overview of the dashboard', function () {
       );
       return costs.size >= 4;
     });
-    await tile('Burn per hour').getByText('1 machine runs').waitFor();
-    const recent = page.getByRole('region', { name: 'Recently' }).getByRole('listitem');
-    await recent.filter({ hasText: 'The rental runs' }).waitFor();
+    await tile('Cost per hour').getByText('1 machine running').waitFor();
+    const recent = page.getByRole('region', { name: 'Recent activity' }).getByRole('listitem');
+    await recent.filter({ hasText: 'The rental is running' }).waitFor();
     assert.equal(await recent.count(), 5);
     const available = tile('Held').getByText(/^\$/);
     const held = await available.innerText();
@@ -100,7 +100,7 @@ describe('the overview of the dashboard', function () {
       .getByText(/^\$(0\.0[3-9]|0\.[1-9]\d|[1-9]\d*\.\d\d)$/)
       .waitFor();
     await post(`/v1/rentals/${id}/stop`, {});
-    await page.getByText('Nothing runs, and nothing costs').waitFor();
+    await page.getByText('No machines running').waitFor();
     const { totalChargedCents } = (await (await visitor.context.request.get(`/v1/rentals/${id}`)).json()) as {
       totalChargedCents: number;
     };
@@ -116,9 +116,9 @@ describe('the overview of the dashboard', function () {
       await route.fulfill({ json: { ...settings, enabled: false, disabledReason: 'charge_failed' } });
     });
     const page = await visitor.open('/app');
-    const item = page.getByRole('list', { name: 'Needs you' }).getByRole('listitem');
-    await item.filter({ hasText: 'Auto-topup was switched off' }).waitFor();
-    await page.getByRole('status').filter({ hasText: '1 thing needs you' }).waitFor();
+    const item = page.getByRole('list', { name: 'Needs your attention' }).getByRole('listitem');
+    await item.filter({ hasText: 'Automatic top-ups were turned off' }).waitFor();
+    await page.getByRole('status').filter({ hasText: '1 thing needs your attention' }).waitFor();
     await item.getByRole('link', { name: 'Go to billing' }).click();
     await page.waitForURL('**/app/billing');
   });

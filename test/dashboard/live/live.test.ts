@@ -157,9 +157,9 @@ describe('the stream of a browser', function () {
     const other = await visitor.context.newPage();
     await visitor.context.request.post('/v1/auth/logout');
     await openIn(other, '/login');
-    await other.getByLabel('E-mail address').fill('next@example.com');
+    await other.getByLabel('Email address').fill('next@example.com');
     await other.keyboard.press('Enter');
-    await other.getByLabel('Code of six digits').fill('123456');
+    await other.getByLabel('Six-digit code').fill('123456');
     for (const tab of [page, other]) {
       await tab.getByText('next@example.com').waitFor();
       await shows(tab, '$0.00');
@@ -181,7 +181,7 @@ describe('the stream of a browser', function () {
     await note(page, 'No live updates').waitFor({ state: 'detached' });
     await fund(visitor, 100);
     await shows(page, '$10.00');
-    await page.getByText('Can be spent now').waitFor();
+    await page.getByText('Ready to spend').waitFor();
   });
 
   it('notes that the service has cut it, and goes on where it was', async () => {

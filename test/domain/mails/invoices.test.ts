@@ -25,7 +25,7 @@ const mails: readonly Whole[] = [
   [
     'brings an invoice',
     invoiceOpenedMail(open, lines),
-    'You have an invoice of $12.34',
+    'You have an invoice for $12.34',
     [
       "$10.00: Usage of 8 x h100 beyond the wallet's balance",
       '$2.34: What is owed',
@@ -37,7 +37,7 @@ const mails: readonly Whole[] = [
   [
     'brings an invoice of which nothing is known yet',
     invoiceOpenedMail({ ...open, dueAt: null, payUrl: null }, []),
-    'You have an invoice of $12.34',
+    'You have an invoice for $12.34',
     ['', 'Pay here: '],
   ],
   [
@@ -45,9 +45,9 @@ const mails: readonly Whole[] = [
     autoTopupApprovalMail(open),
     'Your bank wants you to approve an automatic top-up',
     [
-      'Your saved card was not charged with $12.34: your bank wants you to approve it.',
-      'Automatic top-ups are off until you switch them on again in your billing settings.',
-      'Save another card there, or approve and pay this one now:',
+      'We could not charge your saved card $12.34: your bank wants you to approve the payment.',
+      'Automatic top-ups are off until you turn them back on in your billing settings.',
+      'Save another card there, or approve and pay this top-up now:',
       '',
       'Due: 2026-01-02',
       'Pay here: https://pay.example.com/in_1',
@@ -56,7 +56,7 @@ const mails: readonly Whole[] = [
   [
     'reminds of an invoice',
     invoiceReminderMail(open, lines, 1),
-    'Reminder: your invoice of $12.34 is unpaid',
+    'Reminder: your invoice for $12.34 is unpaid',
     [
       "$10.00: Usage of 8 x h100 beyond the wallet's balance",
       '$2.34: What is owed',
@@ -68,7 +68,7 @@ const mails: readonly Whole[] = [
   [
     'reminds of an invoice for the last time',
     invoiceReminderMail(open, lines, 4),
-    'Last reminder: your invoice of $12.34 is unpaid',
+    'Final reminder: your invoice for $12.34 is unpaid',
     [
       "$10.00: Usage of 8 x h100 beyond the wallet's balance",
       '$2.34: What is owed',
@@ -76,19 +76,19 @@ const mails: readonly Whole[] = [
       'Due: 2026-01-02',
       'Pay here: https://pay.example.com/in_1',
       '',
-      'It is overdue: you can’t rent machines while it stands open.',
+      'It is overdue. You can’t rent machines until it is paid.',
     ],
   ],
   [
     'confirms that an invoice was paid',
     invoicePaidMail(paid),
-    'Your invoice of $12.34 is paid',
+    'Your invoice for $12.34 is paid',
     ['Thank you.', '', 'Invoice: inv_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'Receipt: https://pay.example.com/r_1'],
   ],
   [
     'confirms it without a receipt',
     invoicePaidMail({ ...paid, receiptUrl: null }),
-    'Your invoice of $12.34 is paid',
+    'Your invoice for $12.34 is paid',
     ['Thank you.', '', 'Invoice: inv_01ARZ3NDEKTSV4RRFFQ69G5FAV'],
   ],
 ];

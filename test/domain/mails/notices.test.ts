@@ -18,94 +18,94 @@ const table = [
   'Rental: rent_01ARZ3NDEKTSV4RRFFQ69G5FAV',
   'Name: trainer',
   'Machine: 8 x H100',
-  'Charged in all: $12.34',
+  'Total charged: $12.34',
 ];
 const footer = [
   '',
-  'You get this mail because something happened that you did not ask for yourself, and it can be switched off.',
-  `Switch such mails off: ${url}`,
+  'We send this email when something happens in your account that you did not ask for. You can turn it off.',
+  `Turn off these emails: ${url}`,
 ];
 
 const mails: readonly Whole[] = [
   [
     'tells of a machine that reached its time',
     noticeMail({ kind: 'rental_auto_stop', all: [machine] }, url),
-    'A machine of yours was stopped at the time that you set',
+    'We stopped your machine at the time you set',
     [
-      'The time limit of the rental was reached.',
+      'The rental reached its time limit.',
       '',
       ...table,
       '',
-      'Rent another one with a later limit, or without one, to go on.',
+      'To go on, rent another machine with a later limit, or without one.',
       ...footer,
     ],
   ],
   [
     'tells of one that reached its spend limit',
     noticeMail({ kind: 'rental_spend_limit', all: [nameless] }, url),
-    'A machine of yours was stopped at your spend limit',
+    'We stopped your machine at your spending limit',
     [
-      'What the rental may cost at most was reached.',
+      'The rental reached its spending limit.',
       '',
       ...table.filter((line) => !line.startsWith('Name')),
       '',
-      'Rent another one with a higher limit, or without one, to go on.',
+      'To go on, rent another machine with a higher limit, or without one.',
       ...footer,
     ],
   ],
   [
     'tells of the end of the money, which can’t be switched off',
     noticeMail({ kind: 'rental_balance_exhausted', all: [machine, nameless] }, null),
-    '2 machines of yours were stopped: your balance is used up',
+    'Your balance ran out, so we stopped 2 of your machines',
     [
-      'Nothing was left in the wallet to pay for more time.',
+      'Your wallet could not pay for more time.',
       '',
       'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV  8 x H100  $12.34  trainer',
       'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV  8 x H100  $12.34',
       '',
-      'Top up the wallet before you rent again. Automatic top-ups keep machines running.',
+      'Top up your wallet before you rent again. Automatic top-ups keep machines running.',
     ],
   ],
   [
     'tells what operators stopped',
     noticeMail({ kind: 'rental_operator_stop', all: [machine] }, url),
-    'A machine of yours was stopped by our operators',
+    'Our operators stopped your machine',
     [
       'You pay for the time until then, and nothing for a machine that was not ready yet.',
       '',
       ...table,
       '',
-      'If you did not expect this, answer to support.',
+      'If you did not expect this, contact support.',
       ...footer,
     ],
   ],
   [
     'tells of a lost machine, and what the rental says of it',
     noticeMail({ kind: 'rental_lost', all: [{ ...machine, error: 'The machine was lost.' }] }, url),
-    'A machine of yours was lost',
+    'We lost your machine',
     [
-      'The provider does not have it any more. You pay for the time in which it was seen alive, at most.',
+      'The provider no longer has it. You pay at most for the time in which we saw it running.',
       '',
       ...table,
       'What happened: The machine was lost.',
       '',
-      'What was on the disk is gone. You can rent again now.',
+      'Everything on the disk is gone. You can rent again now.',
       ...footer,
     ],
   ],
   [
     'tells of one that never answered',
     noticeMail({ kind: 'rental_failed', all: [{ ...nameless, chargedCents: 0, error: 'Too late.' }] }, url),
-    'A machine of yours was not provided',
+    'We could not provide your machine',
     [
-      'It never became ready. Nothing is charged for it.',
+      'It never became ready, so you pay nothing for it.',
       '',
       'Rental: rent_01ARZ3NDEKTSV4RRFFQ69G5FAV',
       'Machine: 8 x H100',
-      'Charged in all: $0.00',
+      'Total charged: $0.00',
       'What happened: Too late.',
       '',
-      'You can try again, maybe in another region.',
+      'You can try again, perhaps in another region.',
       ...footer,
     ],
   ],
@@ -120,11 +120,11 @@ const mails: readonly Whole[] = [
     ),
     'An SSH key was added to your account',
     [
-      'A machine that names one of these keys when it is rented can be entered with it.',
+      'Whoever has such a key can log in to the machines that you rent with it.',
       '',
       '</td><img src=x onerror="a()">&amp;: SHA256:3q2',
       '',
-      'If it was not you, remove it, sign out, and answer to support: somebody else is signed in to your account.',
+      'If this was not you, somebody else is signed in to your account: remove the key, end your other sessions, and contact support.',
     ],
   ],
   [
@@ -136,13 +136,13 @@ const mails: readonly Whole[] = [
       },
       null,
     ),
-    'An API key was made in your account',
+    'An API key was created in your account',
     [
-      'A program that has one can call the API in your name, as far as its scopes go.',
+      'A program that has such a key can call the API in your name, within the key’s scopes.',
       '',
-      'nightly: read, rentals; it ends with a1Zx',
+      'nightly: read, rentals; ends with a1Zx',
       '',
-      'If it was not you, revoke it, end your other sessions, and answer to support: somebody else is signed in to your account.',
+      'If this was not you, somebody else is signed in to your account: revoke the key, end your other sessions, and contact support.',
     ],
   ],
   [
@@ -159,31 +159,31 @@ const mails: readonly Whole[] = [
     ),
     '2 SSH keys were added to your account',
     [
-      'A machine that names one of these keys when it is rented can be entered with it.',
+      'Whoever has such a key can log in to the machines that you rent with it.',
       '',
       'laptop: SHA256:3q2',
       'desk: SHA256:4r3',
       '',
-      'If it was not you, remove it, sign out, and answer to support: somebody else is signed in to your account.',
+      'If this was not you, somebody else is signed in to your account: remove the key, end your other sessions, and contact support.',
     ],
   ],
   [
     'tells of a new card',
     noticeMail({ kind: 'card_saved', all: [{ brand: 'visa', last4: '4242' }] }, null),
-    'A card was saved in your account',
+    'A card was saved to your account',
     [
-      'It is charged when you top up, and by automatic top-ups if you switch them on.',
+      'We charge it when you top up, and for automatic top-ups if you turn them on.',
       '',
       'Card: visa ending in 4242',
       '',
-      'If it was not you, remove it in your billing settings, sign out, and answer to support.',
+      'If this was not you, remove the card in your billing settings, end your other sessions, and contact support.',
     ],
   ],
   ...(
     [
-      ['card_gone', 'The payment processor does not have your saved card any more.'],
+      ['card_gone', 'The payment processor no longer has your saved card.'],
       ['card_expired', 'Your saved card has expired.'],
-      ['charges_held', 'A payment by your saved card was disputed, or reported as fraud: answer to support.'],
+      ['charges_held', 'A payment with your saved card was disputed or reported as fraud. Contact support.'],
     ] as const
   ).map(([why, line]): Whole => [
     `tells that automatic top-ups are off: ${why}`,
@@ -191,9 +191,9 @@ const mails: readonly Whole[] = [
     'Automatic top-ups are off',
     [
       line,
-      'Your machines stop when the balance is used up.',
+      'Your machines stop when your balance runs out.',
       '',
-      'Save another card in your billing settings and switch automatic top-ups on again.',
+      'Save another card in your billing settings, then turn automatic top-ups back on.',
     ],
   ]),
 ];
@@ -204,7 +204,7 @@ describe('mails that nobody asked for', () => {
   it('name 50 machines, and count the others', () => {
     const all = Array.from({ length: 120 }, () => machine);
     const { subject, text, html } = noticeMail({ kind: 'rental_balance_exhausted', all }, null);
-    assert.equal(subject, '120 machines of yours were stopped: your balance is used up');
+    assert.equal(subject, 'Your balance ran out, so we stopped 120 of your machines');
     assert.equal(text.split(rentalId).length - 1, 50);
     assert.equal(html?.split(rentalId).length, 51);
     assert.match(text, /^and 70 more$/m);
@@ -213,7 +213,10 @@ describe('mails that nobody asked for', () => {
   it('speak of several machines as several', () => {
     const failed = noticeMail({ kind: 'rental_failed', all: [machine, machine] }, null);
     assert.match(failed.text, /^They never became ready/);
-    assert.match(noticeMail({ kind: 'rental_lost', all: [machine, machine] }, null).text, /^Their provider/);
+    assert.match(
+      noticeMail({ kind: 'rental_lost', all: [machine, machine] }, null).text,
+      /^The provider no longer has them/,
+    );
   });
 
   it('hold no text of a user as anything but text', () => {

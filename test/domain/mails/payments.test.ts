@@ -33,7 +33,7 @@ const mails: readonly Whole[] = [
     receiptMail(paid),
     'Your top-up of $25.00',
     [
-      'Thank you. $25.00 was added to your wallet.',
+      'Thank you. We added $25.00 to your wallet.',
       '',
       'Top-up: top_01ARZ3NDEKTSV4RRFFQ69G5FAV',
       'Receipt: https://pay.example.com/r_1',
@@ -44,7 +44,7 @@ const mails: readonly Whole[] = [
     receiptMail({ ...paid, isAuto: true }),
     'Your automatic top-up of $25.00',
     [
-      'Thank you. $25.00 was added to your wallet.',
+      'Thank you. We added $25.00 to your wallet.',
       '',
       'Top-up: top_01ARZ3NDEKTSV4RRFFQ69G5FAV',
       'Receipt: https://pay.example.com/r_1',
@@ -54,7 +54,7 @@ const mails: readonly Whole[] = [
     'confirms a payment that is no top-up and has no receipt',
     receiptMail({ ...paid, topupId: null, receiptUrl: null }),
     'Your top-up of $25.00',
-    ['Thank you. $25.00 was added to your wallet.', ''],
+    ['Thank you. We added $25.00 to your wallet.', ''],
   ],
   [
     'tells of a top-up that failed',
@@ -73,7 +73,7 @@ const mails: readonly Whole[] = [
     topupApprovalMail({ amountCents: 2_500, payUrl: 'https://pay.example.com/cs_1' }),
     'Your bank asks you to approve a top-up of $25.00',
     [
-      'Your saved card was not charged: your bank wants you to approve it. Pay here:',
+      'We did not charge your saved card, because your bank wants you to approve the payment. Pay here:',
       'https://pay.example.com/cs_1',
     ],
   ],
@@ -82,10 +82,10 @@ const mails: readonly Whole[] = [
     autoTopupFailedMail(topup),
     'Your automatic top-up failed: please update your card',
     [
-      'Your saved card could not be charged with $25.00. Your card was declined.',
+      'We could not charge your saved card $25.00. Your card was declined.',
       '',
-      'Automatic top-ups are off now, and your machines stop when the balance is used up. Save another card in your',
-      'billing settings and switch them on again, or pay the open invoice that you find there.',
+      'Automatic top-ups are now off, and your machines stop when your balance runs out. Save another card in your',
+      'billing settings and turn them back on, or pay the open invoice there.',
     ],
   ],
   [
@@ -93,8 +93,8 @@ const mails: readonly Whole[] = [
     cardExpiredMail({ brand: 'visa', last4: '4242' }),
     'Your saved card has expired',
     [
-      'Your visa card ending in 4242 has expired, and can’t be charged any more.',
-      'Save another card in your billing settings; until then you pay on the payment page.',
+      'Your visa card ending in 4242 has expired, so we can no longer charge it.',
+      'Save another card in your billing settings. Until then, pay on the payment page.',
     ],
   ],
   [
@@ -102,10 +102,10 @@ const mails: readonly Whole[] = [
     chargesHeldMail({ kind: 'dispute' }),
     'Your card is no longer charged automatically',
     [
-      'A payment by this card was disputed. Until our support has looked at it, your saved card is not charged while you are away: automatic',
-      'top-ups are off, and you pay each top-up on the payment page. Machines that run stop when the balance is used up.',
+      'A payment with your card was disputed. Until support has reviewed it, we do not charge your saved card automatically: automatic',
+      'top-ups are off, and you pay each top-up on the payment page. Running machines stop when your balance runs out.',
       '',
-      'If you did not expect this, answer to support.',
+      'If you did not expect this, contact support.',
     ],
   ],
   [
@@ -113,10 +113,10 @@ const mails: readonly Whole[] = [
     chargesHeldMail({ kind: 'early_fraud_warning' }),
     'Your card is no longer charged automatically',
     [
-      'The bank of this card reported a payment as fraud. Until our support has looked at it, your saved card is not charged while you are away: automatic',
-      'top-ups are off, and you pay each top-up on the payment page. Machines that run stop when the balance is used up.',
+      'Your bank reported a payment with your card as fraud. Until support has reviewed it, we do not charge your saved card automatically: automatic',
+      'top-ups are off, and you pay each top-up on the payment page. Running machines stop when your balance runs out.',
       '',
-      'If you did not expect this, answer to support.',
+      'If you did not expect this, contact support.',
     ],
   ],
   [
@@ -125,9 +125,9 @@ const mails: readonly Whole[] = [
     'Your payment was refunded',
     [
       '$10.00 of your payment pi_1 was refunded to you.',
-      '$10.00 was taken from your wallet for it.',
+      'We took $10.00 from your wallet for it.',
       '',
-      'If you did not expect this, answer to support.',
+      'If you did not expect this, contact support.',
     ],
   ],
   [
@@ -135,27 +135,27 @@ const mails: readonly Whole[] = [
     paymentTakenMail({ kind: 'dispute', paymentId: 'pi_1', amountCents: 1_000, share: shareOf(400, 600) }),
     'Your bank took back a payment',
     [
-      'Your bank took back $10.00 of your payment pi_1: it is disputed.',
-      '$4.00 was taken from your wallet for it.',
-      '$6.00 was spent already: you get an invoice for it. Please pay it.',
+      'Your bank took back $10.00 of your payment pi_1, because the payment was disputed.',
+      'We took $4.00 from your wallet for it.',
+      'You had already spent $6.00 of it. Please pay the invoice that we send you for that.',
       '',
-      'If you did not expect this, answer to support.',
+      'If you did not expect this, contact support.',
     ],
   ],
   [
     'tells of a refund that failed',
     paymentReturnedMail({ kind: 'refund', paymentId: 'pi_1', returnedCents: 1_000, hasInvoice: false }),
     'Your payment was not refunded',
-    ['The refund did not go through: payment pi_1 stands.', '$10.00 is in your wallet again.'],
+    ['The refund did not go through, so your payment pi_1 stands.', '$10.00 is back in your wallet.'],
   ],
   [
     'tells of a dispute that was won',
     paymentReturnedMail({ kind: 'dispute', paymentId: 'pi_1', returnedCents: 0, hasInvoice: true }),
     'Your payment dispute is over',
     [
-      'The dispute was decided in favour of the payment: payment pi_1 stands.',
-      'Nothing of it had been taken from your wallet.',
-      'The invoice about it is settled: you need not pay it any more.',
+      'The dispute was decided in our favour, so your payment pi_1 stands.',
+      'We had taken nothing from your wallet for it.',
+      'The invoice for it is settled: you no longer have to pay it.',
     ],
   ],
 ];

@@ -9,8 +9,8 @@ const mails: readonly Whole[] = [
     [
       'Your sign-in code is 123456.',
       '',
-      'It is valid for 10 minutes and can be used once.',
-      'If you did not ask for it, you can ignore this mail: nobody can sign in without the code.',
+      'It works once, within 10 minutes.',
+      'If you did not ask for it, ignore this email: nobody can sign in without the code.',
     ],
   ],
   [
@@ -20,9 +20,9 @@ const mails: readonly Whole[] = [
     [
       'Your sign-in code is 123456.',
       '',
-      'It confirms that a sign-in with GitHub was yours: from then on that account signs in here without a code.',
-      'It is valid for 10 minutes and can be used once.',
-      'If you did not ask for it, you can ignore this mail: nobody can sign in without the code.',
+      'It confirms that you signed in with GitHub. Next time, you can sign in with GitHub without a code.',
+      'It works once, within 10 minutes.',
+      'If you did not ask for it, ignore this email: nobody can sign in without the code.',
     ],
   ],
   [
@@ -32,9 +32,9 @@ const mails: readonly Whole[] = [
     [
       'Your confirmation code is 123456.',
       '',
-      'It was asked for where you are signed in (Firefox on Linux), to make an API key or a webhook, or to raise a limit.',
-      'It is valid for 10 minutes, works there alone, and can be used once. Give it to nobody.',
-      'If you did not ask for it, somebody else is signed in to your account: sign in, look at where you are signed in, and end what you do not know.',
+      'It was requested where you are signed in (Firefox on Linux), to create an API key or a webhook, or to raise a limit.',
+      'It works once, only there, within 10 minutes. Do not share it.',
+      'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
     ],
   ],
   [
@@ -44,9 +44,9 @@ const mails: readonly Whole[] = [
     [
       'Your confirmation code is 123456.',
       '',
-      'It was asked for where you are signed in, to make an API key or a webhook, or to raise a limit.',
-      'It is valid for 10 minutes, works there alone, and can be used once. Give it to nobody.',
-      'If you did not ask for it, somebody else is signed in to your account: sign in, look at where you are signed in, and end what you do not know.',
+      'It was requested where you are signed in, to create an API key or a webhook, or to raise a limit.',
+      'It works once, only there, within 10 minutes. Do not share it.',
+      'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
     ],
   ],
 ];

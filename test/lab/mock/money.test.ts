@@ -74,7 +74,7 @@ describe('money in the mock', () => {
       const { row } = openRental(world, account, requestOf(), fate);
       live(30_000);
       assert.deepEqual([row.status, row.running_at !== null], ['failed', fate === 'is_lost']);
-      assert.match(row.error ?? '', /nothing was charged/);
+      assert.match(row.error ?? '', /not charged/);
       const [charge, refund] = account.wallet.entries.slice(-2);
       assert.deepEqual(
         [charge?.type, refund?.type, refund?.amountCents],

@@ -86,7 +86,7 @@ describe('the mock backend', () => {
         // The client checks each answer against the description.
         const signedIn = await signIn(mock, `${Buffer.from(route).toString('hex')}@example.com`.slice(-60));
         const { body } = await signedIn.send(method.toUpperCase(), path, undefined, {});
-        const isUnrouted = /^(There is nothing at|\w+ is not possible at)/.test(body.message);
+        const isUnrouted = /^(There is nothing at|\w+ is not supported at)/.test(body.message);
         assert.ok(!isUnrouted && body.error !== 'internal_error', body.message);
       });
     }

@@ -140,7 +140,7 @@ describe('refunds of many by one order (decision 94)', () => {
       const mails = await db('mail_outbox').where({ cause: `operation:${orderId}:${user.userId}` });
       assert.deepEqual(
         mails.map(({ subject }) => subject),
-        ['$1.20 was added to your wallet'],
+        ['We added $1.20 to your wallet'],
       );
       const audited = await db('audit_events').where({ user_id: user.userId, kind: 'changed_by_operator' });
       assert.deepEqual(

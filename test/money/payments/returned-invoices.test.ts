@@ -40,7 +40,7 @@ describe('the invoice of a dispute', () => {
     assert.ok(givenBackAt);
     assert.equal((await getWallet(db, userId)).available_cents, 1_000);
     const mail = await db('mail_outbox').where({ cause: 'dispute-returned:dp_1' }).first();
-    assert.match(mail?.body ?? '', /^\$4\.00 is in your wallet again\.$/m);
+    assert.match(mail?.body ?? '', /^\$4\.00 is back in your wallet\.$/m);
     assert.deepEqual(await verifyLedger(db, userId), []);
   });
 });

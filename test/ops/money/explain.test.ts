@@ -115,7 +115,7 @@ describe('ops explain and ops statement', () => {
     await database.db('rentals').where({ id }).update({ written_off_cents: 3 });
     const { code, out } = await ops('statement', '--rental', id);
     assert.equal(code, 1);
-    assert.match(out, /^check .*= 13, but its price is 10: look at ops ledger verify$/m);
+    assert.match(out, /^check .*= 13, but its price is 10: run ops ledger verify$/m);
     assert.equal((await ops('statement', '--rental', newId('rent'))).code, 2);
   });
 });

@@ -57,7 +57,7 @@ describe('ops parked', () => {
       ops('parked', 'resolve', payment, '--credited-by', by, ...who);
     for (const none of [taking, newId('op')]) {
       const { code, out } = await credited(none);
-      assert.deepEqual([code, out.includes(`${none} gave no wallet anything`)], [1, true], out);
+      assert.deepEqual([code, out.includes(`${none} credited no wallet`)], [1, true], out);
     }
     assert.deepEqual(await waiting(), ['pi_other']);
     assert.equal((await credited(operationId)).code, 0);

@@ -33,7 +33,7 @@ describe('ops set-aside replace', () => {
     await noteFailure(db, { duty: 'run', item: rental, error: 'it failed 5 times', isHopeless: true });
     const done = await replace(rental);
     assert.equal(done.code, 0);
-    assert.match(done.err, /could not be told/);
+    assert.match(done.err, /could not be signalled/);
     const [action] = await db('operator_actions').where({ kind: 'replace_run' });
     assert.deepEqual(action?.request, { kind: 'replace_run', workflowId: rental });
     assert.equal((await db('stuck_items').where({ item: rental }).first())?.set_aside_at, null);

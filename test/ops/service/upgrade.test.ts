@@ -32,7 +32,7 @@ describe('ops upgrade check', () => {
     );
     await until('its mark is', async () => (await found()).length === 0);
     const { code, out } = await runOps(service, 'upgrade', 'check');
-    assert.deepEqual([code, out], [0, 'This release can go on with every open run.\n']);
+    assert.deepEqual([code, out], [0, 'This release can continue every open run.\n']);
   });
 
   it('names a run of a retired type, and a worker does not start beside it', async () => {
@@ -41,9 +41,9 @@ describe('ops upgrade check', () => {
     assert.equal(code, 1);
     assert.match(
       out,
-      /still open, and this release can't go on with them: sweep sweep-of-01\. Let release 0\.2/,
+      /still open, and this release can't continue them: sweep sweep-of-01\. Let release 0\.2/,
     );
-    await assert.rejects(startWorkerProcess(service), /can't go on with them: sweep sweep-of-01/);
+    await assert.rejects(startWorkerProcess(service), /can't continue them: sweep sweep-of-01/);
   });
 
   it('names a rental without the mark of 0.2', () => startUnserved('rental'));

@@ -100,7 +100,7 @@ describe('the dashboard by another name', function () {
       assert.equal(answer?.status(), 421);
       assert.equal(
         await page.locator('body').innerText(),
-        `This service does not answer to the name other.test:${port}. Open 127.0.0.1:${port}.`,
+        `This service is not available as other.test:${port}. Open 127.0.0.1:${port}.`,
       );
     });
   });
@@ -133,10 +133,10 @@ describe('the dashboard by another name', function () {
       const visitor = await open(`http://rent.test:${port}`);
       const { page } = visitor;
       await page.goto('/app');
-      await page.getByLabel('E-mail address').fill('ann@example.com');
-      await page.getByRole('button', { name: 'Mail me a code' }).click();
+      await page.getByLabel('Email address').fill('ann@example.com');
+      await page.getByRole('button', { name: 'Email me a code' }).click();
       await page.getByText('Use https', { exact: true }).waitFor();
-      const link = page.getByRole('link', { name: 'Open the page by https' });
+      const link = page.getByRole('link', { name: 'Open the page with https' });
       assert.equal(await link.getAttribute('href'), `${home}/app`);
     } finally {
       await api.stop();

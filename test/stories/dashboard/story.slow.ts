@@ -75,16 +75,16 @@ describe('the dashboard, from the sign-in to the last cent', function () {
   it('rents eight GPUs at the price of the quote', async () => {
     await page.goto('/app/rent/h100-80gb');
     await page.getByRole('radio', { name: /^8 GPUs/ }).check();
-    await page.getByLabel('Stop after hours').fill('1');
+    await page.getByLabel('Stop after (hours)').fill('1');
     await until('the quote is of these choices', async () => {
-      return (await figure('It costs at most')) === '$23.92';
+      return (await figure('Spending limit')) === '$23.92';
     });
     await page.getByRole('button', { name: 'Rent for $23.92/h' }).click();
     await page.waitForURL(/\/app\/rentals\/rent_/);
   });
 
   it('sees it boot, and get ready, by itself', async () => {
-    await page.getByText('On its way').waitFor();
+    await page.getByText('Getting ready').waitFor();
     await page.getByText('Running', { exact: true }).first().waitFor({ timeout: 30_000 });
     command = await page.locator('code', { hasText: 'ssh ' }).first().innerText();
     assert.match(command, /^ssh -p \d+ \S+@127\.0\.0\.1$/);
@@ -124,8 +124,8 @@ describe('the dashboard, from the sign-in to the last cent', function () {
     });
     chargedCents = rental.charged_cents;
     assert.ok(chargedCents > 0);
-    await page.getByText('Settled').first().waitFor();
-    assert.equal(centsIn(await figure('It cost in all')), chargedCents);
+    await page.getByText('Final bill').first().waitFor();
+    assert.equal(centsIn(await figure('Total cost')), chargedCents);
   });
 
   it('shows the balance, the ledger and the statement that the database has', async () => {

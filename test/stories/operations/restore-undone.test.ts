@@ -89,7 +89,7 @@ describe('a restored database of which one rental and one payment can not be bro
     await service.db.raw('alter table stop_requests drop constraint poison');
     const { code, out, err } = await reconcile('--leave-undone');
     assert.equal(code, 0, err);
-    assert.match(out, /Reconciled: the service goes on/);
+    assert.match(out, /Reconciled: the service continues/);
     assert.ok(out.includes(`LEFT UNDONE, as you said: ${badPayment} (SQLSTATE 23514)`), out);
     assert.deepEqual(await brakes(), []);
     const [action] = await service.db('operator_actions').where({ kind: 'reconcile_restored' });

@@ -196,7 +196,7 @@ describe('a database that was restored one hour back', () => {
       '--yes',
     );
     assert.equal(code, 0, err);
-    assert.match(out, /Reconciled: the service goes on at watermark 62/);
+    assert.match(out, /Reconciled: the service continues at watermark 62/);
     assert.deepEqual(await service.db('brakes'), []);
     const [action] = await service.db('operator_actions').where({ kind: 'reconcile_restored' });
     assert.deepEqual([action?.operator, action?.reason], ['ada', 'disk failed']);
@@ -295,6 +295,6 @@ describe('a database that was restored one hour back', () => {
     await renting.assertAddsUp();
     const { code, out } = await ops('restore', 'reconcile', '--by', 'ada', '--reason', 'again', '--yes');
     assert.equal(code, 0);
-    assert.match(out, /not behind: nothing to reconcile/);
+    assert.match(out, /up to date: nothing to reconcile/);
   });
 });

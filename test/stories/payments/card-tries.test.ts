@@ -34,7 +34,7 @@ describe('whoever tries stolen cards', () => {
     const details = body.details as unknown as { reason: string; retryAfterSeconds: number };
     assert.equal(details.reason, 'too_many_card_tries');
     assert.ok(details.retryAfterSeconds > 0);
-    assert.match(body.message, /Nothing was begun\. Try again in \d+ minutes?/);
+    assert.match(body.message, /Nothing happened\. Try again in \d+ minutes?/);
   }
 
   /** Tries declined cards until the page takes none, for as long as the service needs. @returns how many were tried */

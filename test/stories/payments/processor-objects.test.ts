@@ -190,7 +190,7 @@ describe('what the processor keeps of a user', () => {
         await service.db('invoices').where({ id }).update({ created_at });
         await service.temporal.workflow.getHandle(id).signal('processor-event');
       };
-      const subjects = ['You have an invoice of $12.00'];
+      const subjects = ['You have an invoice for $12.00'];
       for (const [no, days] of dunning.reminderDays.entries()) {
         const isLast = no === dunning.reminderDays.length - 1;
         subjects.push(`${isLast ? 'Last reminder' : 'Reminder'}: your invoice of $12.00 is unpaid`);

@@ -66,7 +66,7 @@ describe('what users are told without having asked (decision 103)', () => {
     const mails = (await mailsOf(poor)).filter(({ cause }) => !cause.startsWith('low_balance'));
     assert.deepEqual(
       mails.map(({ subject }) => subject),
-      ['3 machines of yours were stopped: your balance is used up'],
+      ['Your balance ran out, so we stopped 3 of your machines'],
     );
     for (const id of ids)
       assert.ok(mails[0]?.body?.includes(`${id}  1 x RTX_4090  $0.40`), mails[0]?.body ?? '');
@@ -77,7 +77,7 @@ describe('what users are told without having asked (decision 103)', () => {
     await service.gpus.faults({ bootNever: 1 });
     const id = await renting.openDirectly(user, b200, { provisionDeadlineMs: 700 });
     await renting.awaitClosed(id);
-    await toldOf(user, id, 'A machine of yours was not provided');
+    await toldOf(user, id, 'We could not provide your machine');
 
     const received = await until('it arrives', async () => {
       const answer = await fetch(`${service.inbox.url}/mails?to=${user.user.email}`);
@@ -113,7 +113,7 @@ describe('what users are told without having asked (decision 103)', () => {
     await user.post('/v1/ssh-keys', { name: 'second', generate: true });
     await until('the second key is told', async () => (await outbox(user)).length === 3);
     assert.deepEqual((await outbox(user)).map(({ subject }) => subject).sort(), [
-      'A card was saved in your account',
+      'A card was saved to your account',
       ...Array<string>(2).fill('An SSH key was added to your account'),
     ]);
   });

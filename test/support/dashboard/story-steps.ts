@@ -3,9 +3,9 @@ import { until } from '../until.js';
 
 /** Signs in on the sign-in page, wherever one was led from. @param code asked for once it was mailed */
 export async function signInByCode(page: Page, email: string, code: () => Promise<string>): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByRole('button', { name: 'Mail me a code' }).click();
-  const field = page.getByLabel('Code of six digits');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Email me a code' }).click();
+  const field = page.getByLabel('Six-digit code');
   await field.waitFor();
   await field.fill(await code());
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();

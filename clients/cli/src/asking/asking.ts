@@ -68,7 +68,10 @@ export class Asking {
 
   #begin(question: Question): { input: Surroundings['stdin']; output: Writable } {
     if (!this.canAsk) {
-      throw usageFailure(`"${question.message}" can't be asked: this is no terminal.`, question.otherwise);
+      throw usageFailure(
+        `"${question.message}" can’t be answered here, because this is not a terminal.`,
+        question.otherwise,
+      );
     }
     const { stdin, stderr, env } = this.surroundings;
     return { input: stdin, output: hasColours(stderr, env) ? stderr : withoutColours(stderr) };

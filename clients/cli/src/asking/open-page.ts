@@ -24,7 +24,7 @@ function pageOf(url: string): string {
   if (page?.protocol === 'https:' || page?.protocol === 'http:') return page.href;
   throw new Failure(
     'server',
-    `The service named a page that is none of http or https: "${cut(plain(url), 60)}".`,
+    `The service named a page that is neither http nor https: "${cut(plain(url), 60)}".`,
     'Check the address of the service: --url',
   );
 }

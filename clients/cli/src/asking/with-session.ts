@@ -6,25 +6,25 @@ import { duration } from '../output/time.js';
 import { Progress } from './progress.js';
 
 /** Where somebody left before a code was typed. */
-const nothingDone = 'Nothing was done.';
+const nothingDone = 'Nothing was changed.';
 
 /** Signs in by a mailed code, as a stranger's client becomes one with a session. The caller ends the session. */
 export async function signInByCode(cli: Cli, email: string, givenUp = nothingDone): Promise<GpuRental> {
   const { signal } = cli;
   const client = cli.open();
   await requestCode(cli, client, email);
-  cli.out.note(`A code is on its way to ${email}.`);
+  cli.out.note(`We emailed a code to ${email}.`);
   for (let tries = 1; ; tries += 1) {
     const code = await cli.asking.line(
-      { message: 'The six digits of the code', otherwise: howWithoutTerminal, givenUp },
-      (text) => (/^\d{6}$/.test(text) ? undefined : 'It is six digits.'),
+      { message: 'Six-digit code', otherwise: howWithoutTerminal, givenUp },
+      (text) => (/^\d{6}$/.test(text) ? undefined : 'Enter six digits.'),
     );
     try {
       await client.auth.verifyCode({ email, code }, { signal });
       return client;
     } catch (error) {
       if (!isApiError(error, 'code_invalid') || tries === 3) throw error;
-      cli.out.note('That is not the code of the newest mail. Look again.');
+      cli.out.note('That code is wrong. Use the one from the newest email.');
     }
   }
 }
@@ -41,7 +41,7 @@ async function requestCode(cli: Cli, client: GpuRental, email: string): Promise<
       if (!isApiError(error, 'code_request_rate_limited') || tries === 3) throw error;
       const seconds = error.retryAfterSeconds ?? Infinity;
       if (seconds > waitAtMostSeconds) throw error;
-      progress.update(`A code was mailed a moment ago. The next one can be in ${duration(seconds)}`);
+      progress.update(`We emailed a code a moment ago. You can ask for the next one in ${duration(seconds)}`);
       await sleep(seconds * 1_000, undefined, { signal });
     } finally {
       progress.end();
@@ -57,9 +57,8 @@ export const howWithoutTerminal =
 
 /** Asks for an e-mail address. */
 export function askEmail(cli: Cli, givenUp = nothingDone): Promise<string> {
-  return cli.asking.line(
-    { message: 'Your e-mail address', otherwise: howWithoutTerminal, givenUp },
-    (text) => (/^\S+@\S+$/.test(text) ? undefined : 'It looks like ann@example.com'),
+  return cli.asking.line({ message: 'Your email address', otherwise: howWithoutTerminal, givenUp }, (text) =>
+    /^\S+@\S+$/.test(text) ? undefined : 'It looks like ann@example.com',
   );
 }
 
@@ -73,7 +72,7 @@ export async function withSession<T>(
   work: (client: GpuRental) => Promise<T>,
 ): Promise<T> {
   if (!cli.asking.canAsk) {
-    throw new Failure('refused', why, 'Run it in a terminal: you are then asked for a mailed code.');
+    throw new Failure('refused', why, 'Run it in a terminal: it asks for a code that we email you.');
   }
   cli.out.note(why);
   const email = (await emailOf(cli)) ?? (await askEmail(cli));

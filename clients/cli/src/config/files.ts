@@ -86,7 +86,7 @@ export function readJsonFile(file: string): Readonly<Record<string, unknown>> {
   }
   throw new Failure(
     'usage',
-    `${file} can't be read: it holds no JSON object.`,
-    'Mend it, or remove it and sign in again with: gpu login',
+    `${file} can’t be read: it is not a JSON object.`,
+    'Fix it, or remove it and sign in again with: gpu login',
   );
 }

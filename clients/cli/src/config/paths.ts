@@ -26,8 +26,8 @@ export function pathsOf({ env, home }: Pick<Surroundings, 'env' | 'home'>): Path
     if (given?.startsWith('/') === true) return join(given, folder);
     if (isAbsolute(home)) return join(home, otherwise, folder);
     throw usageFailure(
-      'There is no home folder to keep or find files in.',
-      `Set HOME, or ${variable}, to a folder of yours. With GPU_API_KEY and GPU_API_URL most commands need none.`,
+      'There is no home folder for files.',
+      `Set HOME, or ${variable}, to one of your folders. With GPU_API_KEY and GPU_API_URL most commands need none.`,
     );
   };
   const config = (name: string): string => join(base('XDG_CONFIG_HOME', '.config'), name);

@@ -148,7 +148,7 @@ export function readUrl(given: string): string {
   }
   if (url.protocol === 'http:' && !loopback.test(url.hostname)) {
     throw usageFailure(
-      `${url.origin} is not encrypted: your key could be read on its way.`,
+      `${url.origin} is not encrypted: others could read your key.`,
       `Use https://${url.host} instead.`,
     );
   }

@@ -23,7 +23,7 @@ function proxyUrl(variable: string, given: string): string {
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
   if (url && schemes.has(url.protocol)) return url.href;
   throw usageFailure(
-    `${variable} names no proxy that this command can use.`,
+    `${variable} is not a proxy that this command can use.`,
     `It looks like http://proxy.example.com:3128. Without a proxy: unset ${variable}, or set NO_PROXY to the host of the service.`,
   );
 }

@@ -67,8 +67,8 @@ function failureOf(error: unknown): object {
   }
   if (error instanceof ConnectionError) {
     const next = error.neverSent
-      ? 'Nothing was done. Try again.'
-      : 'What became of it is not known. Call the same tool with the same arguments again: nothing is done twice.';
+      ? 'Nothing happened. Try again.'
+      : 'The result is unknown. Call the same tool again with the same arguments: it never acts twice.';
     return { error: 'no_answer', message: 'The service did not answer.', next };
   }
   return { error: 'failed', message: error instanceof Error ? error.message : String(error) };

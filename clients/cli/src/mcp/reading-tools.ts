@@ -7,7 +7,7 @@ import { pageFor, readCut } from '../views/cut-list.js';
 
 const gpuCount = z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]);
 export const wish = {
-  familyId: z.string().describe('The kind of GPU, as offers tell it: h100-80gb'),
+  familyId: z.string().describe('The kind of GPU, as in offers: h100-80gb'),
   gpuCount: gpuCount.describe('How many GPUs: 1, 2, 4 or 8'),
   region: z.string().optional().describe('A country (US), or us, eu, apac'),
   maxPricePerHourCents: z.number().int().positive().optional(),
@@ -21,7 +21,7 @@ export function addReadingTools(server: McpServer, { client }: { readonly client
     'list',
     {
       description:
-        'Your machines, the newest first: state, price, cost so far and limits. What all of them cost an hour, balance tells.',
+        'Your machines, newest first: state, price, cost so far and limits. For what they cost an hour together, see balance.',
       inputSchema: {
         status: z.enum(['provisioning', 'running', 'stopping', 'stopped', 'failed']).optional(),
         limit: z.number().int().min(1).max(100).default(20),
@@ -37,8 +37,7 @@ export function addReadingTools(server: McpServer, { client }: { readonly client
   server.registerTool(
     'balance',
     {
-      description:
-        'What is in the wallet, how long it lasts, and what the key of this server may still spend.',
+      description: 'The balance, how long it lasts, and how much this server’s key may still spend.',
       inputSchema: {},
       annotations: reads,
     },
@@ -54,7 +53,7 @@ function addOffers(server: McpServer, client: GpuRental): void {
   server.registerTool(
     'offers',
     {
-      description: 'Machines that can be rented now, the cheapest first, with the price of an hour in cents.',
+      description: 'Machines you can rent now, cheapest first, with the hourly price in cents.',
       inputSchema: {
         familyId: wish.familyId.optional(),
         gpuCount: wish.gpuCount.optional(),
@@ -80,10 +79,10 @@ function addExplain(server: McpServer, client: GpuRental): void {
     'explain',
     {
       description:
-        'Why money was charged: with a ledgerEntryId, the sum behind that entry; without, the newest entries of the ledger with their ids, of one rental where it is named.',
+        'Why money was charged. With a ledgerEntryId: the calculation behind that entry. Without: the newest ledger entries with their ids, of one rental if you name it.',
       inputSchema: {
-        ledgerEntryId: z.string().optional().describe('led_…, as explain tells it'),
-        rentalId: z.string().optional().describe('rent_…, as rent and list tell it'),
+        ledgerEntryId: z.string().optional().describe('led_…, from explain'),
+        rentalId: z.string().optional().describe('rent_…, from rent or list'),
         limit: z.number().int().min(1).max(100).default(10),
       },
       annotations: reads,
@@ -101,7 +100,7 @@ function addExplain(server: McpServer, client: GpuRental): void {
 async function cutTo<Row>(limit: number, list: Rows<Row>): Promise<{ rows: readonly Row[]; more: object }> {
   const { rows, more } = await readCut(list, limit);
   if (more.hasMore !== true) return { rows, more };
-  const next = `There are more than these ${limit}: narrow it down, or name a higher limit (100 at most).`;
+  const next = `There are more than ${limit}. Narrow the search, or use a higher limit (at most 100).`;
   return { rows, more: { ...more, next } };
 }
 
@@ -113,7 +112,7 @@ interface Rows<Row> {
 export async function refuseUnknownFamily(client: GpuRental, familyId: string, call: Call): Promise<void> {
   const families = (await client.catalog.families(call)).map(({ family }) => family as string);
   if (families.includes(familyId)) return;
-  const message = `There is no family ${familyId}. These there are: ${families.join(', ')}.`;
+  const message = `There is no family ${familyId}. There are: ${families.join(', ')}.`;
   throw new ToolRefusal('unknown_family', message, { details: { familyId }, alternatives: families });
 }
 

@@ -19,10 +19,15 @@ const limits = {
     .positive()
     .max(720)
     .optional()
-    .describe('It ends by itself so many hours after it began to run'),
-  maxSpendCents: z.number().int().positive().optional().describe('It ends when it has cost so much in all'),
+    .describe('It stops this many hours after it started running'),
+  maxSpendCents: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('It stops when it has cost this much in total'),
 };
-const rentalId = z.string().describe('rent_…, as rent and list tell it');
+const rentalId = z.string().describe('rent_…, from rent or list');
 
 /** Adds the tools that rent, extend, enter and stop. What spends is told beforehand, and needs the id of what was told. */
 export function addRentingTools(server: McpServer, options: McpOptions, spending: Spending): void {
@@ -40,14 +45,14 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
     'quote',
     {
       description:
-        'What a machine will cost: an hour, and at worst. It spends nothing. Name autoStopAfterHours or maxSpendCents, or both, so that there is a worst case. Rent by the quoteId within a minute. The machine lets in the SSH key of this computer.',
+        'What a machine will cost, per hour and at most. Spends nothing. Set autoStopAfterHours or maxSpendCents, or both, so that there is a maximum. Rent with the quoteId within a minute. This computer’s SSH key opens the machine.',
       inputSchema: {
         ...wish,
         ...limits,
         templateId: z
           .enum(['ubuntu-24-04', 'pytorch', 'vllm', 'ollama', 'a1111', 'text-generation-webui'])
           .optional()
-          .describe('What is installed; default: ubuntu-24-04'),
+          .describe('Software to install; default: ubuntu-24-04'),
         name: z.string().max(100).optional(),
       },
       annotations: { readOnlyHint: true, openWorldHint: true },
@@ -56,7 +61,7 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
       if (args.autoStopAfterHours === undefined && args.maxSpendCents === undefined) {
         throw new ToolRefusal(
           'no_limit',
-          'Name autoStopAfterHours or maxSpendCents, or both: without a limit there is no worst case.',
+          'Set autoStopAfterHours or maxSpendCents, or both: without a limit there is no maximum cost.',
         );
       }
       const body = { ...withoutUndefined(args), sshPublicKeys: [await options.publicKey()] };
@@ -80,9 +85,9 @@ async function quoteOf(client: GpuRental, body: NewRental, call: Call): Promise<
 function shownQuote({ listing, alternatives, ...quote }: Quote): object {
   const { family: familyId, gpuCount, vramGb, region } = listing;
   const worst =
-    quote.worstCaseCents === null ? 'without a limit' : `${dollars(quote.worstCaseCents)} at worst`;
+    quote.worstCaseCents === null ? 'without a limit' : `${dollars(quote.worstCaseCents)} at most`;
   return {
-    summary: `${dollars(quote.pricePerHourCents)} an hour, ${worst}. To rent it: rent with this quoteId.`,
+    summary: `${dollars(quote.pricePerHourCents)} an hour, ${worst}. To rent it, call rent with this quoteId.`,
     ...quote,
     machine: { familyId, gpuCount, vramGb, region },
     alternatives: alternatives.map((other) => ({
@@ -99,8 +104,8 @@ function addRent(server: McpServer, client: GpuRental, spending: Spending): void
     'rent',
     {
       description:
-        'Spends money: rents the machine of a quote that this server has told. Again with the same quoteId, it tells the same rental. Then call ssh_command. Stop it when it is not used any more.',
-      inputSchema: { quoteId: z.string().describe('quo_…, as quote tells it') },
+        'Spends money: rents the machine of a quote from this server. Calling it again with the same quoteId returns the same rental. Then call ssh_command. Stop the machine when you no longer need it.',
+      inputSchema: { quoteId: z.string().describe('quo_…, from quote') },
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
     answering(async ({ quoteId }, call) => {
@@ -127,19 +132,19 @@ function addQuoteExtension(server: McpServer, client: GpuRental, spending: Spend
     'quote_extension',
     {
       description:
-        'What a rental will cost at worst, in all, with other limits. It changes nothing. Hours count from when it began to run. Extend by the extensionId within a minute.',
+        'The most a rental will cost in total with other limits. Changes nothing. Hours count from when it started running. Extend with the extensionId within a minute.',
       inputSchema: { rentalId, ...limits },
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
     answering(async ({ rentalId: id, ...change }, call) => {
       if (change.autoStopAfterHours === undefined && change.maxSpendCents === undefined) {
-        throw new ToolRefusal('no_limit', 'Name maxSpendCents or autoStopAfterHours, or both.');
+        throw new ToolRefusal('no_limit', 'Set maxSpendCents or autoStopAfterHours, or both.');
       }
       const rental = await client.rentals.get(id, call);
       const told = spending.quoteExtension(rental, withoutUndefined(change));
       const { id: extensionId, worstCaseCents, expiresAtMs } = told;
       return {
-        summary: `${dollars(worstCaseCents)} at worst, in all; ${dollars(rental.totalChargedCents)} of it are charged. To change it: extend with this extensionId.`,
+        summary: `${dollars(worstCaseCents)} at most in total, of which ${dollars(rental.totalChargedCents)} is already charged. To change it, call extend with this extensionId.`,
         ...{ extensionId, rentalId: id, worstCaseCents, chargedCents: rental.totalChargedCents },
         expiresAt: new Date(expiresAtMs).toISOString(),
       };
@@ -151,8 +156,8 @@ function addExtend(server: McpServer, client: GpuRental, spending: Spending): vo
   server.registerTool(
     'extend',
     {
-      description: 'Spends money: sets the limits of an extension that this server has told.',
-      inputSchema: { extensionId: z.string().describe('ext_…, as quote_extension tells it') },
+      description: 'Spends money: sets the limits of an extension from this server.',
+      inputSchema: { extensionId: z.string().describe('ext_…, from quote_extension') },
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
     answering(async ({ extensionId }, call) => {
@@ -171,7 +176,7 @@ function addSshCommand(server: McpServer, options: McpOptions): void {
     'ssh_command',
     {
       description:
-        'The command line that enters a machine from this computer; append a command to run it there. Waits up to waitSeconds until the machine is ready; call it again when it is not.',
+        'The command line that logs in to a machine from this computer; append a command to run it there. Waits up to waitSeconds for the machine to be ready; if it is not, call it again.',
       inputSchema: { rentalId, waitSeconds: z.number().int().min(0).max(45).default(45) },
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
@@ -209,7 +214,7 @@ function addStop(server: McpServer, client: GpuRental, spending: Spending): void
     'stop',
     {
       description:
-        'Ends a machine that you opened, and its billing, for good. What is on it is lost. To call it twice does no harm.',
+        'Stops a machine that you opened, and its billing, for good. Everything on it is lost. It is safe to call it twice.',
       inputSchema: { rentalId },
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     },

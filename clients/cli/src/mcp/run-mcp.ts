@@ -9,12 +9,12 @@ import { Spending } from './spending.js';
 
 const INSTRUCTIONS = [
   'Rents GPU machines by the second from a prepaid wallet. Amounts are US cents.',
-  'To rent: offers, then quote, which tells what it costs at worst, then rent with the quoteId within a minute.',
-  'Then ssh_command, which waits for the machine and gives the command line that enters it.',
-  'Billing begins when the machine can be entered and ends with stop: always stop what is not used any more.',
-  'To let one live longer: quote_extension, which tells the worst case, then extend with the extensionId.',
-  'Machines go on, and cost, when this conversation ends: list shows them.',
-  'Machines that somebody else opened are shown, and are theirs to end.',
+  'To rent: offers, then quote, which shows the maximum cost, then rent with the quoteId within a minute.',
+  'Then ssh_command, which waits for the machine and returns the command line that logs in to it.',
+  'Billing starts when the machine is ready and ends with stop: always stop what you no longer need.',
+  'To keep one longer: quote_extension, which shows the maximum cost, then extend with the extensionId.',
+  'Machines keep running and costing money when this conversation ends: list shows them.',
+  'You see machines that somebody else opened, but only they can stop them.',
 ].join(' ');
 
 /**

@@ -64,10 +64,10 @@ export class Spending {
     if (key && key.spendCapCents !== null) return;
     const what = key
       ? `The API key “${key.name}” has no spending cap`
-      : 'This is a session, and no API key with a cap';
+      : 'This is a session, not an API key with a cap';
     throw new ToolRefusal(
       'no_spending_cap',
-      `${what}: nothing is rented or extended by it. Ask the user for a key with a cap, made by: gpu keys create agent --agent --spend-cap 20 --days 30. Or let them start this server with --allow-uncapped.`,
+      `${what}, so it can’t rent or extend. Ask the user for a key with a cap, created with: gpu keys create agent --agent --spend-cap 20 --days 30. Or let them start this server with --allow-uncapped.`,
     );
   }
 
@@ -89,7 +89,7 @@ export class Spending {
     await this.#client.rentals.get(rentalId, call);
     throw new ToolRefusal(
       'not_opened_here',
-      `This conversation did not open ${rentalId}, so it neither ends nor limits it. Ask the user to: gpu stop ${rentalId}. With a key of its own this server also ends what it opened in conversations of before: gpu keys create agent --agent`,
+      `This conversation did not open ${rentalId}, so it can’t stop or limit it. Ask the user to run: gpu stop ${rentalId}. With its own key, this server can also stop what it opened in earlier conversations: gpu keys create agent --agent`,
     );
   }
 
@@ -104,7 +104,7 @@ export class Spending {
     if (quote) return quote;
     throw new ToolRefusal(
       'unknown_quote',
-      `This server has told no quote ${quoteId}. Call quote first: it tells the worst case, and the quoteId to rent by.`,
+      `This server has given no quote ${quoteId}. Call quote first: it returns the maximum cost and the quoteId to rent with.`,
     );
   }
 
@@ -133,7 +133,7 @@ export class Spending {
     if (extension && extension.expiresAtMs > Date.now()) return extension;
     throw new ToolRefusal(
       'unknown_extension',
-      `This server has told no extension ${id} within the last minute. Call quote_extension first: it tells the worst case.`,
+      `This server has given no extension ${id} within the last minute. Call quote_extension first: it returns the maximum cost.`,
     );
   }
 }
@@ -166,7 +166,7 @@ export function worstCaseOf(rental: Rental, change: ChangeRental): number {
   const runningAt = hours === undefined ? rental.runningAt : new Date(0).toISOString();
   const autoStopAt = hours === undefined ? rental.autoStopAt : new Date(hours * 3_600_000).toISOString();
   const cents = worstCaseCents({ pricePerHourCents, runningAt, autoStopAt, maxSpendCents });
-  if (cents === null) throw new ToolRefusal('no_limit', 'Name maxSpendCents or autoStopAfterHours, or both.');
+  if (cents === null) throw new ToolRefusal('no_limit', 'Set maxSpendCents or autoStopAfterHours, or both.');
   // What was used is never given back.
   return Math.max(totalChargedCents, cents);
 }

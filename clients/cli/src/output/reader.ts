@@ -49,8 +49,8 @@ export class Reader {
       isLeft: code === 'EPIPE',
       failure: new Failure(
         'fault',
-        `What this command prints could not be written: ${why}.`,
-        'Print it elsewhere, and try again.',
+        `The output could not be written: ${why}.`,
+        'Send it elsewhere, and try again.',
         { cause: error },
       ),
     };

@@ -32,7 +32,7 @@ export async function findRental(
     throw new Failure(
       'notFound',
       `${among} "${given}".`,
-      'Name its whole id. See your rentals with: gpu ls --all',
+      'Use its full id. See your rentals with: gpu ls --all',
     );
   }
   return onlyOf(cli, found, verb);
@@ -45,20 +45,20 @@ function isMeant({ id, name }: Rental, given: string): boolean {
 async function onlyOf(cli: Cli, rentals: readonly Rental[], verb: string): Promise<Rental> {
   const [first, ...others] = rentals;
   if (!first) {
-    throw new Failure('notFound', 'You have no machine now.', 'Rent one with: gpu rent');
+    throw new Failure('notFound', 'You have no machines now.', 'Rent one with: gpu rent');
   }
   if (others.length === 0) return first;
   if (!cli.asking.canAsk || cli.out.isJson) {
     const names = rentals
       .map((rental) => `${shortId(rental.id)} (${rental.name ?? gpusOf(rental)})`)
       .join(', ');
-    throw usageFailure('Several of your machines may be meant.', `Name one of them: ${names}`);
+    throw usageFailure('You have more than one machine.', `Name one of them: ${names}`);
   }
   const id = await cli.asking.choice(
     {
       message: `Which machine do you want to ${verb}?`,
       otherwise: 'Name the machine.',
-      givenUp: 'Nothing was done.',
+      givenUp: 'Nothing was changed.',
     },
     rentals.map((rental) => ({
       value: rental.id,

@@ -70,11 +70,7 @@ export async function runAtTerminal(
     return code;
   } catch (error) {
     if (!isMissingProgram(error)) throw error;
-    throw new Failure(
-      'usage',
-      `There is no ${program} on this machine.`,
-      'Install OpenSSH, and run it again.',
-    );
+    throw new Failure('usage', `There is no ${program} on this computer.`, 'Install OpenSSH, and try again.');
   }
 }
 
@@ -84,7 +80,7 @@ function reachable(rental: Rental): Reachable {
     const why = whyEnded(rental);
     throw new Failure(
       'notFound',
-      `${nameOf(rental)} does not run any more${why === undefined ? '' : `: ${why}`}.`,
+      `${nameOf(rental)} is no longer running${why === undefined ? '' : `: ${why}`}.`,
       'See your machines with: gpu ls. Rent another one with: gpu rent',
     );
   }
@@ -120,6 +116,6 @@ function quoted(path: string): string {
 async function explainFailedLogin(cli: Cli, connection: Connection): Promise<void> {
   await checkHostKey(cli, connection);
   cli.out.note(
-    'If you were not let in: name a key that the machine knows with --identity. Machines know the keys that were stored (gpu keys ssh) when they were rented.',
+    'If you could not log in: use --identity with a key that the machine knows. Machines know the keys that were stored (gpu keys ssh) when you rented them.',
   );
 }

@@ -18,7 +18,7 @@ export async function ensureIdentity(cli: Cli): Promise<string> {
   await makePair(cli, file);
   const made = readPublicHalf(file);
   if (made === undefined)
-    throw new Failure('fault', `No key could be made at ${file}.`, 'See who may write there.');
+    throw new Failure('fault', `Could not create a key at ${file}.`, 'Check the permissions there.');
   return made;
 }
 
@@ -34,16 +34,12 @@ async function makePair(cli: Cli, file: string): Promise<void> {
   try {
     const args = ['-q', '-t', 'ed25519', '-N', '', '-C', 'gpu-rental', '-f', draft];
     const { code, stderr } = await cli.surroundings.run('ssh-keygen', args, { limitMs: 30_000 });
-    if (code !== 0) throw new Failure('fault', `ssh-keygen made no key: ${stderr.trim()}`);
+    if (code !== 0) throw new Failure('fault', `ssh-keygen created no key: ${stderr.trim()}`);
     linkUnlessThere(`${draft}.pub`, `${file}.pub`);
     linkUnlessThere(draft, file);
   } catch (error) {
     if (!isMissingProgram(error)) throw error;
-    throw new Failure(
-      'usage',
-      'There is no ssh-keygen on this machine.',
-      'Install OpenSSH, and run it again.',
-    );
+    throw new Failure('usage', 'There is no ssh-keygen on this computer.', 'Install OpenSSH, and try again.');
   } finally {
     for (const left of [draft, `${draft}.pub`]) rmSync(left, { force: true });
   }

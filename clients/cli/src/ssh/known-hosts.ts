@@ -39,8 +39,8 @@ export function checkReachable(machine: Reachable): Reachable {
   if (odd.length === 0) return machine;
   throw new Failure(
     'hostKey',
-    `The service told ${odd.map(plain).join(' and ')}, which no machine has, so you are not connected.`,
-    'Something else may answer in its place: check --url.',
+    `The service returned ${odd.map(plain).join(' and ')}, which no machine has, so we did not connect.`,
+    'Something else may be answering in its place: check --url.',
   );
 }
 
@@ -87,7 +87,7 @@ function silent({ host, port, rental }: Reachable): Failure {
   return new Failure(
     'network',
     `${nameOf(rental)} does not answer at ${host} port ${port}.`,
-    'See whether it still runs: gpu show. Your network may also forbid this port.',
+    'Check whether it still runs: gpu show. Your network may also block this port.',
   );
 }
 
@@ -95,8 +95,8 @@ function changed({ rental, hostKeyFingerprint }: Reachable, shown: readonly Host
   const others = [...new Set(shown.map(({ key }) => fingerprintOf(key)))].join(', ');
   return new Failure(
     'hostKey',
-    `${nameOf(rental)} shows another host key than when it came up, so you are not connected. Expected: ${hostKeyFingerprint}. Shown: ${others}`,
-    'Somebody may sit between you and the machine, or its system was installed anew. Send nothing secret. If you did not do this yourself, end it and rent another one: gpu stop',
+    `${nameOf(rental)} has another host key than when it started, so we did not connect. Expected: ${hostKeyFingerprint}. Shown: ${others}`,
+    'Someone may be between you and the machine, or its system was reinstalled. Send nothing secret. If you did not reinstall it, stop it and rent another one: gpu stop',
   );
 }
 
@@ -114,8 +114,8 @@ async function scan(cli: Cli, { host, port }: Reachable): Promise<HostKey[]> {
     if (!isMissingProgram(error)) throw error;
     throw new Failure(
       'usage',
-      'There is no ssh-keyscan on this machine.',
-      'Install OpenSSH, and run it again.',
+      'There is no ssh-keyscan on this computer.',
+      'Install OpenSSH, and try again.',
     );
   }
 }

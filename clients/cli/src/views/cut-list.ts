@@ -11,7 +11,7 @@ export interface CutList<Row> {
 export function cutRows<Row>(all: readonly Row[], limit: number): CutList<Row> {
   const total = all.length;
   if (total <= limit) return { rows: all, words: [], more: {} };
-  const words = [`${limit} of ${total} shown; all of them: --limit ${total}`];
+  const words = [`${limit} of ${total} shown. To see all: --limit ${total}`];
   return { rows: all.slice(0, limit), words, more: { hasMore: true, total } };
 }
 
@@ -26,7 +26,7 @@ export async function readCut<Row>(
 /** The same, of rows that were read up to one more than are shown. */
 export function cutFirst<Row>(found: readonly Row[], limit: number): CutList<Row> {
   if (found.length <= limit) return { rows: found, words: [], more: {} };
-  const words = [`The first ${limit} shown; more with: --limit ${2 * limit}`];
+  const words = [`The first ${limit} shown. To see more: --limit ${2 * limit}`];
   return { rows: found.slice(0, limit), words, more: { hasMore: true } };
 }
 

@@ -9,7 +9,7 @@ export function quoteFacts(quote: Quote): readonly (readonly [string, string | n
     ['Machine', machineWords(listing)],
     ['Price', `${usd(quote.pricePerHourCents)} an hour, billed by the second`],
     ['At most', worstCase(quote)],
-    ['Held now', `${usd(quote.holdCents)}, which pays the first hour`],
+    ['Held now', `${usd(quote.holdCents)}, for the first hour`],
     ['Left after', quote.missingCents > 0 ? null : leftWords(quote)],
     ['Ready in', expectedReadySeconds === null ? null : readyWords(expectedReadySeconds)],
     ['Missing', quote.missingCents > 0 ? `${usd(quote.missingCents)} in your wallet` : null],
@@ -18,8 +18,8 @@ export function quoteFacts(quote: Quote): readonly (readonly [string, string | n
 
 /** What a rental by this quote costs at worst. */
 export function worstCase({ worstCaseCents }: Pick<Quote, 'worstCaseCents'>): string {
-  if (worstCaseCents !== null) return `${usd(worstCaseCents)}: then it is stopped`;
-  return 'all that is in your wallet: it has no limit (--hours or --max-spend sets one)';
+  if (worstCaseCents !== null) return `${usd(worstCaseCents)}, then it stops`;
+  return 'your whole balance: it has no limit (set one with --hours or --max-spend)';
 }
 
 export function machineWords({ gpuCount, model, vramGb, region }: Omit<Listing, 'reliability'>): string {
@@ -27,9 +27,9 @@ export function machineWords({ gpuCount, model, vramGb, region }: Omit<Listing, 
 }
 
 function readyWords({ p50, p90 }: NonNullable<Quote['expectedReadySeconds']>): string {
-  return p50 === p90 ? `about ${duration(p50)}` : `${duration(p50)}, seldom more than ${duration(p90)}`;
+  return p50 === p90 ? `about ${duration(p50)}` : `${duration(p50)}, rarely more than ${duration(p90)}`;
 }
 
 function leftWords({ walletAfterCents, runwaySecondsAfter }: Quote): string {
-  return `${usd(walletAfterCents)}; all of it lasts ${duration(runwaySecondsAfter)}`;
+  return `${usd(walletAfterCents)}, which lasts ${duration(runwaySecondsAfter)}`;
 }

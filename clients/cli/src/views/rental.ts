@@ -62,9 +62,9 @@ export function runsFor(rental: Pick<Rental, 'runningAt' | 'stoppedAt'>, nowMs: 
 
 const reasons: Readonly<Record<string, string>> = {
   user: 'you stopped it',
-  auto_stop: 'its time was over',
-  spend_limit: 'its spending limit was reached',
-  balance_exhausted: 'the money was over',
+  auto_stop: 'it reached its time limit',
+  spend_limit: 'it reached its spending limit',
+  balance_exhausted: 'your balance ran out',
   pod_lost: 'the machine was lost',
   operator: 'the service stopped it',
 };
@@ -87,13 +87,13 @@ export function limitsOf({
     ...(autoStopAt === null ? [] : [`at ${localTime(autoStopAt)}`]),
     ...(maxSpendCents === null ? [] : [`when it has cost ${usd(maxSpendCents)}`]),
   ];
-  return limits.length === 0 ? 'when you stop it, or the money is over' : limits.join(', or ');
+  return limits.length === 0 ? 'when you stop it or your balance runs out' : limits.join(', or ');
 }
 
 const warnings: Readonly<Record<string, string>> = {
-  no_ssh_key: 'It holds no SSH key: nobody can enter it.',
-  ssh_unreachable: 'Its SSH does not answer now.',
-  host_key_changed: 'It shows another host key than at its start.',
+  no_ssh_key: 'It has no SSH key, so nobody can log in.',
+  ssh_unreachable: 'SSH does not answer now.',
+  host_key_changed: 'Its host key has changed since it started.',
 };
 
 export function warningWords(warning: string): string {

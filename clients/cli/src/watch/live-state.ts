@@ -156,30 +156,30 @@ function byStart(a: Row, b: Row): number {
 const eventWords: Readonly<Record<string, string>> = {
   'rental.created': 'was rented',
   'rental.machine_found': 'has a machine',
-  'rental.ssh_answered': 'answers by SSH',
-  'rental.running': 'is ready, and billed from now on',
+  'rental.ssh_answered': 'answers over SSH',
+  'rental.running': 'is ready, and billing starts',
   'rental.changed': 'was changed',
   'rental.stopping': 'is being stopped',
   'rental.stopped': 'was stopped',
-  'rental.failed': 'did not come up; nothing was charged',
-  'wallet.low': 'The money lasts for less than an hour: gpu pay',
-  'wallet.exhausted': 'The money is over',
-  'wallet.credited': 'Money has come in',
+  'rental.failed': 'did not start; you were not charged',
+  'wallet.low': 'Your balance lasts less than an hour: gpu pay',
+  'wallet.exhausted': 'Your balance ran out',
+  'wallet.credited': 'Money was added',
   'topup.succeeded': 'A payment has succeeded',
   'topup.failed': 'A payment has failed',
   'topup.reversed': 'A payment was refunded, or your bank took it back: gpu invoices',
-  'topup.reinstated': 'A payment that was taken back stands again',
-  'auto_topup.switched_off': 'Automatic top-ups were switched off',
-  'invoice.opened': 'An invoice is to be paid: gpu invoices',
+  'topup.reinstated': 'A payment that was taken back was reinstated',
+  'auto_topup.switched_off': 'Automatic top-ups were turned off',
+  'invoice.opened': 'You have an invoice to pay: gpu invoices',
   'invoice.paid': 'An invoice was paid',
 };
 
 const warningWords: Readonly<Record<string, string>> = {
-  ssh_unreachable: 'does not answer by SSH',
-  host_key_changed: 'shows another host key',
-  auto_stop_near: 'ends soon: its time is over',
-  spend_limit_near: 'ends soon: its spending limit is near',
-  upstream_end_near: 'ends soon: its provider takes it back',
+  ssh_unreachable: 'does not answer over SSH',
+  host_key_changed: 'has another host key',
+  auto_stop_near: 'stops soon: it is near its time limit',
+  spend_limit_near: 'stops soon: it is near its spending limit',
+  upstream_end_near: 'stops soon: its provider takes it back',
 };
 
 /** An event as a line for people; undefined for those that nobody waits for. */
@@ -189,7 +189,7 @@ export function sentenceOf({ type, entityId, data }: Event): string | undefined 
     return `${shortId(entityId)} ${warningWords[warning] ?? warning}`;
   }
   if (type === 'budget.reached')
-    return `${String(data['percent'])} % of the month's budget are spent: gpu budget`;
+    return `You have spent ${String(data['percent'])}% of the month's budget: gpu budget`;
   const words = eventWords[type];
   if (words === undefined) return undefined;
   return type.startsWith('rental.') ? `${shortId(entityId)} ${words}` : words;

@@ -23,9 +23,9 @@ export function viewOf(all: Seen, news: readonly string[], { width, height }: Si
     walletLine(seen, last, paint),
     '',
     ...(seen.rows.length === 0
-      ? ['No machine runs. Rent one: gpu rent']
+      ? ['No machines running. Rent one: gpu rent']
       : table(columnsOf(seen, paint), seen.rows, last, (title) => paint('dim', title))),
-    ...(total <= fitting ? [] : [cut(`${fitting} of ${total} shown; all of them: gpu ls`, last)]),
+    ...(total <= fitting ? [] : [cut(`${fitting} of ${total} shown. To see all: gpu ls`, last)]),
     '',
     ...news.map((line) => cut(line, last)),
     ...(news.length === 0 ? [] : ['']),
@@ -34,9 +34,9 @@ export function viewOf(all: Seen, news: readonly string[], { width, height }: Si
 }
 
 const connectionWords: Readonly<Record<Seen['connection'], string>> = {
-  connecting: 'Connecting. q ends it.',
-  live: 'Live. q ends it; your machines go on.',
-  cut: 'No connection: trying again. q ends it.',
+  connecting: 'Connecting. Press q to quit.',
+  live: 'Live. Press q to quit; your machines keep running.',
+  cut: 'No connection, trying again. Press q to quit.',
 };
 
 function walletLine(

@@ -15,7 +15,7 @@ export function useEndSession() {
   return useMutation({ mutationFn: (id: string) => api.auth.sessions.delete(id), onSettled: again });
 }
 
-/** Ends all sessions but this one. */
+/** Ends all other sessions. */
 export function useEndOtherSessions() {
   const again = useReadAgain();
   return useMutation({ mutationFn: () => api.auth.sessions.endOthers(), onSettled: again });

@@ -3,6 +3,6 @@ import { texts } from './texts.js';
 /** What is shown once. */
 export const onceTexts = texts({
   done: 'Done',
-  notSaved: 'It is not saved yet',
-  closeAnyway: 'Close without it',
+  notSaved: 'You have not saved it yet',
+  closeAnyway: 'Close anyway',
 });

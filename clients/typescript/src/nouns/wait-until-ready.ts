@@ -68,7 +68,7 @@ export async function waitUntilReady(looks: Looks, id: string, options: WaitOpti
       if (rental.status === 'running') return rental;
       if (rental.status !== 'provisioning') throw ended(rental);
       if (Date.now() >= endsAt) {
-        const message = `Rental ${id} is not ready after ${Math.round(timeoutMs / 1_000)} s. It goes on: look again, or stop it.`;
+        const message = `Rental ${id} is not ready after ${Math.round(timeoutMs / 1_000)} s. It is still starting: check again, or stop it.`;
         throw new RentalNotReadyError(message, rental, true);
       }
       await nudge.wait(endsAt - Date.now());
@@ -106,7 +106,7 @@ class Gaps {
 
 function ended(rental: Rental): RentalNotReadyError {
   const why = rental.failure?.message ?? rental.error ?? rental.stopReason ?? rental.status;
-  return new RentalNotReadyError(`Rental ${rental.id} did not come up: ${why}`, rental, false);
+  return new RentalNotReadyError(`Rental ${rental.id} did not start: ${why}`, rental, false);
 }
 
 /** Follows the stream beside the wait, and ends its pauses early. */

@@ -110,7 +110,7 @@ describe('the circuit of an upstream', () => {
     assert.ok(!(await isForSale()));
     assert.equal((await listProviders(database.db))[0]?.out_reason, 'no_funds');
     const notices = await database.db('operator_notices').select('subject');
-    assert.deepEqual(notices, [{ subject: 'The account at the upstream lab has no money left' }]);
+    assert.deepEqual(notices, [{ subject: 'Our account at lab is out of money' }]);
   });
 
   it('stays closed when one request is refused for what it says (422), or an offer is sold out', async () => {

@@ -98,7 +98,7 @@ describe('mails of notices (decision 103)', () => {
     await tell('rental_balance_exhausted');
     const [mail, ...more] = await mails();
     assert.deepEqual(more, []);
-    assert.equal(mail?.subject, '100 machines of yours were stopped: your balance is used up');
+    assert.equal(mail?.subject, 'Your balance ran out, so we stopped 100 of your machines');
     assert.equal(mail.unsubscribe_url, null);
     assert.deepEqual(await due(), ['rental_lost']);
     await tell('rental_lost');
@@ -114,7 +114,7 @@ describe('mails of notices (decision 103)', () => {
     await tell('rental_lost');
     assert.deepEqual(
       (await mails()).map(({ subject }) => subject),
-      ['20 machines of yours were lost'],
+      ['We lost 20 of your machines'],
     );
   });
 
@@ -141,7 +141,7 @@ describe('mails of notices (decision 103)', () => {
     await second;
     assert.deepEqual(
       (await mails()).map(({ subject }) => subject),
-      ['first', 'A machine of yours was lost'],
+      ['first', 'We lost your machine'],
     );
   });
 
@@ -165,7 +165,7 @@ describe('mails of notices (decision 103)', () => {
     await tell('rental_lost');
     assert.deepEqual(
       (await mails()).map(({ subject }) => subject),
-      ['A machine of yours was not provided'],
+      ['We could not provide your machine'],
     );
     const told = await db('user_notices')
       .where({ user_id: user.id })
@@ -183,8 +183,8 @@ describe('mails of notices (decision 103)', () => {
     const [mail] = await mails();
     const url = mail?.unsubscribe_url ?? '';
     assert.ok(url.startsWith(`${publicUrl}/v1/notices/unsubscribe?token=${user.id}.rental_lost.`), url);
-    assert.ok(mail?.body?.endsWith(`Switch such mails off: ${url}`));
-    assert.ok(mail?.html?.includes(`<a href="${url}">Switch such mails off</a>`));
+    assert.ok(mail?.body?.endsWith(`Turn off these emails: ${url}`));
+    assert.ok(mail?.html?.includes(`<a href="${url}">Turn off these emails</a>`));
   });
 
   it('wipe both parts of a code, by a worker of the release before as well', async () => {

@@ -4,7 +4,7 @@ import { ApiClient } from '../../../support/http/api.js';
 import { GpuUser, type Ran, type RunOptions } from './gpu.js';
 
 /** What somebody types who is asked for a mailed code. */
-export const mailedCode = { 'The six digits of the code': '123456' };
+export const mailedCode = { 'Six-digit code': '123456' };
 
 let people = 0;
 

@@ -34,7 +34,7 @@ export const addKeys: AddCommand = (program, act) => {
   const keys = program
     .command('keys')
     .summary('keys for programs, and your SSH keys')
-    .description('The API keys of your account. What is changed here asks for a mailed code.')
+    .description('The API keys of your account. Changes ask for a code that we email you.')
     .action(
       act(async (cli) => {
         await list(cli);
@@ -43,17 +43,17 @@ export const addKeys: AddCommand = (program, act) => {
     );
   keys
     .command('create')
-    .argument('<name>', 'by which you know it')
-    .description('Make a key for a program. It is shown once.')
-    .option('--scopes <scopes>', `what it may do, with commas between: ${allScopes.join(',')}`, scopes, [
+    .argument('<name>', 'a name for it')
+    .description('Create a key for a program. It is shown only once.')
+    .option('--scopes <scopes>', `what it may do, separated by commas: ${allScopes.join(',')}`, scopes, [
       ...allScopes,
     ])
-    .option('--days <number>', 'how long it is valid; 90 unless told', wholeNumber(1, 365))
-    .option('--agent', 'for an agent: it ends only machines that it opened, and has a cap and an end')
-    .option('--spend-cap <dollars>', 'what its machines may cost in all', dollars)
+    .option('--days <number>', 'how long it is valid (default: 90)', wholeNumber(1, 365))
+    .option('--agent', 'for an agent: it can stop only machines that it opened, and has a cap and an expiry')
+    .option('--spend-cap <dollars>', 'how much its machines may cost in total', dollars)
     .option(
       '--from <addresses>',
-      'from where alone it may be used, such as 203.0.113.0/24; may be repeated',
+      'the only addresses it may be used from, such as 203.0.113.0/24; repeatable',
       collect,
     )
     .action(
@@ -64,13 +64,13 @@ export const addKeys: AddCommand = (program, act) => {
     );
   keys
     .command('change')
-    .argument('<key>', 'its id, or its name')
+    .argument('<key>', 'its id or name')
     .description('Change the name or the limits of a key.')
-    .option('--name <name>', 'another name')
-    .option('--spend-cap <dollars>', 'what its machines may cost in all', dollars)
-    .option('--no-cap', 'without a cap')
-    .option('--from <addresses>', 'from where alone it may be used; may be repeated', collect)
-    .option('--anywhere', 'it may be used from anywhere')
+    .option('--name <name>', 'a new name')
+    .option('--spend-cap <dollars>', 'how much its machines may cost in total', dollars)
+    .option('--no-cap', 'remove the cap')
+    .option('--from <addresses>', 'the only addresses it may be used from; repeatable', collect)
+    .option('--anywhere', 'allow it from anywhere')
     .action(
       act(async (cli, key: string, options: ChangeOptions & { cap: boolean }) => {
         await change(cli, key, { ...options, noSpendCap: !options.cap });
@@ -79,9 +79,9 @@ export const addKeys: AddCommand = (program, act) => {
     );
   keys
     .command('revoke')
-    .argument('<key>', 'its id, or its name')
-    .description('Make a key useless, at once.')
-    .option('--stop-machines', 'end the machines that were rented with it as well')
+    .argument('<key>', 'its id or name')
+    .description('Revoke a key, at once.')
+    .option('--stop-machines', 'also stop the machines that it rented')
     .action(
       act(async (cli, key: string, { stopMachines = false }: { stopMachines?: boolean }) => {
         await revoke(cli, key, stopMachines);
@@ -95,12 +95,12 @@ function scopes(text: string): ApiKeyScope[] {
   const words = text.split(',').map((word) => word.trim());
   const known = allScopes.filter((scope) => words.includes(scope));
   if (known.length === words.length) return known;
-  throw usageFailure(`--scopes takes ${allScopes.join(', ')}, with commas between.`);
+  throw usageFailure(`--scopes takes ${allScopes.join(', ')}, separated by commas.`);
 }
 
 async function list(cli: Cli): Promise<void> {
   const { out } = cli;
-  const apiKeys = await askOrSession(cli, 'API keys are listed by a sign-in only.', (client) =>
+  const apiKeys = await askOrSession(cli, 'An API key can’t list keys: sign in.', (client) =>
     client.apiKeys.list({ pageSize: 200 }).toArray(),
   );
   const nowMs = cli.surroundings.now();
@@ -123,7 +123,7 @@ async function list(cli: Cli): Promise<void> {
       ? ['You have no API keys.']
       : [
           ...out.table(columns, apiKeys),
-          ...(apiKeys.some(({ id }) => id === own) ? ['', '* is the key of this machine.'] : []),
+          ...(apiKeys.some(({ id }) => id === own) ? ['', '* is this computer’s key.'] : []),
         ],
   );
 }
@@ -144,17 +144,18 @@ async function agentLimits(
   { days, spendCap }: Pick<CreateOptions, 'days' | 'spendCap'>,
 ): Promise<{ days: number; spendCap: number }> {
   const otherwise = 'Name both: --spend-cap 20 --days 30';
-  const givenUp = 'No key was made.';
+  const givenUp = 'No key was created.';
   const cap = await (spendCap ??
     asking
-      .line({ message: 'What may its machines cost in all, in dollars?', otherwise, givenUp }, (text) =>
-        centsOf(text) === undefined ? 'An amount such as 20 or 12.50.' : undefined,
+      .line(
+        { message: 'How much may its machines cost in total, in dollars?', otherwise, givenUp },
+        (text) => (centsOf(text) === undefined ? 'Enter an amount such as 20 or 12.50.' : undefined),
       )
       .then((text) => centsOf(text) ?? 0));
   const validDays = await (days ??
     asking
-      .line({ message: 'For how many days is it valid?', otherwise, givenUp }, (text) =>
-        /^[1-9]\d{0,2}$/.test(text) && Number(text) <= 365 ? undefined : 'A number from 1 to 365.',
+      .line({ message: 'How many days is it valid?', otherwise, givenUp }, (text) =>
+        /^[1-9]\d{0,2}$/.test(text) && Number(text) <= 365 ? undefined : 'Enter a number from 1 to 365.',
       )
       .then(Number));
   return { days: validDays, spendCap: cap };
@@ -175,18 +176,18 @@ async function create(
     ...(spendCap !== undefined && { spendCapCents: spendCap }),
     ...(from !== undefined && { allowedCidrs: [...from] }),
   };
-  const made = await withSession(cli, 'A key is made by a sign-in only.', (client) =>
+  const made = await withSession(cli, 'An API key can’t create keys: sign in.', (client) =>
     cli.commit(
       () => client.apiKeys.create(body),
       {
         details: { name, outcome: 'unknown' },
-        message: `The service did not say whether it made the key "${name}".`,
-        next: 'Look with: gpu keys. One that you never saw is of no use: gpu keys revoke',
+        message: `The service did not confirm whether it created the key "${name}".`,
+        next: 'Check with: gpu keys. If it is there, you can’t see it again: revoke it with gpu keys revoke',
       },
       ({ id }) => ({
         details: { keyId: id },
-        message: `The key "${name}" (${id}) was made all the same, and is not shown again.`,
-        next: `Make it useless, and make another: gpu keys revoke ${id}`,
+        message: `The key "${name}" (${id}) was created anyway, and can’t be shown again.`,
+        next: `Revoke it, then create another: gpu keys revoke ${id}`,
       }),
     ),
   );
@@ -195,8 +196,8 @@ async function create(
     '',
     ...out.facts(factsOf(made)),
     '',
-    ...out.text('Keep it: it is not shown again.'),
-    ...out.text('gpu takes it from GPU_API_KEY. Other programs send it as: Authorization: Bearer'),
+    ...out.text('Save it now: it is not shown again.'),
+    ...out.text('gpu reads it from GPU_API_KEY. Other programs send it as: Authorization: Bearer'),
   ]);
 }
 
@@ -216,7 +217,7 @@ export function factsOf({
   return [
     ['Name', name],
     ['May', scopes.join(', ')],
-    ['Ends', ends === 'own' ? 'only machines that it opened' : null],
+    ['Ends', ends === 'own' ? 'only its own machines' : null],
     ['Cap', spendCapCents === null ? 'none' : `${usd(spendCapCents)}${used}`],
     ['From', allowedCidrs === null ? 'anywhere' : allowedCidrs.join(', ')],
     ['Until', localDate(expiresAt)],
@@ -225,9 +226,8 @@ export function factsOf({
 
 async function change(cli: Cli, given: string, options: ChangeOptions): Promise<void> {
   const body = changeOf(options);
-  if (Object.keys(body).length === 0)
-    throw usageFailure('It is not said what to change.', 'Such as: --spend-cap 50');
-  const changed = await withSession(cli, 'A key is changed by a sign-in only.', async (client) => {
+  if (Object.keys(body).length === 0) throw usageFailure('Say what to change.', 'Such as: --spend-cap 50');
+  const changed = await withSession(cli, 'An API key can’t change keys: sign in.', async (client) => {
     const { id } = keyMeant(await client.apiKeys.list().toArray(), given);
     return client.apiKeys.change(id, body);
   });
@@ -239,8 +239,8 @@ async function change(cli: Cli, given: string, options: ChangeOptions): Promise<
 }
 
 function changeOf({ name, spendCap, noSpendCap = false, from, anywhere = false }: ChangeOptions) {
-  const spendCapCents = oneOf('Say one of --spend-cap and --no-cap.', spendCap, noSpendCap);
-  const allowedCidrs = oneOf('Say one of --from and --anywhere.', from && [...from], anywhere);
+  const spendCapCents = oneOf('Use either --spend-cap or --no-cap.', spendCap, noSpendCap);
+  const allowedCidrs = oneOf('Use either --from or --anywhere.', from && [...from], anywhere);
   return {
     ...(name !== undefined && { name }),
     ...(spendCapCents !== undefined && { spendCapCents }),
@@ -258,19 +258,19 @@ function oneOf<T>(contradiction: string, limit: T | undefined, without: boolean)
 /** A cap can't be less than what is gone already. */
 function capWords({ spendCapCents }: ApiKey, { spendCap }: ChangeOptions): string[] {
   if (spendCap === undefined || spendCapCents === spendCap) return [];
-  return ['', `${usd(spendCap)} is less than what is spent and reserved already: that is its cap now.`];
+  return ['', `${usd(spendCap)} is less than it has already spent and reserved, so its cap is now that sum.`];
 }
 
 async function revoke(cli: Cli, given: string, stopMachines: boolean): Promise<void> {
-  const revoked = await withSession(cli, 'A key is revoked by a sign-in only.', async (client) => {
+  const revoked = await withSession(cli, 'An API key can’t revoke keys: sign in.', async (client) => {
     const keys = await client.apiKeys.list().toArray();
     // Its machines may be stopped later as well.
     const key = keys.find(({ id }) => id === given) ?? keyMeant(keys, given);
-    const about = { details: { keyId: key.id }, next: 'Look with: gpu keys, and gpu ls' };
-    const more = stopMachines ? ', and whether its machines are ending' : '';
+    const about = { details: { keyId: key.id }, next: 'Check with: gpu keys, and gpu ls' };
+    const more = stopMachines ? ', and whether its machines are stopping' : '';
     await cli.commit(
       () => client.apiKeys.revoke(key.id, { stopMachines }),
-      { ...about, message: `The service did not say whether ${key.name} (${key.id}) is revoked${more}.` },
+      { ...about, message: `The service did not confirm whether ${key.name} (${key.id}) is revoked${more}.` },
       () => ({ ...about, message: `${key.name} (${key.id}) is revoked.` }),
     );
     return key;
@@ -278,7 +278,7 @@ async function revoke(cli: Cli, given: string, stopMachines: boolean): Promise<v
   if (revoked.id === cli.store.profile(cli.place)?.keyId) cli.store.forget(cli.place);
   cli.out.result({ id: revoked.id, revoked: true, stopMachines }, () =>
     cli.out.text(
-      `Revoked ${revoked.name}. ${stopMachines ? 'Its machines are ending.' : 'Machines that were rented with it go on: gpu ls'}`,
+      `Revoked ${revoked.name}. ${stopMachines ? 'Its machines are stopping.' : 'Its machines keep running: gpu ls'}`,
     ),
   );
 }
@@ -292,7 +292,7 @@ function keyMeant(keys: readonly ApiKey[], given: string): ApiKey {
   if (others.length > 0)
     throw usageFailure(
       `Several keys are called "${given}".`,
-      `Name how it ends: ${meant.map(({ hint }) => hint).join(', ')}`,
+      `Use its last characters: ${meant.map(({ hint }) => hint).join(', ')}`,
     );
   return first;
 }

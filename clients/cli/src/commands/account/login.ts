@@ -26,12 +26,12 @@ export const addLogin: AddCommand = (program, act) => {
     .command('login')
     .summary('sign in')
     .description(
-      'Sign in with a code that comes by mail. This machine then keeps a key of its own, which expires; the sign-in itself ends.',
+      'Sign in with a code that we email you. This computer then keeps its own key, which expires, and the session ends.',
     )
-    .option('--email <address>', 'where the code is mailed to')
-    .option('--key <key>', 'take this API key instead; - reads it from the standard input')
+    .option('--email <address>', 'where to email the code')
+    .option('--key <key>', 'use this API key instead; - reads it from standard input')
     .option('--days <number>', 'how long the key is valid', wholeNumber(1, 365), 90)
-    .option('--spend-cap <dollars>', 'what may be spent by the key in all', dollars)
+    .option('--spend-cap <dollars>', 'how much the key may spend in total', dollars)
     .action(
       act(async (cli, options: Options) => {
         if (options.key === undefined) await byCode(cli, options);
@@ -44,7 +44,7 @@ export const addLogin: AddCommand = (program, act) => {
 async function byCode(cli: Cli, options: Options): Promise<void> {
   if (!cli.asking.canAsk) {
     throw usageFailure(
-      'A sign-in asks for a mailed code, and this is no terminal.',
+      'To sign in you enter a code that we email you, and this is not a terminal.',
       'A script signs in with a key: set GPU_API_KEY, or pipe it into: gpu login --key -',
     );
   }
@@ -80,8 +80,8 @@ async function keep(
     const { kind, message, next } = explainFailure(error, cli.url, false);
     const isRevoked = await client.apiKeys.revoke(id).then(...both);
     const rest = isRevoked
-      ? 'The key that was made is revoked'
-      : `The key ${id} was made all the same: gpu keys revoke ${id}`;
+      ? 'The new key is revoked'
+      : `The key ${id} was created anyway: gpu keys revoke ${id}`;
     throw new Failure(kind, `${message} ${rest}.`, next, { cause: error, details: { keyId: id } });
   }
 }
@@ -128,8 +128,8 @@ async function byKey(cli: Cli, given: string): Promise<void> {
   const key = (given === '-' ? await readAll(cli) : given).trim();
   if (!/^gpur_[0-9A-Za-z]{36}$/.test(key)) {
     throw usageFailure(
-      'That is no API key.',
-      'A key begins with gpur_ and has 41 characters. Make one with: gpu keys create',
+      'That is not an API key.',
+      'A key starts with gpur_ and has 41 characters. Create one with: gpu keys create',
     );
   }
   const client = cli.open({ apiKey: key });
@@ -178,10 +178,10 @@ function greet({ out, url }: Cli, { email, expiresAt, availableCents, replaced }
 }
 
 function replacedWords({ email, keyId, revoked, profile }: Replaced): string {
-  if (revoked) return 'The key that this machine had before is revoked.';
+  if (revoked) return 'This computer’s previous key is revoked.';
   if (profile !== null)
-    return `${email ?? 'The key of before'} stays signed in here as well: gpu --profile ${profile}. To end that: gpu logout --profile ${profile}`;
-  return `The key that this machine had before (${keyId ?? ''}) could not be revoked. Try again: gpu keys revoke ${keyId ?? ''}`;
+    return `${email ?? 'The previous key'} stays signed in here, too: gpu --profile ${profile}. To sign out: gpu logout --profile ${profile}`;
+  return `We could not revoke this computer’s previous key (${keyId ?? ''}). Try again: gpu keys revoke ${keyId ?? ''}`;
 }
 
 async function readAll(cli: Cli): Promise<string> {
@@ -192,7 +192,7 @@ async function readAll(cli: Cli): Promise<string> {
   for await (const chunk of cli.surroundings.stdin) {
     text += String(chunk);
     if (text.length > 10_000)
-      throw new Failure('usage', 'That is too long for a key.', 'Pipe the key alone in.');
+      throw new Failure('usage', 'That is too long for a key.', 'Pipe in only the key.');
   }
   return text;
 }

@@ -8,11 +8,11 @@ import { localDate } from '../../output/time.js';
 export const addLogout: AddCommand = (program, act) => {
   program
     .command('logout')
-    .summary('forget the key of this machine')
+    .summary('sign out: forget this computer’s key')
     .description(
-      'Forget the key of this machine. With --revoke nobody else can use it either, should it have been copied.',
+      'Forget this computer’s key. With --revoke nobody else can use it either, in case it was copied.',
     )
-    .option('--revoke', 'revoke the key as well; this asks for a mailed code')
+    .option('--revoke', 'also revoke the key; asks for a code that we email you')
     .action(
       act(async (cli, { revoke = false }: { revoke?: boolean }) => {
         await logOut(cli, revoke);
@@ -33,14 +33,14 @@ async function logOut(cli: Cli, revoke: boolean): Promise<void> {
     isSignedIn ? `Signed out of ${url}.` : `You were not signed in at ${url}.`,
     ...(isSignedIn && !revoke && expiresAt !== null
       ? out.text(
-          `The key would have been valid until ${localDate(expiresAt)}. If it may have been copied, revoke it: gpu keys revoke ${keyId ?? ''}`,
+          `The key stays valid until ${localDate(expiresAt)}. If someone may have copied it, revoke it: gpu keys revoke ${keyId ?? ''}`,
         )
       : []),
   ]);
 }
 
 async function revokeKey(cli: Cli, keyId: string): Promise<void> {
-  await withSession(cli, 'A key can be revoked by a sign-in only.', async (client) => {
+  await withSession(cli, 'An API key can’t revoke keys: sign in.', async (client) => {
     try {
       await client.apiKeys.revoke(keyId);
     } catch (error) {

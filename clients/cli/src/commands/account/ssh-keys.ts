@@ -15,8 +15,8 @@ import { localDate } from '../../output/time.js';
 export function addSshKeys(keys: Command, act: Act): void {
   const ssh = keys
     .command('ssh')
-    .summary('the SSH keys that new machines let in')
-    .description('The stored SSH keys: machines that are rented from now on let them in.')
+    .summary('the SSH keys that open new machines')
+    .description('Your stored SSH keys. They open the machines that you rent from now on.')
     .action(
       act(async (cli) => {
         await list(cli);
@@ -25,9 +25,9 @@ export function addSshKeys(keys: Command, act: Act): void {
     );
   ssh
     .command('add')
-    .argument('[file]', 'a public key; ~/.ssh/id_ed25519.pub and its like unless told')
-    .description('Store a public key. This asks for a mailed code.')
-    .option('--name <name>', 'by which you know it')
+    .argument('[file]', 'a public key (default: ~/.ssh/id_ed25519.pub and the like)')
+    .description('Store a public key. Asks for a code that we email you.')
+    .option('--name <name>', 'a name for it')
     .action(
       act(async (cli, file: string | undefined, { name }: { name?: string }) => {
         await add(cli, file, name);
@@ -36,8 +36,8 @@ export function addSshKeys(keys: Command, act: Act): void {
     );
   ssh
     .command('remove')
-    .argument('<key>', 'its id, its name or its fingerprint')
-    .description('Forget a stored key. Machines that run keep it. This asks for a mailed code.')
+    .argument('<key>', 'its id, name or fingerprint')
+    .description('Remove a stored key. Running machines keep it. Asks for a code that we email you.')
     .action(
       act(async (cli, given: string) => {
         await remove(cli, given);
@@ -57,9 +57,9 @@ async function list(cli: Cli): Promise<void> {
   const { out } = cli;
   const sshKeys = await cli.client().sshKeys.list({ signal: cli.signal });
   out.result({ sshKeys }, () => [
-    ...(sshKeys.length === 0 ? ['No SSH key is stored.'] : out.table(columns, sshKeys)),
+    ...(sshKeys.length === 0 ? ['No stored SSH keys.'] : out.table(columns, sshKeys)),
     '',
-    ...out.text('Machines that you rent here also let in the key of this machine: gpu ssh uses it.'),
+    ...out.text('This computer’s own key also opens machines that you rent here: gpu ssh uses it.'),
   ]);
 }
 
@@ -68,17 +68,15 @@ async function add(cli: Cli, given: string | undefined, name: string | undefined
   const publicKey = (readIfThere(file) ?? '').trim();
   if (!/^(ssh-|ecdsa-|sk-)\S+ \S+/.test(publicKey)) {
     throw usageFailure(
-      `${file} is no public key.`,
-      'Name the half that ends in .pub. Make a pair with: ssh-keygen -t ed25519',
+      `${file} is not a public key.`,
+      'Use the file that ends in .pub. Create a pair with: ssh-keygen -t ed25519',
     );
   }
-  const added = await withSession(cli, 'An SSH key is stored by a sign-in only.', (client) =>
+  const added = await withSession(cli, 'An API key can’t store SSH keys: sign in.', (client) =>
     client.sshKeys.add({ name: name ?? nameFor(cli, file), publicKey }),
   );
   cli.out.result(added, () =>
-    cli.out.text(
-      `Stored ${added.name} (${added.fingerprint}). Machines that you rent from now on let it in.`,
-    ),
+    cli.out.text(`Stored ${added.name} (${added.fingerprint}). It opens machines that you rent from now on.`),
   );
 }
 
@@ -88,7 +86,7 @@ function usualKey({ surroundings: { home } }: Cli): string {
   if (found !== undefined) return found;
   throw usageFailure(
     'There is no public key in ~/.ssh.',
-    'Name one, or make a pair with: ssh-keygen -t ed25519',
+    'Name one, or create a pair with: ssh-keygen -t ed25519',
   );
 }
 
@@ -103,8 +101,8 @@ async function remove(cli: Cli, given: string): Promise<void> {
   const [key, ...others] = meant;
   if (!key) throw new Failure('notFound', `No SSH key "${given}" is stored.`, 'See them with: gpu keys ssh');
   if (others.length > 0)
-    throw usageFailure(`Several keys are called "${given}".`, 'Name its id or its fingerprint.');
-  await withSession(cli, 'An SSH key is removed by a sign-in only.', (client) =>
+    throw usageFailure(`Several keys are called "${given}".`, 'Use its id or fingerprint.');
+  await withSession(cli, 'An API key can’t remove SSH keys: sign in.', (client) =>
     client.sshKeys.delete(key.id),
   );
   cli.out.result({ removed: key.id }, () => [`Removed ${key.name}.`]);

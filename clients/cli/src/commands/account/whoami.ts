@@ -8,8 +8,8 @@ import { factsOf } from './keys.js';
 export const addWhoami: AddCommand = (program, act) => {
   program
     .command('whoami')
-    .summary('which account is used, and by which key')
-    .description('Which account and service is used, by which key, and which other sign-ins are kept here.')
+    .summary('your account, and the key in use')
+    .description('Your account, the service, the key in use, and other sign-ins on this computer.')
     .action(
       act(async (cli) => {
         await show(cli);
@@ -26,10 +26,10 @@ async function show(cli: Cli): Promise<void> {
   const { user, apiKey } = me ?? {};
   out.result({ url, profile, by, user: user ?? null, apiKey: apiKey ?? null, others }, () => [
     ...out.facts([
-      ['Account', user?.email ?? 'not told: this key may not read'],
+      ['Account', user?.email ?? 'unknown: this key can’t read it'],
       ['Service', url],
       ['Profile', profile],
-      ['By', by === 'signIn' ? 'the sign-in of this machine' : 'the key in GPU_API_KEY'],
+      ['By', by === 'signIn' ? 'this computer’s sign-in' : 'the key in GPU_API_KEY'],
       ['Key', apiKey?.id],
       ...(apiKey ? factsOf(apiKey) : []),
     ]),

@@ -23,12 +23,12 @@ export const addCp: AddCommand = (program, act) => {
     .usage('[options] <from...> <to>')
     .argument(
       '<paths...>',
-      'what to copy, and last where to; a path on a machine is machine:path, or :path for the only one',
+      'what to copy, then where to; a path on a machine is machine:path, or :path if you have only one',
     )
     .summary('copy files to a machine, or from it')
     .description('Copy files to a machine, or from it, with your own scp: gpu cp -r data :work/')
-    .option('-r, --recursive', 'folders with all that is in them')
-    .option('-i, --identity <file>', 'a private key to enter by, instead of the one that is chosen')
+    .option('-r, --recursive', 'copy folders with everything in them')
+    .option('-i, --identity <file>', 'a private key to use instead of the default')
     .action(
       act(async (cli, paths: string[], { recursive = false, identity }: Options) => {
         const places = paths.map(placeOf);
@@ -75,7 +75,7 @@ function machineOf(places: readonly Place[]): string {
   const [source] = sources;
   if (sources.size === 1 && (source === undefined) !== (target === undefined)) return source ?? target ?? '';
   throw usageFailure(
-    'One side must be here, and the other one on a machine.',
+    'One side must be here and the other on a machine.',
     'Such as: gpu cp data.tar :work/   or: gpu cp :work/result.txt .',
   );
 }

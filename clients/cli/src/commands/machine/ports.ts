@@ -20,12 +20,12 @@ export const addPorts: AddCommand = (program, act) => {
   program
     .command('ports')
     .argument('<port...>', 'a port of the machine, such as 8888, or here:there, such as 8080:80', forwards)
-    .summary('reach ports of a machine from here')
+    .summary('reach a machine’s ports from here')
     .description(
-      'Reach ports of a machine, such as a notebook on 8888, at 127.0.0.1 of this machine. Nobody else can. Ctrl-C ends it.',
+      'Reach a machine’s ports, such as a notebook on 8888, at 127.0.0.1 on this computer. Only you can. Press ctrl-C to end it.',
     )
-    .option('-m, --machine <machine>', 'its id, the end of its id, or its name; without one, the only one')
-    .option('-i, --identity <file>', 'a private key to enter by, instead of the one that is chosen')
+    .option('-m, --machine <machine>', 'its id, the end of its id, or its name (default: your only one)')
+    .option('-i, --identity <file>', 'a private key to use instead of the default')
     .action(
       act(async (cli, ports: readonly Forward[], { machine, identity }: Options) => {
         const connection = await connectionTo(cli, machine, identity);
@@ -53,7 +53,7 @@ export const addPorts: AddCommand = (program, act) => {
 };
 
 /** ssh runs it as soon as the connection stands. */
-const connected = 'LocalCommand=echo "Connected. Ctrl-C ends it." >&2';
+const connected = 'LocalCommand=echo "Connected. Press ctrl-C to end." >&2';
 
 function tell({ out }: Cli, ports: readonly Forward[], machine: string): void {
   const told = ports.map(({ localPort, remotePort }) => ({

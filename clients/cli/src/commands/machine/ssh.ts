@@ -6,13 +6,13 @@ export const addSsh: AddCommand = (program, act) => {
   program
     .command('ssh')
     .usage('[options] [machine] [-- command]')
-    .argument('[machine]', 'its id, the end of its id, or its name; without one, the only one')
-    .argument('[command...]', 'after --: what to run there instead of a shell')
-    .summary('enter a machine')
+    .argument('[machine]', 'its id, the end of its id, or its name (default: your only one)')
+    .argument('[command...]', 'after --: the command to run there instead of a shell')
+    .summary('log in to a machine')
     .description(
-      'Enter a machine with your own ssh, or run a command there. Its host key is checked against the one that the service saw. The exit code is that of ssh.',
+      'Log in to a machine with your own ssh, or run a command there. Its host key is checked against the one that the service saw. The exit code is ssh’s.',
     )
-    .option('-i, --identity <file>', 'a private key to enter by, instead of the one that is chosen')
+    .option('-i, --identity <file>', 'a private key to use instead of the default')
     .action(
       act(async (cli, given: string | undefined, command: string[], { identity }: { identity?: string }) => {
         const { machine, line } = splitAtDashes(cli.dashedArgs, given, command);

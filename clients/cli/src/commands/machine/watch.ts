@@ -14,9 +14,9 @@ const newsKept = 4;
 export const addWatch: AddCommand = (program, act) => {
   program
     .command('watch')
-    .summary('what your machines cost, live')
+    .summary('watch what your machines cost, live')
     .description(
-      'What your machines cost, live, with what happens to them. q or ctrl-C ends it. In a pipe it writes a line for each change; with --json a JSON object for each.',
+      'Watch what your machines cost and what happens to them, live. Press q or ctrl-C to end it. In a pipe it writes one line per change; with --json, one JSON object.',
     )
     .action(
       act(async (cli) => {

@@ -7,8 +7,8 @@ import { duration } from '../../output/time.js';
 export const addBalance: AddCommand = (program, act) => {
   program
     .command('balance')
-    .summary('what is in your wallet, and how long it lasts')
-    .description('What is in your wallet, and how long it lasts.')
+    .summary('your balance, and how long it lasts')
+    .description('Your balance, and how long it lasts.')
     .action(
       act(async (cli) => {
         const { out } = cli;
@@ -19,7 +19,7 @@ export const addBalance: AddCommand = (program, act) => {
             ['Available', usd(balance.availableCents)],
             [
               'Held',
-              balance.reservedCents === 0 ? null : `${usd(balance.reservedCents)} for machines that run`,
+              balance.reservedCents === 0 ? null : `${usd(balance.reservedCents)} for running machines`,
             ],
             ['Your machines cost', burnPerHourCents === 0 ? null : `${usd(burnPerHourCents)} an hour`],
             ['It lasts', runwaySeconds === null ? null : duration(runwaySeconds)],

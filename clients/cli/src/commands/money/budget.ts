@@ -15,8 +15,8 @@ interface SetOptions {
 export const addBudget: AddCommand = (program, act) => {
   const budget = program
     .command('budget')
-    .summary('what machines may cost in a month')
-    .description('What the machines of a month may cost in all, and what they have cost by now.')
+    .summary('how much machines may cost in a month')
+    .description('How much your machines may cost in a month, and how much they have cost so far.')
     .action(
       act(async (cli) => {
         show(cli, await cli.client().wallet.budget({ signal: cli.signal }));
@@ -26,9 +26,9 @@ export const addBudget: AddCommand = (program, act) => {
   budget
     .command('set')
     .argument('<dollars>', 'for each month, such as 50', dollars)
-    .description('Set the budget of a month. This asks for a mailed code.')
-    .option('--hard', 'rent nothing that does not fit')
-    .option('--soft', 'only tell you of it; without both it stays as it is, and is soft at first')
+    .description('Set a monthly budget. Asks for a code that we email you.')
+    .option('--hard', 'refuse rentals that would exceed it')
+    .option('--soft', 'only alert you; without either option it stays as it is (soft at first)')
     .action(
       act(async (cli, monthlyCents: number, options: SetOptions) => {
         await set(cli, monthlyCents, options);
@@ -37,7 +37,7 @@ export const addBudget: AddCommand = (program, act) => {
     );
   budget
     .command('off')
-    .description('Have no budget any more. This asks for a mailed code.')
+    .description('Remove the budget. Asks for a code that we email you.')
     .action(
       act(async (cli) => {
         await save(cli, () => Promise.resolve({ monthlyCents: null }));
@@ -51,14 +51,14 @@ async function set(
   monthlyCents: number,
   { hard = false, soft = false }: SetOptions,
 ): Promise<void> {
-  if (hard && soft) throw usageFailure('Say one of --hard and --soft.');
+  if (hard && soft) throw usageFailure('Use either --hard or --soft.');
   await save(cli, async (before) => ({ monthlyCents, hard: hard || (!soft && (await before()).hard) }));
 }
 
 /** @param bodyFor makes the request; `before` reads what holds until now: a request that leaves `hard` out makes it soft */
 async function save(cli: Cli, bodyFor: (before: () => Promise<Budget>) => Promise<PutBudget>): Promise<void> {
   const { signal } = cli;
-  const saved = await withSession(cli, 'The budget is set by a sign-in only.', async ({ wallet }) =>
+  const saved = await withSession(cli, 'An API key can’t set the budget: sign in.', async ({ wallet }) =>
     wallet.saveBudget(await bodyFor(() => wallet.budget({ signal })), { signal }),
   );
   show(cli, saved);
@@ -73,7 +73,7 @@ function show(cli: Cli, budget: Budget): void {
       ['Ends', localTime(monthEndsAt)],
       ['Budget', monthlyCents === null ? 'none' : `${usd(monthlyCents)}, ${hard ? 'hard' : 'soft'}`],
       ['Spent', usd(spentCents)],
-      ['Reserved', reservedCents === 0 ? usd(0) : `${usd(reservedCents)} for machines that run`],
+      ['Reserved', reservedCents === 0 ? usd(0) : `${usd(reservedCents)} for running machines`],
       ['Left', leftCents === null ? null : usd(leftCents)],
     ]),
     '',
@@ -84,8 +84,8 @@ function show(cli: Cli, budget: Budget): void {
 function effectOf({ monthlyCents, hard, alertPercents }: Budget): string {
   if (monthlyCents === null) return 'Set one with: gpu budget set 50 --hard';
   const shares = alertPercents.length === 0 ? 'it' : `${listed(alertPercents.map(String))} % of it`;
-  const told = `A mail tells you when ${shares} are spent.`;
-  return hard ? `Nothing is rented that does not fit. ${told}` : `${told} Nothing is refused.`;
+  const told = `We email you when you have spent ${shares}.`;
+  return hard ? `We refuse rentals that would exceed it. ${told}` : `${told} We refuse nothing.`;
 }
 
 function listed(words: readonly string[]): string {

@@ -10,7 +10,7 @@ export const addCard: AddCommand = (program, act) => {
   const card = program
     .command('card')
     .summary('your saved card')
-    .description('Your saved card, from which automatic top-ups are paid.')
+    .description('Your saved card, which pays for automatic top-ups.')
     .action(
       act(async (cli) => {
         const saved = await cli.client().card.get({ signal: cli.signal });
@@ -20,12 +20,12 @@ export const addCard: AddCommand = (program, act) => {
     );
   card
     .command('add')
-    .description('Save a card, on the page of your account: no card number passes through this command.')
-    .option('--no-browser', 'only print the address of the page')
+    .description('Save a card on your account’s page: no card number passes through this command.')
+    .option('--no-browser', 'only print the page’s address')
     .action(
       act(async (cli, { browser }: { browser: boolean }) => {
         const url = `${cli.url}/app/billing`;
-        cli.out.note('A card is saved on the page of your account:');
+        cli.out.note('Save your card on this page:');
         if (cli.out.isJson) cli.out.json({ url });
         await openPage(cli, url, browser);
         return undefined;
@@ -34,7 +34,7 @@ export const addCard: AddCommand = (program, act) => {
   card
     .command('remove')
     .description(
-      'Forget the saved card. This asks for a mailed code. Automatic top-ups are switched off by it.',
+      'Remove the saved card. Asks for a code that we email you. This also turns off automatic top-ups.',
     )
     .action(
       act(async (cli) => {
@@ -47,14 +47,14 @@ export const addCard: AddCommand = (program, act) => {
 async function remove(cli: Cli): Promise<void> {
   const saved = await cli.client().card.get({ signal: cli.signal });
   if (saved.pmId === null) throw new Failure('notFound', 'You have no saved card.');
-  const why = `Your card is removed by a sign-in only: ${wordsOf(saved)}`;
+  const why = `An API key can’t remove your card (${wordsOf(saved)}): sign in.`;
   const topups = await withSession(cli, why, async (client) => {
     await client.card.delete();
     return client.autoTopup.get();
   });
   cli.out.result({ removed: true }, () => [
     ...cli.out.text(`Removed: ${wordsOf(saved)}`),
-    ...(topups.disabledReason === 'card_removed' ? cli.out.text('Automatic top-ups are off now.') : []),
+    ...(topups.disabledReason === 'card_removed' ? cli.out.text('Automatic top-ups are now off.') : []),
   ]);
 }
 

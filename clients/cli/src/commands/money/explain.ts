@@ -10,9 +10,9 @@ import { gpusOf, shortId } from '../../views/rental.js';
 export const addExplain: AddCommand = (program, act) => {
   program
     .command('explain')
-    .argument('[entry]', 'the ID that gpu ledger shows; the newest one unless told')
-    .summary('why a cent was charged')
-    .description('Why an entry stands in your ledger, with the sum that gives it.')
+    .argument('[entry]', 'the ID that gpu ledger shows (default: the newest)')
+    .summary('why you were charged')
+    .description('Explain a ledger entry, with its calculation.')
     .action(
       act(async (cli, given: string | undefined) => {
         const client = cli.client();
@@ -35,12 +35,11 @@ async function entryMeant(cli: Cli, client: GpuRental, given: string | undefined
     .toArray(given === undefined ? 1 : lookBack);
   const meant = entries.find(({ id }) => given === undefined || id.endsWith(given.toUpperCase()));
   if (meant) return meant.id;
-  if (given === undefined)
-    throw new Failure('notFound', 'There is nothing in your ledger yet.', 'Begin with: gpu pay 20');
+  if (given === undefined) throw new Failure('notFound', 'Your ledger is empty.', 'Start with: gpu pay 20');
   throw new Failure(
     'notFound',
-    `There is no entry "${given}" among the newest ones.`,
-    'See them, with whole ids: gpu ledger --json',
+    `None of your newest entries is "${given}".`,
+    'List them with full ids: gpu ledger --json',
   );
 }
 

@@ -13,8 +13,8 @@ export const addInvoices: AddCommand = (program, act) => {
   const invoices = program
     .command('invoices')
     .summary('your invoices')
-    .description('Your invoices, the newest first.')
-    .option('-n, --limit <number>', 'at most so many', wholeNumber(1, 200), 50)
+    .description('Your invoices, newest first.')
+    .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 200), 50)
     .action(
       act(async (cli, { limit }: { limit: number }) => {
         await list(cli, limit);
@@ -23,9 +23,9 @@ export const addInvoices: AddCommand = (program, act) => {
     );
   invoices
     .command('pay')
-    .argument('[invoice]', 'its id; without one, the only one that is open')
-    .description('Pay an open invoice, on the page of the payment processor.')
-    .option('--no-browser', 'only print the address of the page')
+    .argument('[invoice]', 'its id (default: your only open one)')
+    .description('Pay an open invoice on the payment processor’s page.')
+    .option('--no-browser', 'only print the page’s address')
     .action(
       act(async (cli, given: string | undefined, { browser }: { browser: boolean }) => {
         await pay(cli, given, browser);
@@ -40,7 +40,7 @@ async function list(cli: Cli, limit: number): Promise<void> {
   const { rows: invoices, words, more } = cutInvoices(found, limit);
   const open = invoices.filter(({ status }) => status === 'open');
   out.result({ invoices, ...more }, () => {
-    if (invoices.length === 0) return ['You have no invoices.'];
+    if (invoices.length === 0) return ['No invoices yet.'];
     return [
       ...out.table(columns, invoices),
       ...(words.length + open.length === 0 ? [] : ['', ...words]),
@@ -54,7 +54,7 @@ function cutInvoices(found: readonly Invoice[], limit: number): CutList<Invoice>
   if (found.length < mostListed) return cutFirst(found, limit);
   return {
     rows: found.slice(0, limit),
-    words: ['The newest ones; see all on the page of your account.'],
+    words: ['Showing the newest ones. See all of them on your account’s page.'],
     more: { hasMore: true },
   };
 }
@@ -84,7 +84,7 @@ const stateWords: Readonly<Record<Invoice['status'], string>> = {
 
 const reasonWords: Readonly<Record<Invoice['reason'], string>> = {
   topup_failed: 'a top-up that failed',
-  overage: 'use beyond the wallet',
+  overage: 'use beyond your balance',
   manual: 'a correction',
 };
 

@@ -30,14 +30,14 @@ const kinds: Readonly<Record<LedgerEntry['type'], string>> = {
 export const addLedger: AddCommand = (program, act) => {
   program
     .command('ledger')
-    .summary('each change of your wallet')
-    .description('Each change of your wallet, the newest first, with what was in it afterwards.')
-    .option('-m, --machine <machine>', 'only what this machine cost')
+    .summary('every change to your wallet')
+    .description('Every change to your wallet, newest first, with the balance after it.')
+    .option('-m, --machine <machine>', 'only this machine’s entries')
     .option('--type <type>', `only this kind: ${Object.keys(kinds).join(', ')}`, kind)
-    .option('-n, --limit <number>', 'at most so many', wholeNumber(1, 100_000), 20)
-    .option('--csv', 'all of it as a file for a spreadsheet')
+    .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 100_000), 20)
+    .option('--csv', 'everything, as a file for a spreadsheet')
     .option('--from <time>', 'with --csv: from this day or instant on', instant)
-    .option('--to <time>', 'with --csv: before this day or instant', instant)
+    .option('--to <time>', 'with --csv: before this date or time', instant)
     .action(
       act(async (cli, options: Options) => {
         await (options.csv === true ? writeCsv(cli, options) : list(cli, options));
@@ -54,7 +54,7 @@ function kind(text: string): LedgerEntry['type'] {
 
 async function list(cli: Cli, { machine, type, limit, from, to }: Options): Promise<void> {
   if (from !== undefined || to !== undefined)
-    throw usageFailure('--from and --to go with --csv. See also: gpu statement');
+    throw usageFailure('--from and --to need --csv. See also: gpu statement');
   const { out } = cli;
   const client = cli.client();
   const rentalId = machine === undefined ? undefined : (await findRental(cli, client, machine, 'see')).id;
@@ -63,8 +63,8 @@ async function list(cli: Cli, { machine, type, limit, from, to }: Options): Prom
   const { rows: entries, words, more } = await readCut(list, limit);
   out.result({ entries, ...more }, () =>
     entries.length === 0
-      ? ['There is nothing yet.']
-      : [...out.table(columns, entries), '', ...words, 'Why one was written: gpu explain ID'],
+      ? ['No entries yet.']
+      : [...out.table(columns, entries), '', ...words, 'To explain an entry: gpu explain ID'],
   );
 }
 
@@ -83,8 +83,9 @@ function whatWords({ type, rentalId }: LedgerEntry): string {
 
 /** The service's own CSV, as it is. */
 async function writeCsv(cli: Cli, { from, to, machine, type }: Options): Promise<void> {
-  if (machine !== undefined || type !== undefined) throw usageFailure('--csv gives all kinds and machines.');
-  if (cli.out.isJson) throw usageFailure('Say --csv or --json.');
+  if (machine !== undefined || type !== undefined)
+    throw usageFailure('--csv always has all kinds and machines.');
+  if (cli.out.isJson) throw usageFailure('Use either --csv or --json.');
   const query = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   cli.out.file(await cli.client().wallet.ledgerCsv(query, { signal: cli.signal }));
 }

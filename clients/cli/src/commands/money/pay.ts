@@ -23,11 +23,9 @@ export const addPay: AddCommand = (program, act) => {
   program
     .command('pay')
     .argument('[amount]', 'in dollars, such as 20', dollars)
-    .summary('put money into your wallet')
-    .description(
-      'Put money into your wallet, on the page of the payment processor. It waits until the money is there.',
-    )
-    .option('--no-browser', 'only print the address of the page')
+    .summary('add money to your wallet')
+    .description('Add money to your wallet on the payment processor’s page. Waits until the money arrives.')
+    .option('--no-browser', 'only print the page’s address')
     .option('--no-wait', 'do not wait for the money')
     .action(
       act(async (cli, given: number | undefined, options: Options) => {
@@ -38,7 +36,7 @@ export const addPay: AddCommand = (program, act) => {
         if (checkout.checkoutUrl !== null) await showPage(cli, checkout.checkoutUrl, amountCents, options);
         // A program reads there where to pay; at a terminal a person has seen it.
         if (cli.out.isJson && !cli.asking.canAsk) cli.out.jsonLine(checkout);
-        else if (!options.wait) cli.out.result(checkout, () => ['See what became of it: gpu topup']);
+        else if (!options.wait) cli.out.result(checkout, () => ['Check what happened to it: gpu topup']);
         if (options.wait) await awaitMoney(cli, client, checkout.topupId);
         return undefined;
       }),
@@ -47,8 +45,12 @@ export const addPay: AddCommand = (program, act) => {
 
 async function askAmount(cli: Cli): Promise<number> {
   const text = await cli.asking.line(
-    { message: 'How many dollars?', otherwise: 'Name the amount: gpu pay 20', givenUp: 'Nothing was paid.' },
-    (given) => (centsOf(given) === undefined ? 'An amount such as 20 or 12.50.' : undefined),
+    {
+      message: 'How many dollars?',
+      otherwise: 'Name the amount: gpu pay 20',
+      givenUp: 'You were not charged.',
+    },
+    (given) => (centsOf(given) === undefined ? 'Enter an amount such as 20 or 12.50.' : undefined),
   );
   return centsOf(text) ?? 0;
 }
@@ -67,7 +69,7 @@ async function awaitMoney(cli: Cli, client: GpuRental, topupId: string): Promise
   const balance = await overGaps(cli, () => client.wallet.get({ signal }));
   out.result({ topup, balance }, () => [
     ...out.text(
-      `${out.paint('green', 'Paid')}: ${usd(topup.creditedCents ?? topup.amountCents)} are in your wallet, ${usd(balance.availableCents)} available in all.`,
+      `${out.paint('green', 'Paid')}: ${usd(topup.creditedCents ?? topup.amountCents)} is in your wallet. You now have ${usd(balance.availableCents)} available.`,
     ),
     ...(topup.receiptUrl === null ? [] : [`Receipt: ${topup.receiptUrl}`]),
   ]);
@@ -81,7 +83,7 @@ async function awaitTopup(cli: Cli, client: GpuRental, topupId: string): Promise
       if (['succeeded', 'failed', 'expired'].includes(topup.status)) return topup;
       progress.update(
         topup.status === 'processing' ? 'Waiting for the bank' : 'Waiting for your payment',
-        'ctrl-C leaves; the page stays open',
+        'ctrl-C to leave; the page stays open',
       );
       await sleep(lookEveryMs, undefined, { signal: cli.signal });
     }
@@ -94,8 +96,8 @@ async function awaitTopup(cli: Cli, client: GpuRental, topupId: string): Promise
 function openPayment({ topupId, checkoutUrl }: Checkout): Standing {
   return {
     details: { topupId, checkoutUrl },
-    message: `The payment page stays open; what you pay there is still credited. The payment is ${topupId}.`,
-    next: 'See what became of it: gpu topup',
+    message: `The payment page stays open, and we still credit what you pay there. The payment is ${topupId}.`,
+    next: 'Check what happened to it: gpu topup',
   };
 }
 
@@ -110,13 +112,18 @@ function paid({ id }: Topup): Standing {
 function notPaid({ id, status, error }: Topup): Failure {
   const details = { topupId: id, status };
   if (status === 'expired') {
-    return new Failure('notReached', 'Nobody paid on the page in time.', 'Begin again with: gpu pay', {
-      details,
-    });
+    return new Failure(
+      'notReached',
+      'The payment page expired before you paid.',
+      'Start again with: gpu pay',
+      {
+        details,
+      },
+    );
   }
   return new Failure(
     'noMoney',
-    error ?? 'The payment failed; nothing was charged.',
+    error ?? 'The payment failed. You were not charged.',
     'Try another card: gpu pay',
     { details },
   );

@@ -25,11 +25,11 @@ const names: Readonly<Record<string, string>> = {
 export const addStatement: AddCommand = (program, act) => {
   program
     .command('statement')
-    .summary('the sums of a month, or of any time')
-    .description('The sums of this month, or of any time: what came in, and what each machine cost.')
-    .option('--from <time>', 'from this day or instant on; the first of this month unless told', instant)
-    .option('--to <time>', 'before this day or instant; now unless told', instant)
-    .option('--by <label>', 'sums by the values of a label as well')
+    .summary('totals of a month or any period')
+    .description('Totals of this month or any period: what you paid in, and what each machine cost.')
+    .option('--from <time>', 'from this date or time on (default: the first of this month)', instant)
+    .option('--to <time>', 'before this date or time (default: now)', instant)
+    .option('--by <label>', 'also add up by the values of a label')
     .action(
       act(async (cli, options: Options) => {
         const statement = await read(cli, options);
@@ -52,9 +52,9 @@ async function read(cli: Cli, { from, to, by }: Options): Promise<Statement> {
 function linesOf({ out }: Cli, statement: Statement): string[] {
   const { from, to, openingBalanceCents, closingBalanceCents, totals, rentals, groups = [] } = statement;
   const sums: (readonly [string, number])[] = [
-    [`In the wallet on ${localDate(from)}`, openingBalanceCents],
+    [`Balance on ${localDate(from)}`, openingBalanceCents],
     ...totals.map(({ type, amountCents }) => [names[type] ?? type, amountCents] as const),
-    [`In the wallet on ${localDate(to)}`, closingBalanceCents],
+    [`Balance on ${localDate(to)}`, closingBalanceCents],
   ];
   return [
     ...out.table(sumColumns, sums),

@@ -20,9 +20,9 @@ interface AutoOptions {
 export const addTopup: AddCommand = (program, act) => {
   const topup = program
     .command('topup')
-    .summary('your payments, and automatic ones')
-    .description('Your payments, the newest first.')
-    .option('-n, --limit <number>', 'at most so many', wholeNumber(1, 10_000), 20)
+    .summary('your payments and automatic top-ups')
+    .description('Your payments, newest first.')
+    .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 10_000), 20)
     .action(
       act(async (cli, { limit }: { limit: number }) => {
         await list(cli, limit);
@@ -31,8 +31,8 @@ export const addTopup: AddCommand = (program, act) => {
     );
   const auto = topup
     .command('auto')
-    .summary('whether your card is charged by itself')
-    .description('Whether your saved card is charged by itself when the money runs low.')
+    .summary('automatic top-ups')
+    .description('Automatic top-ups: whether we charge your saved card when your balance runs low.')
     .action(
       act(async (cli) => {
         const settings = await cli.client().autoTopup.get({ signal: cli.signal });
@@ -42,20 +42,20 @@ export const addTopup: AddCommand = (program, act) => {
     );
   auto
     .command('on')
-    .description('Charge the saved card by itself when the money runs low. This asks for a mailed code.')
-    .requiredOption('--below <dollars>', 'when less than this is available', dollars)
-    .requiredOption('--amount <dollars>', 'so much each time', dollars)
-    .option('--daily-cap <dollars>', 'at most so much a day; stays as it is when it is not said', dollars)
-    .option('--no-daily-cap', 'as often as it is needed')
+    .description('Charge your saved card when your balance runs low. Asks for a code that we email you.')
+    .requiredOption('--below <dollars>', 'when your available balance falls below this', dollars)
+    .requiredOption('--amount <dollars>', 'how much each time', dollars)
+    .option('--daily-cap <dollars>', 'how much a day at most (default: unchanged)', dollars)
+    .option('--no-daily-cap', 'no daily cap')
     .action(act((cli, options: AutoOptions) => switchOn(cli, options)));
   auto
     .command('off')
-    .description('Charge nothing by itself any more. This asks for a mailed code.')
+    .description('Turn off automatic top-ups. Asks for a code that we email you.')
     .action(
       act(async (cli) => {
         const settings = await withSession(
           cli,
-          'Automatic top-ups are changed by a sign-in only.',
+          'An API key can’t change automatic top-ups: sign in.',
           (client) => client.autoTopup.save({ enabled: false }),
         );
         cli.out.result(settings, () => cli.out.text(wordsOf(settings)));
@@ -65,17 +65,17 @@ export const addTopup: AddCommand = (program, act) => {
 };
 
 async function switchOn(cli: Cli, { below, amount, dailyCap }: AutoOptions): Promise<undefined> {
-  if (below === undefined || amount === undefined) throw usageFailure('Say --below and --amount.');
+  if (below === undefined || amount === undefined) throw usageFailure('Use both --below and --amount.');
   const body = {
     ...{ enabled: true, thresholdCents: below, topupAmountCents: amount },
     ...(dailyCap !== undefined && { dailyCapCents: dailyCap === false ? null : dailyCap }),
   };
-  const about = { details: { topupAmountCents: amount }, next: 'Look with: gpu topup auto' };
-  const settings = await withSession(cli, 'Automatic top-ups are changed by a sign-in only.', (client) =>
+  const about = { details: { topupAmountCents: amount }, next: 'Check with: gpu topup auto' };
+  const settings = await withSession(cli, 'An API key can’t change automatic top-ups: sign in.', (client) =>
     cli.commit(
       () => client.autoTopup.save(body),
-      { ...about, message: 'The service did not say whether automatic top-ups are on now.' },
-      () => ({ ...about, message: 'Automatic top-ups are on now.' }),
+      { ...about, message: 'The service did not confirm whether automatic top-ups are on.' },
+      () => ({ ...about, message: 'Automatic top-ups are now on.' }),
     ),
   );
   cli.out.result(settings, () => [
@@ -91,7 +91,7 @@ async function list(cli: Cli, limit: number): Promise<void> {
   const { rows: topups, words, more } = await readCut(list, limit);
   out.result({ topups, ...more }, () =>
     topups.length === 0
-      ? ['You have paid nothing yet. Next: gpu pay 20']
+      ? ['No payments yet. Next: gpu pay 20']
       : [...out.table(columns, topups), ...(words.length === 0 ? [] : ['', ...words])],
   );
 }
@@ -123,7 +123,7 @@ const whyOff: Readonly<Record<string, string>> = {
   charge_failed: 'the last charge failed',
   card_removed: 'the card was removed',
   card_expired: 'the card has expired',
-  charges_held: 'a payment of yours is disputed',
+  charges_held: 'one of your payments is disputed',
 };
 
 function wordsOf({
@@ -135,8 +135,8 @@ function wordsOf({
 }: AutoTopup): string {
   if (!enabled) {
     const why = disabledReason === null ? '' : ` (${whyOff[disabledReason] ?? disabledReason})`;
-    return `Automatic top-ups are off${why}. Switch them on: gpu topup auto on --below 10 --amount 25`;
+    return `Automatic top-ups are off${why}. Turn them on: gpu topup auto on --below 10 --amount 25`;
   }
   const cap = dailyCapCents === null ? '' : `, at most ${usd(dailyCapCents)} a day`;
-  return `When less than ${usd(thresholdCents ?? 0)} is available, ${usd(topupAmountCents ?? 0)} are charged to your card${cap}.`;
+  return `When less than ${usd(thresholdCents ?? 0)} is available, we charge your card ${usd(topupAmountCents ?? 0)}${cap}.`;
 }

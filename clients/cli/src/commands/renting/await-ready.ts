@@ -65,8 +65,8 @@ function notReady({ rental, timedOut }: RentalNotReadyError): Failure {
   if (status === 'failed') {
     return new Failure(
       'notReached',
-      rental.failure?.message ?? 'The machine did not come up; nothing was charged.',
-      'Nothing was charged. Rent another one with: gpu rent',
+      rental.failure?.message ?? 'The machine did not start. You were not charged.',
+      'You were not charged. Rent another one with: gpu rent',
       { details },
     );
   }
@@ -85,8 +85,8 @@ export function goingOn(id: string, rental: Rental | undefined): Standing {
   const where = phase === undefined ? '' : ` (${wordOf(phaseWords, phase).toLowerCase()})`;
   return {
     details: { rentalId: id },
-    message: `You have rented ${shortId(id)}, and it goes on without you${where}. It costs nothing until it is ready${price}.`,
-    next: `End it with: gpu stop ${shortId(id)}. Or go on: gpu watch, gpu ssh ${shortId(id)}. Its id: ${id}`,
+    message: `You have rented ${shortId(id)}, and it keeps starting without you${where}. It costs nothing until it is ready${price}.`,
+    next: `Stop it with: gpu stop ${shortId(id)}. Or continue: gpu watch, gpu ssh ${shortId(id)}. Its id: ${id}`,
   };
 }
 
@@ -94,8 +94,8 @@ export function goingOn(id: string, rental: Rental | undefined): Standing {
 function runs({ id, pricePerHourCents }: Rental): Standing {
   return {
     details: { rentalId: id },
-    message: `You have rented ${shortId(id)}: it runs, and costs ${usd(pricePerHourCents)} an hour from now on.`,
-    next: `End it with: gpu stop ${shortId(id)}. Or enter it: gpu ssh ${shortId(id)}. Its id: ${id}`,
+    message: `You have rented ${shortId(id)}. It is running, and costs ${usd(pricePerHourCents)} an hour from now on.`,
+    next: `Stop it with: gpu stop ${shortId(id)}. Or log in: gpu ssh ${shortId(id)}. Its id: ${id}`,
   };
 }
 
@@ -108,13 +108,13 @@ export function readyLines({ out }: Cli, rental: Rental): string[] {
     `${out.paint('green', 'Ready')}${took}: ${out.paint('bold', short)}, ${gpusOf(rental)} in ${rental.region}`,
     ...rental.warnings.flatMap((warning) => out.text(warningWords(warning))),
     ...out.text(
-      `It costs ${usd(rental.pricePerHourCents)} an hour from now on and ends ${limitsOf(rental)}.`,
+      `It costs ${usd(rental.pricePerHourCents)} an hour from now on, and stops ${limitsOf(rental)}.`,
     ),
     '',
     ...out.facts([
-      ['Enter it', `gpu ssh ${short}`],
+      ['Log in', `gpu ssh ${short}`],
       ['See its cost', 'gpu watch'],
-      ['End it', `gpu stop ${short}`],
+      ['Stop it', `gpu stop ${short}`],
     ]),
   ];
 }
@@ -125,6 +125,6 @@ export function rentedLines({ out }: Cli, rental: Rental): string[] {
   return [
     `Rented ${out.paint('bold', short)}: ${gpusOf(rental)} in ${rental.region}`,
     ...out.text(`It costs nothing until it is ready, then ${usd(rental.pricePerHourCents)} an hour.`),
-    ...out.text(`See how far it is: gpu show ${short}. End it: gpu stop ${short}`),
+    ...out.text(`Check progress: gpu show ${short}. Stop it: gpu stop ${short}`),
   ];
 }

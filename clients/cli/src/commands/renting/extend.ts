@@ -21,15 +21,15 @@ export const addExtend: AddCommand = (program, act) => {
   program
     .command('extend')
     .argument(...rentalArgument)
-    .summary('move the limits of a machine')
+    .summary('change a machine’s limits')
     .description(
-      'Move the limits at which a machine ends. What it has cost already is never given back by a lower limit.',
+      'Change the limits at which a machine stops. A lower limit does not refund what it has already cost.',
     )
-    .option('--by <time>', 'so much longer than its limit says now, such as 2h', timeSpan)
-    .option('--until <time>', 'until this day or instant, such as 2026-11-21T18:00', instant)
-    .option('--max-spend <dollars>', 'until it has cost so much in all', dollars)
-    .option('--no-time-limit', 'without a limit of time')
-    .option('--no-spend-limit', 'without a limit of cost')
+    .option('--by <time>', 'how much longer than its current limit, such as 2h', timeSpan)
+    .option('--until <time>', 'until this date or time, such as 2026-11-21T18:00', instant)
+    .option('--max-spend <dollars>', 'until it has cost this much in total', dollars)
+    .option('--no-time-limit', 'remove the time limit')
+    .option('--no-spend-limit', 'remove the spending limit')
     .action(
       act(async (cli, given: string | undefined, options: Options) => {
         await extend(cli, given, options);
@@ -43,31 +43,30 @@ async function extend(cli: Cli, given: string | undefined, options: Options): Pr
   const client = cli.client();
   const rental = await findRental(cli, client, given, 'extend');
   const change = changeOf(rental, options);
-  const about = { details: { rentalId: rental.id }, next: `Look with: gpu show ${shortId(rental.id)}` };
+  const about = { details: { rentalId: rental.id }, next: `Check with: gpu show ${shortId(rental.id)}` };
   const changed = await cli.commit(
     () => client.rentals.change(rental.id, change),
     {
       ...about,
-      message: `The service did not say whether it moved the limits of ${shortId(rental.id)} (${rental.id}).`,
+      message: `The service did not confirm whether it changed the limits of ${shortId(rental.id)} (${rental.id}).`,
     },
-    (after) => ({ ...about, message: `${shortId(after.id)} (${after.id}) now ends ${limitsOf(after)}.` }),
+    (after) => ({ ...about, message: `${shortId(after.id)} (${after.id}) now stops ${limitsOf(after)}.` }),
   );
   const { out } = cli;
   out.result(changed, () =>
-    out.text(`${out.paint('bold', shortId(changed.id))} (${gpusOf(changed)}) now ends ${limitsOf(changed)}.`),
+    out.text(
+      `${out.paint('bold', shortId(changed.id))} (${gpusOf(changed)}) now stops ${limitsOf(changed)}.`,
+    ),
   );
 }
 
 function refuseContradictions({ by, until, maxSpend, timeLimit, spendLimit }: Options): void {
   const times = [by !== undefined, until !== undefined, !timeLimit].filter(Boolean).length;
-  if (times > 1) throw usageFailure('Say one of --by, --until and --no-time-limit.');
+  if (times > 1) throw usageFailure('Use only one of --by, --until and --no-time-limit.');
   if (maxSpend !== undefined && !spendLimit)
-    throw usageFailure('Say one of --max-spend and --no-spend-limit.');
+    throw usageFailure('Use either --max-spend or --no-spend-limit.');
   if (times === 0 && maxSpend === undefined && spendLimit) {
-    throw usageFailure(
-      'It is not said how long.',
-      'Such as: gpu extend --by 2h, or gpu extend --max-spend 50',
-    );
+    throw usageFailure('Say how long.', 'Such as: gpu extend --by 2h, or gpu extend --max-spend 50');
   }
 }
 
@@ -85,7 +84,7 @@ function laterBy({ autoStopAt, id }: Rental, seconds: number): string {
   if (autoStopAt === null) {
     throw new Failure(
       'usage',
-      `${shortId(id)} has no limit of time that could be moved.`,
+      `${shortId(id)} has no time limit to extend.`,
       'Set one with: gpu extend --until 2026-11-21T18:00',
     );
   }

@@ -21,10 +21,10 @@ export const addLs: AddCommand = (program, act) => {
     .command('ls')
     .alias('list')
     .summary('your machines')
-    .description('Your machines that live now; with --all the ended ones as well, the newest first.')
-    .option('-a, --all', 'ended ones as well')
-    .option('-n, --limit <number>', 'at most so many', wholeNumber(1, 10_000), 50)
-    .option('--label <key=value>', 'only those with this label', label)
+    .description('Your current machines, newest first; with --all, ended ones too.')
+    .option('-a, --all', 'include ended ones')
+    .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 10_000), 50)
+    .option('--label <key=value>', 'only machines with this label', label)
     .action(
       act(async (cli, options: Options) => {
         await list(cli, options);
@@ -42,7 +42,7 @@ async function list(cli: Cli, { all = false, limit, label: labels }: Options): P
   out.result({ rentals, ...more }, () => {
     if (rentals.length === 0) {
       return out.text(
-        all ? 'You have rented nothing yet. Next: gpu rent' : 'No machine runs. Ended ones: gpu ls --all',
+        all ? 'No rentals yet. Next: gpu rent' : 'No machines running. To see ended ones: gpu ls --all',
       );
     }
     const told = [...words, ...(burn > 0 ? [`${sumOf(cut, query)} ${usd(burn)} an hour.`] : [])];
@@ -90,7 +90,7 @@ async function readRentals(
 
 function labelQuery(labels: Options['label']): { label?: string } {
   const [first, ...others] = Object.entries(labels ?? {});
-  if (others.length > 0) throw usageFailure('One label at a time can be asked for.');
+  if (others.length > 0) throw usageFailure('Use only one --label at a time.');
   return first === undefined ? {} : { label: `${first[0]}:${first[1]}` };
 }
 

@@ -19,16 +19,14 @@ interface Options {
 export const addOffers: AddCommand = (program, act) => {
   program
     .command('offers')
-    .argument('[family]', 'such as h100-80gb; without one, all families are listed')
-    .summary('what can be rented, and for how much')
-    .description(
-      'What can be rented now, and for how much. Name a family to see its machines, the cheapest first.',
-    )
-    .option('-g, --gpus <number>', 'how many GPUs in one machine: 1, 2, 4 or 8', wholeNumber(1, 8))
+    .argument('[family]', 'such as h100-80gb (default: list all families)')
+    .summary('what you can rent, and the prices')
+    .description('What you can rent now, and the prices. Name a family to see its machines, cheapest first.')
+    .option('-g, --gpus <number>', 'how many GPUs per machine: 1, 2, 4 or 8', wholeNumber(1, 8))
     .option('-r, --region <region>', 'us, eu, apac, or a country such as DE')
-    .option('--min-vram <gb>', 'at least so much memory in each GPU', wholeNumber(1, 10_000))
-    .option('--max-price <dollars>', 'at most so much an hour', dollars)
-    .option('-n, --limit <number>', 'at most so many machines', wholeNumber(1, 10_000), 20)
+    .option('--min-vram <gb>', 'minimum memory per GPU', wholeNumber(1, 10_000))
+    .option('--max-price <dollars>', 'maximum price an hour', dollars)
+    .option('-n, --limit <number>', 'how many machines at most', wholeNumber(1, 10_000), 20)
     .action(
       act(async (cli, family: string | undefined, options: Options) => {
         if (family === undefined && !isFiltered(options)) await showFamilies(cli);
@@ -57,8 +55,8 @@ async function showFamilies(cli: Cli): Promise<void> {
     '',
     ...(others.length === 0
       ? []
-      : out.text(`Not on offer now: ${others.map(({ family }) => family).join(', ')}`)),
-    ...out.text(`FROM is the lowest price an hour. See the machines: gpu offers ${onOffer[0]?.family ?? ''}`),
+      : out.text(`Not available now: ${others.map(({ family }) => family).join(', ')}`)),
+    ...out.text(`FROM is the lowest hourly price. See the machines: gpu offers ${onOffer[0]?.family ?? ''}`),
   ]);
 }
 
@@ -100,7 +98,7 @@ async function showListings(cli: Cli, family: string | undefined, options: Optio
     '',
     ...words,
     ...(hasReliability && out.width >= 60
-      ? out.text('STARTS: how many of 100 came up, and how fast, in 30 days. LOST: machines in 1,000 hours.')
+      ? out.text('STARTS: how many of 100 started, and how fast, in 30 days. LOST: machines per 1,000 hours.')
       : []),
     ...(cheapest
       ? out.text(`Rent the cheapest: gpu rent ${cheapest.family} --gpus ${cheapest.gpuCount}`)
@@ -111,12 +109,12 @@ async function showListings(cli: Cli, family: string | undefined, options: Optio
 async function throwNothingFound(cli: Cli, family: string | undefined): Promise<never> {
   const families = await cli.anyone().catalog.families({ signal: cli.signal });
   if (family !== undefined && !families.some((each) => each.family === family)) {
-    throw new Failure('usage', `There is no family "${family}".`, 'See what there is with: gpu offers');
+    throw new Failure('usage', `There is no family "${family}".`, 'See what is available with: gpu offers');
   }
   throw new Failure(
     'notAvailable',
-    'No such machine is on offer now.',
-    'Ask for less, or see all with: gpu offers',
+    'No matching machine is available now.',
+    'Change your filters, or see everything with: gpu offers',
   );
 }
 

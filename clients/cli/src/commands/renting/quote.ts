@@ -8,7 +8,7 @@ export const addQuote: AddCommand = (program, act) => {
   addWish(program.command('quote'))
     .summary('what a machine would cost')
     .description(
-      'What a machine would cost, at worst as well. The price holds for a minute; nothing is rented.',
+      'What a machine would cost, and the most it can cost. The price holds for a minute; nothing is rented.',
     )
     .action(
       act(async (cli, family: string | undefined, options: WishOptions) => {
@@ -22,8 +22,8 @@ export const addQuote: AddCommand = (program, act) => {
           '',
           ...out.text(
             quote.missingCents > 0
-              ? `Pay first: gpu pay ${Math.max(1, Math.ceil(quote.missingCents / 100))}`
-              : `Take it within ${holdsFor}: gpu rent --quote ${quote.quoteId}`,
+              ? `Add money first: gpu pay ${Math.max(1, Math.ceil(quote.missingCents / 100))}`
+              : `Rent it within ${holdsFor}: gpu rent --quote ${quote.quoteId}`,
           ),
         ]);
         return undefined;

@@ -26,9 +26,9 @@ export const addRent: AddCommand = (program, act) => {
   addWish(program.command('rent'))
     .summary('rent a machine')
     .description(
-      'Rent a machine. You see what it costs at worst and are asked; then you see how far it is until you can enter it.',
+      'Rent a machine. It shows the most it can cost and asks you to confirm, then shows the progress until you can log in.',
     )
-    .option('--quote <id>', 'take a quote of gpu quote; the same one never rents twice')
+    .option('--quote <id>', 'use a quote from gpu quote; the same one never rents twice')
     .option('--no-wait', 'return as soon as it is rented, before it is ready')
     .action(
       act(async (cli, family: string | undefined, options: Options) => {
@@ -59,7 +59,7 @@ async function open(
   options: Options,
 ): Promise<string> {
   if (options.quote !== undefined) {
-    if (family !== undefined) throw usageFailure('A quote says what is rented: leave the family out.');
+    if (family !== undefined) throw usageFailure('The quote sets what you rent, so leave out the family.');
     return take(cli, client, options.quote);
   }
   const wish = await withOwnKey(cli, await wishOf(cli, family, options));
@@ -71,7 +71,7 @@ async function open(
     } catch (error) {
       const newer = newQuoteIn(error);
       if (newer === undefined || round === newPricesAtMost) throw error;
-      cli.out.note('The price has changed meanwhile.');
+      cli.out.note('The price has changed.');
       quote = newer;
     }
   }
@@ -87,14 +87,14 @@ async function agree(cli: Cli, quote: Quote): Promise<void> {
   if (quote.missingCents > 0) {
     throw new Failure(
       'noMoney',
-      `This machine holds its first hour, ${usd(quote.holdCents)}: ${usd(quote.missingCents)} are missing in your wallet.`,
-      `Pay first: gpu pay ${Math.max(1, Math.ceil(quote.missingCents / 100))}`,
+      `Your wallet must cover the first hour, ${usd(quote.holdCents)}. You need ${usd(quote.missingCents)} more.`,
+      `Add money first: gpu pay ${Math.max(1, Math.ceil(quote.missingCents / 100))}`,
     );
   }
   if (!out.isJson) out.noteFacts(quoteFacts(quote));
   const agreed = await asking.agree({
     message: `Rent it for ${usd(quote.pricePerHourCents)} an hour?`,
-    otherwise: `At most it costs ${worstCase(quote)}. Add --yes to rent without being asked.`,
+    otherwise: `It costs at most ${worstCase(quote)}. Add --yes to rent without being asked.`,
     givenUp: nothingRented,
   });
   if (!agreed) throw new Failure('givenUp', nothingRented);
@@ -131,8 +131,8 @@ function perhapsRented(quoteId: string, rentalId?: string): Standing {
   const named = rentalId === undefined ? '' : ` It would be ${rentalId}.`;
   return {
     details: { quoteId, outcome: 'unknown', ...(rentalId !== undefined && { rentalId }) },
-    message: `The service did not say whether it rented the machine.${named}`,
-    next: `Look with: gpu ls. If it is there, it costs money as soon as it is ready; end it with: gpu stop. To be sure, ask by the same quote: gpu rent --quote ${quoteId}`,
+    message: `The service did not confirm whether it rented the machine.${named}`,
+    next: `Check with: gpu ls. If it is there, it costs money once it is ready; stop it with: gpu stop. To be sure, repeat the same quote: gpu rent --quote ${quoteId}`,
   };
 }
 

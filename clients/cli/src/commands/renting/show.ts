@@ -19,7 +19,7 @@ import {
 /** How a machine may be named on the command line. */
 export const rentalArgument = [
   '[machine]',
-  'its id, the end of its id, or its name; without one, the only one',
+  'its id, the end of its id, or its name (default: your only one)',
 ] as const;
 
 /** gpu show */
@@ -27,8 +27,8 @@ export const addShow: AddCommand = (program, act) => {
   program
     .command('show')
     .argument(...rentalArgument)
-    .summary('all about one machine')
-    .description('All about one of your machines.')
+    .summary('details of a machine')
+    .description('Details of one of your machines.')
     .action(
       act(async (cli, given: string | undefined) => {
         const rental = await findRental(cli, cli.client(), given, 'see');

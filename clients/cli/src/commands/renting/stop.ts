@@ -21,8 +21,8 @@ export const addStop: AddCommand = (program, act) => {
   program
     .command('stop')
     .argument(...rentalArgument)
-    .summary('end a machine, and its cost')
-    .description('End a machine. It costs nothing from this moment on, and what is on its disk is lost.')
+    .summary('stop a machine and its billing')
+    .description('Stop a machine. Billing stops at once, and everything on its disk is lost.')
     .option('--all', 'all of your machines')
     .action(
       act(async (cli, given: string | undefined, { all = false }: { all?: boolean }) => {
@@ -58,11 +58,14 @@ async function agree(cli: Cli, rentals: readonly Rental[], given: string | undef
       ? `${nameOf(first)} (${gpusOf(first)}, ${usd(costNow(first, nowMs))} so far)`
       : `all ${rentals.length} machines`;
   const agreed = await cli.asking.agree({
-    message: `End ${what}? Its disk is lost.`.replace('Its', rentals.length === 1 ? 'Its' : 'Their'),
+    message: `Stop ${what}? Everything on its disk is lost.`.replace(
+      'Its',
+      rentals.length === 1 ? 'Its' : 'Their',
+    ),
     otherwise: 'Name the machine, or add --yes.',
-    givenUp: 'Nothing was ended.',
+    givenUp: 'Nothing was stopped.',
   });
-  if (!agreed) throw new Failure('givenUp', 'Nothing was ended.');
+  if (!agreed) throw new Failure('givenUp', 'Nothing was stopped.');
 }
 
 async function liveOnes(cli: Cli, client: GpuRental): Promise<Rental[]> {
@@ -73,7 +76,7 @@ async function liveOnes(cli: Cli, client: GpuRental): Promise<Rental[]> {
   );
   const rentals = lists.flat();
   if (rentals.length === 0)
-    throw new Failure('notFound', 'You have no machine now.', 'See ended ones: gpu ls --all');
+    throw new Failure('notFound', 'You have no machines now.', 'To see ended ones: gpu ls --all');
   return rentals;
 }
 
@@ -102,10 +105,10 @@ function standingOf(outcomes: readonly Outcome[]): Standing | undefined {
     details: { stopped, unknown, running },
     message: [
       ...(stopped.length === 0 ? [] : [`Stopped: ${named(stopped)}.`]),
-      ...(unknown.length === 0 ? [] : [`Perhaps stopped, perhaps not: ${named(unknown)}.`]),
-      ...(running.length === 0 ? [] : [`Not stopped, and still costing: ${named(running)}.`]),
+      ...(unknown.length === 0 ? [] : [`May or may not be stopped: ${named(unknown)}.`]),
+      ...(running.length === 0 ? [] : [`Not stopped, and still costing money: ${named(running)}.`]),
     ].join(' '),
-    next: 'Look with: gpu ls. To stop one twice does no harm: gpu stop',
+    next: 'Check with: gpu ls. It is safe to stop one twice: gpu stop',
   };
 }
 
@@ -116,7 +119,7 @@ function wordsOf(
 ): string[] {
   const cost =
     finalChargedCents === null
-      ? 'What it cost is being settled: gpu show'
-      : `It cost ${usd(finalChargedCents)}${refundedCents === null || refundedCents === 0 ? '' : `; ${usd(refundedCents)} of what was held are yours again`}.`;
+      ? 'The final bill is on its way: gpu show'
+      : `It cost ${usd(finalChargedCents)}${refundedCents === null || refundedCents === 0 ? '' : `; you got back ${usd(refundedCents)} of the hold`}.`;
   return out.text(`Stopped ${out.paint('bold', shortId(rental.id))} (${gpusOf(rental)}). ${cost}`);
 }

@@ -21,16 +21,16 @@ export interface WishOptions {
 /** Adds them to a command. */
 export function addWish(command: Command): Command {
   return command
-    .argument('[family]', 'what to rent, such as h100-80gb (gpu offers lists them)')
+    .argument('[family]', 'what to rent, such as h100-80gb (see gpu offers)')
     .option('-g, --gpus <number>', 'how many GPUs: 1, 2, 4 or 8', wholeNumber(1, 8))
     .option('-r, --region <region>', 'us, eu, apac, or a country such as DE')
-    .option('-t, --template <name>', 'what is installed, such as ubuntu-24-04, pytorch or vllm')
-    .option('--name <name>', 'a name by which you know it')
+    .option('-t, --template <name>', 'software to install, such as ubuntu-24-04, pytorch or vllm')
+    .option('--name <name>', 'a name for it')
     .option('--hours <time>', 'stop it after this time, such as 2h or 90m', timeSpan)
-    .option('--max-spend <dollars>', 'stop it when it has cost so much', dollars)
-    .option('--max-price <dollars>', 'take nothing dearer than this an hour', dollars)
-    .option('--label <key=value>', 'mark it for your statement; may be repeated', label)
-    .option('--ssh-key <id>', 'a stored key that may enter it, instead of all; may be repeated', collect);
+    .option('--max-spend <dollars>', 'stop it when it has cost this much', dollars)
+    .option('--max-price <dollars>', 'maximum price an hour', dollars)
+    .option('--label <key=value>', 'label it for your statement; repeatable', label)
+    .option('--ssh-key <id>', 'a stored key that opens it, instead of all; repeatable', collect);
 }
 
 const counts = [1, 2, 4, 8] as const;
@@ -66,7 +66,7 @@ async function askFamily(cli: Cli): Promise<string> {
     otherwise: 'Name a family, such as: gpu rent h100-80gb. "gpu offers" lists them.',
     givenUp: 'Nothing was rented.',
   };
-  if (!cli.asking.canAsk) throw usageFailure('It is not said what to rent.', question.otherwise);
+  if (!cli.asking.canAsk) throw usageFailure('Say what to rent.', question.otherwise);
   const families = await cli.anyone().catalog.families({ signal: cli.signal });
   return cli.asking.choice(
     question,

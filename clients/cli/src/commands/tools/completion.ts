@@ -9,7 +9,7 @@ export const addCompletion: AddCommand = (program, act) => {
     .argument('<shell>', 'bash, zsh or fish')
     .summary('let your shell complete commands')
     .description(
-      'Print a script by which your shell completes commands and options. For bash: source <(gpu completion bash). For zsh: source <(gpu completion zsh). For fish: gpu completion fish | source',
+      'Print a script that lets your shell complete commands and options. For bash: source <(gpu completion bash). For zsh: source <(gpu completion zsh). For fish: gpu completion fish | source',
     )
     .action(
       act(async (cli, shell: string) => {

@@ -10,9 +10,9 @@ export const addMcp: AddCommand = (program, act) => {
     .command('mcp')
     .summary('let an agent rent, within a cap')
     .description(
-      'Serve an agent by the Model Context Protocol, on the standard input and output. It spends by a key with a cap only, and ends only machines that it opened: make it a key of its own with gpu keys create agent --agent, and set GPU_API_KEY.',
+      'Serve an agent with the Model Context Protocol, on standard input and output. It spends only with a key that has a cap, and stops only machines that it opened: create a key for it with gpu keys create agent --agent, and set GPU_API_KEY.',
     )
-    .option('--allow-uncapped', 'let it spend by a key without a cap')
+    .option('--allow-uncapped', 'let it spend with a key that has no cap')
     .action(
       act(async (cli, { allowUncapped = false }: { allowUncapped?: boolean }) => {
         const { runMcp } = await import('../../mcp/run-mcp.js');
@@ -27,8 +27,8 @@ export const addMcp: AddCommand = (program, act) => {
         const told = unheard.map(({ tool, rentalId }) => `${tool} ${rentalId ?? ''}`.trim()).join(', ');
         cli.standing = {
           details: { unheard },
-          message: `The agent left before it heard what became of: ${told}.`,
-          next: 'Look with: gpu ls. What is there costs money; end it with: gpu stop',
+          message: `The agent left before it got the result of: ${told}.`,
+          next: 'Check with: gpu ls. Whatever is there costs money; stop it with: gpu stop',
         };
         throw new Failure('givenUp', 'The agent left.');
       }),

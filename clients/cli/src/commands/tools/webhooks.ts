@@ -23,21 +23,18 @@ const onlyWhenNamed = /^(session|api_key)\.|^webhook\.ping$/;
 export const addWebhooks: AddCommand = (program, act) => {
   const webhooks = program
     .command('webhooks')
-    .summary('try your receiver of webhooks')
-    .description('Try your receiver of webhooks.');
+    .summary('test your webhook receiver')
+    .description('Test your webhook receiver.');
   webhooks
     .command('listen')
     .description(
-      'Hand what happens to your account to a receiver on this machine, as real webhooks would: signed, one after the other. Ctrl-C ends it.',
+      'Send your account’s events to a receiver on this computer, as real webhooks would: signed, one after the other. Press ctrl-C to end it.',
     )
-    .option(
-      '-f, --forward-to <url>',
-      'such as http://localhost:3000/hooks; without it, events are only shown',
-    )
-    .option('--types <types>', 'only these, with commas between: rental.running,rental.stopped')
-    .option('--after <number>', 'what came after this event as well', wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option('-f, --forward-to <url>', 'such as http://localhost:3000/hooks (default: only show events)')
+    .option('--types <types>', 'only these, separated by commas: rental.running,rental.stopped')
+    .option('--after <number>', 'also events after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option('--secret <secret>', 'sign with this secret: whsec_…')
-    .option('--print-secret', 'print the secret, and nothing else')
+    .option('--print-secret', 'only print the secret')
     .action(
       act(async (cli, options: Options) => {
         const secret = secretOf(cli, options.secret);
@@ -61,8 +58,8 @@ function secretOf(cli: Cli, given: string | undefined): string {
 function readSecret(given: string): string {
   if (/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(given)) return given;
   throw usageFailure(
-    'That is no secret of webhooks.',
-    'It is whsec_ and at least 24 bytes in base64. Without --secret, one is made.',
+    'That is not a webhook secret.',
+    'It is whsec_ and at least 24 bytes in base64. Without --secret, we create one.',
   );
 }
 
@@ -92,18 +89,18 @@ function tellOfConnection({ out }: Cli, { kind }: StreamItem, target: string | u
   if (kind === 'connected') {
     out.note(
       target === undefined
-        ? 'Listening. Ctrl-C ends it.'
-        : `Listening: events go to ${target}. Ctrl-C ends it.`,
+        ? 'Listening. Press ctrl-C to end.'
+        : `Listening, and sending events to ${target}. Press ctrl-C to end.`,
     );
   }
-  if (kind === 'reconnecting') out.note('The connection is gone. Trying again; nothing is missed.');
-  if (kind === 'resync') out.note('Some events are too old to be had any more.');
+  if (kind === 'reconnecting') out.note('The connection was lost. Trying again; you miss nothing.');
+  if (kind === 'resync') out.note('Some events are too old and no longer available.');
 }
 
 function receiverOf(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
-  throw usageFailure(`"${given}" is no address.`, 'It looks like http://localhost:3000/hooks');
+  throw usageFailure(`"${given}" is not an address.`, 'It looks like http://localhost:3000/hooks');
 }
 
 /** Sends one event, and says what became of it. It is sent once: a receiver that is away misses it. */
