@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { readSteps, schemaSteps, steps, type Step } from '../../migrations/steps.js';
@@ -114,6 +116,25 @@ describe('the migrations', () => {
     const said: string[] = [];
     assert.deepEqual(await migrateToLatest(url, { say: (line) => said.push(line) }), []);
     assert.deepEqual(said, ['The schema is newer than this release, which works on it: 900-nickname']);
+  });
+
+  it('tell whoever runs them what is wrong in one line', async () => {
+    const env = {
+      ...process.env,
+      DATABASE_URL: 'postgres://gpu_rental:wrong@127.0.0.1:1/gpu_rental',
+      ...{
+        TEMPORAL_ADDRESS: '127.0.0.1:1',
+        DASHBOARD_URL: 'http://127.0.0.1:1',
+        SMTP_URL: 'smtp://127.0.0.1:1',
+      },
+    };
+    const run = promisify(execFile)(process.execPath, ['--import', 'tsx', 'migrations/run.ts'], { env });
+    await assert.rejects(run, {
+      code: 1,
+      stdout: '',
+      stderr:
+        "The database of DATABASE_URL can't be migrated: connect ECONNREFUSED 127.0.0.1:1 (ECONNREFUSED)\n",
+    });
   });
 
   describe('are the files of a folder', () => {
