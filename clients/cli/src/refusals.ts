@@ -94,7 +94,7 @@ function unlimitedAdvice(error: AnyApiError): Advice | undefined {
   return {
     kind: 'refused',
     message: `${what} without a spending limit: ${ids.join(', ')}.`,
-    next: `Set a limit for each one first, such as: gpu extend ${first} --max-spend 20. Or stop it: gpu stop ${first}`,
+    next: `Set a limit for each first, such as: gpu extend ${first} --max-spend 20. Or stop it: gpu stop ${first}`,
   };
 }
 

@@ -61,7 +61,7 @@ describe('gpu, at a service that means harm', () => {
     assert.equal(code, 0, err);
     assert.match(out, new RegExp(second.slice(-6)));
     assert.doesNotMatch(out, /box/);
-    assert.match(err.replace(/\s+/g, ' '), /left out: "rent_..\/..\/x" is not an id of the service/);
+    assert.match(err.replace(/\s+/g, ' '), /Left out a row: "rent_..\/..\/x" is not an id of the service/);
     const json = await ann.type('ls --json', { fetch });
     assert.deepEqual(
       (JSON.parse(json.out) as { rentals: { id: string }[] }).rentals.map(({ id }) => id),
