@@ -147,7 +147,7 @@ describe('renting a machine', function () {
     await visitor.context.clearCookies();
     renter = await Renter.signIn(visitor, { cents: 100 });
     await visitor.open('/app/rent/h100-80gb?gpus=8&hours=1&name=run');
-    await quote().getByText('$22.92 are missing').waitFor();
+    await quote().getByText('You need $22.92 more').waitFor();
     assert.equal(await rentButton().count(), 0);
     await quote().getByRole('link', { name: 'Add money' }).click();
     await isThere(/^\/app\/billing$/);
@@ -155,7 +155,7 @@ describe('renting a machine', function () {
     await page.goBack();
     assert.equal(await page.getByLabel('Stop after (hours)').inputValue(), '1');
     assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'run');
-    await quote().getByText('$22.92 are missing').waitFor();
+    await quote().getByText('You need $22.92 more').waitFor();
     await renter.pay(5_000);
     await rentButton().waitFor();
   });
@@ -298,7 +298,7 @@ describe('renting a machine', function () {
     for (let i = 0; i < 2; i += 1) await runBriefly();
     await rentButton().click();
     await alert().getByText('Too many machines stopped before they cost anything').waitFor();
-    assert.match(await alert().innerText(), /before they were paid for.*Try again in \d+ minutes/);
+    assert.match(await alert().innerText(), /before they cost anything.*Try again in \d+ minutes/);
     const again = alert().getByRole('button');
     assert.match(await again.innerText(), /^Try again in \d+ s$/);
     assert(await again.isDisabled());
