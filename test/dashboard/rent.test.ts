@@ -386,6 +386,6 @@ describe('renting a machine', function () {
 
   it('says that a family has nothing on offer', async () => {
     await visitor.open('/app/rent/a40');
-    await page.getByText('None of these is available right now').waitFor();
+    await page.getByText('Not available right now').waitFor();
   });
 });
