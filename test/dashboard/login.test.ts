@@ -122,19 +122,19 @@ describe('the sign-in of the dashboard', function () {
     assert.equal(address.searchParams.get('returnTo'), '/app/rentals?status=running');
   });
 
-  for (const [fault, words] of Object.entries({
-    oauth_denied: 'The sign-in was cancelled',
-    oauth_no_email: 'That account has no verified email address',
-    oauth_provider_unavailable: 'The other service does not answer',
-    oauth_failed: 'The sign-in was not completed',
-    oauth_of_the_future: 'The sign-in did not work',
-  })) {
-    it(`says why a sign-in elsewhere failed: ${fault}`, async () => {
+  it('says why a sign-in elsewhere failed', async () => {
+    for (const [fault, words] of Object.entries({
+      oauth_denied: 'The sign-in was cancelled',
+      oauth_no_email: 'That account has no verified email address',
+      oauth_provider_unavailable: 'The other service does not answer',
+      oauth_failed: 'The sign-in was not completed',
+      oauth_of_the_future: 'The sign-in did not work',
+    })) {
       const page = await visitor.open(`/login?error=${fault}`);
       await page.getByText(words).waitFor();
       await emailField(page).waitFor();
-    });
-  }
+    }
+  });
 
   it('asks the owner of an address for the code that was mailed, and takes the address out of the page’s own', async () => {
     const page = await visitor.open('/login?error=oauth_confirm#email=grace%2Bgpu%40example.com');

@@ -122,15 +122,13 @@ describe('the pages of webhooks', function () {
     assert.equal(await dialog().getByLabel('Address').inputValue(), 'https://user:secret@example.com/');
   });
 
-  for (const code of ['too_many_webhooks', 'webhooks_disabled', 'internal_error'] as const) {
-    it(`tells of ${code} when one is added`, async () => {
-      await visitor.fail('POST', '/v1/webhooks', code);
-      await openForm();
-      await add();
-      await failedRequest(dialog()).waitFor();
-      assert.equal(await dialog().getByLabel('Address').inputValue(), url);
-    });
-  }
+  it('tells why one could not be added, and keeps what was typed', async () => {
+    await visitor.fail('POST', '/v1/webhooks', 'too_many_webhooks');
+    await openForm();
+    await add();
+    await failedRequest(dialog()).waitFor();
+    assert.equal(await dialog().getByLabel('Address').inputValue(), url);
+  });
 
   it('shows what was sent, pings, and sends again from an event', async () => {
     const id = await addByApi();

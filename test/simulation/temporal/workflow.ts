@@ -120,6 +120,10 @@ export function patched(): boolean {
   return true;
 }
 
+export function deprecatePatch(): void {
+  // No history here is replayed.
+}
+
 export function upsertSearchAttributes(pairs: readonly SearchAttributePair[]): void {
   const run = current();
   run.historyLength += 1;

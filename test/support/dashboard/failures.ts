@@ -7,6 +7,27 @@ export function failedRequest(within: Page | Locator): Locator {
   return within.getByRole('alert').getByText(/^Request /);
 }
 
+const namedRequests = new Set<string>();
+
+/**
+ * Waits until an alert names a request that none before it has named.
+ * @param meanwhile is done between two looks
+ * @returns the alert's text
+ */
+export function newAlert(
+  alert: Locator,
+  meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<string> {
+  return until('an alert names a new request', async () => {
+    await meanwhile();
+    const texts = await alert.allInnerTexts();
+    return texts.find((text) => {
+      const [request] = /Request \S+/.exec(text) ?? [];
+      return request !== undefined && !namedRequests.has(request) && namedRequests.add(request);
+    });
+  });
+}
+
 interface ReadAgain {
   /** The page's address. */
   readonly page: string;
