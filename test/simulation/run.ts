@@ -158,6 +158,8 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     ...{ told, world, machines, calmSinceMs, nowMs: kernel.nowMs, refused: statements.refused },
     ask: (sql, values) => statements.ask(sql, values),
   });
+  // A service that never begins breaks no rule.
+  if (server.counts.runs === 0) failures.push('no workflow ever ran');
   const ask: Evidence['ask'] = (sql, values) => statements.ask(sql, values);
   const [ran] = await ask<{ ms: number }>(
     `select coalesce(sum(extract(epoch from coalesce(ended_at, clock_ms()) - running_at) * 1000), 0)::float8 as ms

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Limits } from './connection-limits.js';
 import type { Scope, SimProcess } from './scope.js';
 
 export type Callback = (error: Error | null, result?: unknown) => void;
@@ -32,6 +33,8 @@ export interface Session {
   readonly process: SimProcess | undefined;
   readonly no: number;
   pid: number;
+  /** What it asked the server for. */
+  readonly limits: Limits;
   /** Its own limit for locks, in milliseconds of simulated time; 0: none. */
   lockMs: number;
   /** How long a transaction of its may stand idle, in milliseconds of simulated time; 0: for ever. */

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import pg from 'pg';
-import { takeLimits } from './connection-limits.js';
+import { showingLimits, takeLimits } from './connection-limits.js';
 import type { Kernel } from './kernel.js';
 import { LockWaits } from './lock-waits.js';
 import { realSleep } from './real.js';
@@ -113,13 +113,15 @@ export class Statements {
 
   #connect(client: pg.Client, connect: () => Promise<unknown>): Promise<unknown> {
     this.#no += 1;
+    const limits = takeLimits(client);
     const session: Session = {
       ...{
         client,
         process: currentScope().process,
         no: this.#no,
         pid: 0,
-        ...takeLimits(client),
+        ...{ limits, lockMs: limits['lock_timeout'] ?? 0 },
+        idleMs: limits['idle_in_transaction_session_timeout'] ?? 0,
         localLockMs: undefined,
       },
       ...{ queue: [], isBusy: false, isInTransaction: false, hasWritten: false, isSilent: false },
@@ -157,7 +159,10 @@ export class Statements {
       return undefined;
     }
     const limit = lockLimitOf(text, (config as { values?: unknown[] }).values);
-    const sent = limit === undefined ? ([config, given] as const) : (['select 1', undefined] as const);
+    const sent =
+      limit === undefined
+        ? ([showingLimits(config, session.limits), given] as const)
+        : (['select 1', undefined] as const);
     session.queue.push({
       ...{ sql: text, session, scope: currentScope(), deliver, answer: undefined, lockMs: limit },
       answered: () => undefined,

@@ -101,7 +101,7 @@ describe('the dashboard, from the sign-in to the last cent', function () {
     await page.locator('code', { hasText: result.hostKeyFingerprint ?? 'a fingerprint' }).waitFor();
   });
 
-  it('shows its cost tick, never beyond what the ledger says by then', async () => {
+  it('shows its cost tick, never beyond what is due by then', async () => {
     const costs: number[] = [];
     await until('three different figures', async () => {
       const cents = centsIn(await figure('So far'));
@@ -112,8 +112,9 @@ describe('the dashboard, from the sign-in to the last cent', function () {
       costs,
       costs.toSorted((a, b) => a - b),
     );
-    const rental = await service.db('rentals').first();
-    assert.ok((rental?.charged_cents ?? 0) + 2 >= costs.at(-1)!, costs.join());
+    const due = `extract(epoch from clock_timestamp() - running_at) * price_per_hour_cents / 3600`;
+    const [rental] = await service.db('rentals').select({ cents: service.db.raw(`ceil(${due})::int`) });
+    assert.ok((rental as { cents: number }).cents >= costs.at(-1)!, costs.join());
   });
 
   it('stops it after having asked, and says what it cost to the cent', async () => {
