@@ -276,7 +276,7 @@ describe('the billing page', function () {
       await page.getByLabel('When available balance falls below').fill('0.50');
       await page.getByLabel('Maximum in 24 hours').fill('20');
       await page.getByRole('button', { name: 'Turn on' }).click();
-      await says(page, 'It must be from $1.00 to $1,000.00.');
+      await says(page, 'Enter an amount from $1.00 to $1,000.00.');
       await says(page, 'With less than $25.00 we could never charge your card.');
       await page.getByLabel('When available balance falls below').fill('7.50');
       await page.getByLabel('Maximum in 24 hours').fill('100');

@@ -82,7 +82,7 @@ describe('the page of the budget', function () {
     const page = await visitor.open('/app/budget');
     for (const [text, error] of [
       ['lots', /^Enter an amount in dollars/],
-      ['0', 'It must be from $0.01 to $10,000,000.00.'],
+      ['0', 'Enter an amount from $0.01 to $10,000,000.00.'],
     ] as const) {
       await amount(page).fill(text);
       await save(page).click();

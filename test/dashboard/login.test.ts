@@ -27,7 +27,7 @@ describe('the sign-in of the dashboard', function () {
   it('signs in by a mailed code as it was pasted, and goes on to where one wanted to go', async () => {
     const page = await visitor.open('/app/invoices?status=open');
     await askForCode(page);
-    await page.getByText('on its way to grace@example.com').waitFor();
+    await page.getByText('We sent a code to grace@example.com').waitFor();
     assert.equal(await codeField(page).getAttribute('autocomplete'), 'one-time-code');
     assert.equal(await codeField(page).getAttribute('inputmode'), 'numeric');
     await page.evaluate(() => navigator.clipboard.writeText(' １２３-४५٦ \n'));
@@ -139,7 +139,7 @@ describe('the sign-in of the dashboard', function () {
   it('asks the owner of an address for the code that was mailed, and takes the address out of the page’s own', async () => {
     const page = await visitor.open('/login?error=oauth_confirm#email=grace%2Bgpu%40example.com');
     await page.getByText('Is this account yours?').waitFor();
-    await page.getByText('the last mail to grace+gpu@example.com').waitFor();
+    await page.getByText('the last email to grace+gpu@example.com').waitFor();
     assert.equal(new URL(page.url()).hash, '');
     const [request] = await Promise.all([
       page.waitForRequest('**/v1/auth/verify-code'),

@@ -106,7 +106,7 @@ describe('the page of a rental', function () {
     const charges = { rentalId: id, interval: 'hour', charges: [charge], totalChargedCents: 1_200 };
     await answerWith(page, 'GET', `/v1/rentals/${id}/charges`, charges);
     await page.reload();
-    await page.getByRole('img', { name: 'What it cost in all, hour by hour, up to $12.00' }).waitFor();
+    await page.getByRole('img', { name: 'Total cost, hour by hour, up to $12.00' }).waitFor();
     await until('it is drawn', () => page.evaluate(() => document.querySelector('canvas') !== null));
     await card('Cost over time').getByText('As a table').click();
     const rows = await card('Cost over time').getByRole('row').allInnerTexts();

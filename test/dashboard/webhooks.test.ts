@@ -94,7 +94,7 @@ describe('the pages of webhooks', function () {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);
     await dialog().getByRole('button', { name: 'Done' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'deployments' });
-    await row.getByText('Enabled').waitFor();
+    await row.getByText('On', { exact: true }).waitFor();
     assert.equal(await page.getByText(secret).count(), 0);
     assert.deepEqual((await hooks())[0]?.types, [
       'rental.running',
@@ -117,7 +117,7 @@ describe('the pages of webhooks', function () {
     await openForm();
     await dialog().getByLabel('Address').fill('https://user:secret@example.com/');
     await add();
-    await dialog().getByText('url must hold no user name or password').waitFor();
+    await dialog().getByText('url must not contain a user name or password').waitFor();
     assert.equal(await dialog().getByLabel('Address').getAttribute('aria-invalid'), 'true');
     assert.equal(await dialog().getByLabel('Address').inputValue(), 'https://user:secret@example.com/');
   });
@@ -259,7 +259,7 @@ describe('the pages of webhooks', function () {
     await page.getByText('It has not answered its challenge yet').waitFor({ state: 'hidden' });
     await showAs(id, { failingSince: '2026-11-20T08:00:00.000Z' });
     await visitor.open(`/app/webhooks/${id}`);
-    await page.getByText('Since Nov 20, 2026, 8:00:00 AM nothing was taken').waitFor();
+    await page.getByText('Nothing got through since Nov 20, 2026, 8:00:00 AM').waitFor();
   });
 
   describe('when a request fails', () => {

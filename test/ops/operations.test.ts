@@ -163,7 +163,7 @@ describe('ops wallet, ops invoice and ops actions', () => {
     assert.deepEqual([dry.code, dry.out.startsWith('Would do as ada: {"kind":"issue_invoice"')], [0, true]);
     const silent = await ops(...invoice, ...who);
     assert.equal(silent.code, 2);
-    assert.match(silent.err, /say --yes/);
+    assert.match(silent.err, /Add --yes/);
     assert.deepEqual(await service.db('invoices').where({ user_id: user.user.id }), []);
   });
 

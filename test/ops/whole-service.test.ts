@@ -133,7 +133,7 @@ describe('ops, with a whole service behind it', () => {
 
     it('ask before they stop anything', async () => {
       const { code, err } = await ops('rentals', 'stop', newId('rent'), ...who);
-      assert.deepEqual([code, err.includes('say --yes')], [2, true]);
+      assert.deepEqual([code, err.includes('Add --yes')], [2, true]);
       assert.match(
         (await ops('rentals', 'stop', newId('rent'), ...who, '--dry-run')).out,
         /^Would do as ada/,

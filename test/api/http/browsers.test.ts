@@ -171,7 +171,7 @@ describe('a service behind TLS', () => {
       const headers = { Host: 'gpu.example', Origin: 'http://gpu.example' };
       const { status, bytes } = await askRaw(api.url, '/v1/auth/request-code', headers, 'POST');
       assert.equal(status, 403);
-      assert.match(bytes.toString(), /Use https: open https:\/\/gpu\.example and do this again/);
+      assert.match(bytes.toString(), /Use https: open https:\/\/gpu\.example and try again/);
     } finally {
       await api.stop();
     }

@@ -80,7 +80,7 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     const refused = answers.at(-1)!;
     assert.deepEqual([standingIn(refused).policy, standingIn(refused).left], ['reads-user', 0]);
     assert.equal(refused.headers.get('ratelimit-policy'), '"reads-user";q=100;w=60');
-    assert.match(refused.body.message, /At most 100 reads of one user/);
+    assert.match(refused.body.message, /the limit of 100 reads of one user/);
     assert.equal((await (await api.signIn()).get('/v1/rentals')).status, 200);
   });
 
@@ -90,7 +90,7 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     );
     const reads = await Promise.all(Array.from({ length: 45 }, () => keys[0]!.get('/v1/rentals')));
     assert.deepEqual([countOf(reads, 200), countOf(reads, 429)], [40, 5]);
-    assert.match(reads.at(-1)!.body.message, /At most 40 reads by one session or key/);
+    assert.match(reads.at(-1)!.body.message, /the limit of 40 reads by one session or key/);
     const others = await Promise.all(
       [keys[1]!, user].flatMap((client) => Array.from({ length: 35 }, () => client.get('/v1/rentals'))),
     );

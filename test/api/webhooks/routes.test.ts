@@ -162,7 +162,7 @@ describe('webhooks', () => {
     const again = (afterSeq: number) => often.post(`/v1/webhooks/${id}/redeliver`, { afterSeq });
     const tooMany = await again(6);
     assert.deepEqual([tooMany.status, tooMany.body.error], [400, 'validation_failed']);
-    assert.match(JSON.stringify(tooMany.body.details), /at least 7: at most 10000 events/);
+    assert.match(JSON.stringify(tooMany.body.details), /at least 7: we resend at most 10000 events/);
     assert.equal((await api.db('webhooks').where({ id }).first())?.cursor_seq, cursor.cursor_seq);
     assert.equal((await again(7)).status, 200);
     // The limit is the user's, whatever the endpoint and the outcome.

@@ -186,7 +186,7 @@ describe('gpu mcp, as agents use it', () => {
     call(2, 'stop', { rentalId: id });
     child.stdin.end();
     assert.deepEqual(await ended, [exitCodes.committed, null], texts.err);
-    assert.match(texts.err.replace(/\s+/g, ' '), new RegExp(`before it heard .*stop ${id}`));
+    assert.match(texts.err.replace(/\s+/g, ' '), new RegExp(`before it got the result of: stop ${id}`));
     assert.ok(['stopping', 'stopped'].includes(await statusOf(id)));
   });
 });

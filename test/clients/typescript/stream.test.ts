@@ -160,7 +160,7 @@ describe('the stream of the typed client', () => {
     for await (const item of gpu.events.stream()) {
       if (item.kind === 'event') break;
       if (item.kind === 'reconnecting') pauses.push(item.delayMs);
-      if (item.kind === 'reconnecting') assert.match(item.error?.message ?? '', /No stream of events/);
+      if (item.kind === 'reconnecting') assert.match(item.error?.message ?? '', /not an event stream/);
     }
     assert.equal(pauses.length, 1);
   });

@@ -232,7 +232,7 @@ describe('ops affected', () => {
       const window = windowOf(20 * MINUTE, 10 * MINUTE);
       const { code, out } = await ops('refund', ...window, ...why, '--operation', orderId);
       assert.equal(code, 2);
-      assert.match(out, /^It goes on: 1 of 2 rentals are done, 60 cents; 1 failed and are tried again\./);
+      assert.match(out, /^Still running: 1 of 2 rentals are done, 60 cents; 1 failed and are tried again\./);
       assert.deepEqual([await given(good), await given(bad)], [60, 0]);
       assert.match(
         (await orders('items', orderId)).out,

@@ -46,7 +46,7 @@ describe('ops marks', () => {
     const [told] = await database.db('audit_events').where({ kind: 'changed_by_operator' });
     assert.equal(told?.user_id, userId);
     const again = await ops('marks', 'lift', 'du_1', ...who);
-    assert.deepEqual([again.code, again.out.includes('du_1 was lifted already')], [1, true]);
+    assert.deepEqual([again.code, again.out.includes('du_1 was already lifted')], [1, true]);
   });
 
   it('lifts one of a card that is no user’s here, and refuses what is not there', async () => {

@@ -146,7 +146,7 @@ describe('a database that was restored one hour back', () => {
   it('ops restore status tells what is lost', async () => {
     const text = await ops('restore', 'status');
     assert.equal(text.code, 1, text.err);
-    assert.match(text.out, /RESTORED: about 60 minutes are lost/);
+    assert.match(text.out, /RESTORED: about 60 minutes of data are lost/);
     const { out } = await ops('restore', 'status', '--json');
     report = JSON.parse(out) as RestoreReport;
     assert.deepEqual(

@@ -193,7 +193,7 @@ describe('what the processor keeps of a user', () => {
       const subjects = ['You have an invoice for $12.00'];
       for (const [no, days] of dunning.reminderDays.entries()) {
         const isLast = no === dunning.reminderDays.length - 1;
-        subjects.push(`${isLast ? 'Last reminder' : 'Reminder'}: your invoice of $12.00 is unpaid`);
+        subjects.push(`${isLast ? 'Final reminder' : 'Reminder'}: your invoice for $12.00 is unpaid`);
         await age(days);
         await until(`reminder ${no + 1}`, async () => (await paying.mails(user)).length === subjects.length);
       }
