@@ -19,8 +19,8 @@ describe('the words of the activity', () => {
   it('hold what was told, and a dash for what was not', () => {
     const { events } = activityTexts;
     const settled = toldBy({ reason: 'user', chargedCents: 1_234, refundedCents: 0 });
-    assert.match(events['rental.stopped'](settled), /\$12\.34 in all, \$0\.00 of its hold/);
-    assert.match(events['rental.stopped'](toldBy({ chargedCents: 1.5 })), /: – in all/);
+    assert.match(events['rental.stopped'](settled), /\$12\.34 charged, \$0\.00 of its hold/);
+    assert.match(events['rental.stopped'](toldBy({ chargedCents: 1.5 })), /: – charged/);
     assert.match(events['rental.warned'](toldBy({ warning: 'a_new_danger' })), /a new danger/);
     assert.match(events['webhook.changed'](toldBy({ changed: ['url', 'types'] })), /url, types/);
     for (const type of eventTypes) assert.ok(events[type](toldBy({})).length > 5);
@@ -72,7 +72,7 @@ describe('the activity in the dashboard', function () {
       [333, '$3.33'],
     ] as const) {
       tell(cents);
-      await lines().first().getByText(`A top-up of ${shown} lapsed`).waitFor();
+      await lines().first().getByText(`A top-up of ${shown} expired`).waitFor();
     }
     assert.equal(await lines().first().getByRole('link').getAttribute('href'), '/app/billing');
     assert.equal(await lines().count(), 4);

@@ -31,7 +31,7 @@ describe('the list of rentals', function () {
 
   it('greets who has rented nothing, and leads to what can be rented', async () => {
     await visitor.open('/app/rentals');
-    await page.getByText('No machines running').waitFor();
+    await page.getByRole('main').getByText('No machines running').waitFor();
     await list('Ended').getByText('No rentals yet').waitFor();
     await list('Ended').getByRole('link', { name: 'Rent a machine' }).click();
     await page.getByRole('heading', { level: 1, name: 'Rent' }).waitFor();
@@ -111,7 +111,7 @@ describe('the list of rentals', function () {
     await page.getByLabel('Search').fill('run 2');
     await until('it is narrowed', async () => (await titles('Ended')).length === 14);
     await page.getByLabel('Search').fill('run 1 nothing');
-    await page.getByText('The newest 50 were looked through. There are older ones.').waitFor();
+    await page.getByText('We searched the newest 50 rentals. There are older ones.').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).last().click();
     isBroken = true;
     await page.getByRole('button', { name: 'Show older rentals' }).click();

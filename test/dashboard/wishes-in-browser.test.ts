@@ -126,7 +126,7 @@ describe('what was sent from a page that is gone', function () {
     await page.getByRole('button', { name: /^Rent for/ }).click();
     await says(/^You rented the same kind of machine /);
     assert.equal((await renter.rentals()).length, 1);
-    await page.getByRole('link', { name: 'View rental' }).click();
+    await page.getByRole('link', { name: 'View rental', exact: true }).click();
     await page.waitForURL(/\/app\/rentals\/rent_/);
   });
 

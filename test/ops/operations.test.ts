@@ -189,7 +189,7 @@ describe('ops wallet, ops invoice and ops actions', () => {
     ];
     const { code, out, err } = await ops('invoice', 'create', ...args, '--yes');
     assert.equal(code, 0, err);
-    assert.match(out, /^Done: invoiceId inv_\w+, amountCents 900\nIt is open, and its user was mailed: http/);
+    assert.match(out, /^Done: invoiceId inv_\w+, amountCents 900\nIt is open, and we emailed its user: http/);
     const [invoice] = await service.db('invoices').where({ user_id: user.user.id });
     assert.equal(invoice?.status, 'open');
   });
@@ -209,6 +209,6 @@ describe('ops wallet, ops invoice and ops actions', () => {
     ];
     const { code, out } = await ops('invoice', 'create', ...args, '--yes');
     assert.equal(code, 0);
-    assert.match(out, /^Done: .*\nIt is draft yet: the payment processor has not made it\./);
+    assert.match(out, /^Done: .*\nIt is still draft: the payment processor has not created it yet\./);
   }).timeout(60_000);
 });

@@ -63,7 +63,7 @@ describe('the overview of the dashboard', function () {
     const machine = page.getByRole('listitem').filter({ hasText: 'night run' });
     await machine.getByText('Starting').waitFor();
     clock.release();
-    await machine.getByText('Running').waitFor();
+    await machine.getByText('Running', { exact: true }).waitFor();
     const costs = new Set<string>();
     await until('its cost ticks', async () => {
       costs.add(
@@ -100,7 +100,7 @@ describe('the overview of the dashboard', function () {
       .getByText(/^\$(0\.0[3-9]|0\.[1-9]\d|[1-9]\d*\.\d\d)$/)
       .waitFor();
     await post(`/v1/rentals/${id}/stop`, {});
-    await page.getByText('No machines running').waitFor();
+    await page.getByRole('main').getByText('No machines running').waitFor();
     const { totalChargedCents } = (await (await visitor.context.request.get(`/v1/rentals/${id}`)).json()) as {
       totalChargedCents: number;
     };
