@@ -121,7 +121,7 @@ describe('ops users, ops pause and ops providers pause', () => {
     assert.match((await ops('pause', 'creates', '--by', 'ada')).err, /required option '--reason/);
     assert.match(
       (await ops('pause', 'creates', '--by', 'ada', '--reason', ' ')).out,
-      /^Refused .*The reason must be told/,
+      /^Refused .*The reason is required/,
     );
   });
 });
