@@ -199,6 +199,7 @@ function builtPlan(child: Child, settings: StackSettings, env: NodeJS.ProcessEnv
   return {
     ...plan,
     args: [child.file],
-    env: { ...plan.env, NODE_ENV: 'production', ...env },
+    // The names that are the local stack's own: in production each process is asked by its address, too.
+    env: { ...plan.env, ALLOWED_HOSTS: '', NODE_ENV: 'production', ...env },
   };
 }

@@ -22,8 +22,8 @@ export function takeLimits(client: pg.Client): Limits {
   const { connectionParameters } = asking;
   const options = connectionParameters.options ?? '';
   const atStart = [...options.matchAll(/-c (lock_timeout|transaction_timeout)=(\d+)/g)];
-  const limits = {
-    ...Object.fromEntries(atStart.map(([, name, ms]) => [name, Number(ms)])),
+  const limits: Limits = {
+    ...(Object.fromEntries(atStart.map(([, name, ms]) => [name, Number(ms)])) as Limits),
     statement_timeout: Number(connectionParameters.statement_timeout),
     idle_in_transaction_session_timeout: Number(connectionParameters.idle_in_transaction_session_timeout),
   };

@@ -77,7 +77,7 @@ describe('the dashboard, from the sign-in to the last cent', function () {
     await page.getByRole('radio', { name: /^8 GPUs/ }).check();
     await page.getByLabel('Stop after (hours)').fill('1');
     await until('the quote is of these choices', async () => {
-      return (await figure('Spending limit')) === '$23.92';
+      return (await figure('Costs at most')) === '$23.92';
     });
     await page.getByRole('button', { name: 'Rent for $23.92/h' }).click();
     await page.waitForURL(/\/app\/rentals\/rent_/);
