@@ -60,9 +60,9 @@ export const slowRuns: readonly SlowRun[] = [
     600,
   ),
   run('mutate:money', {}, 300, ['2']),
-  run('simulate:mutants', {}, 400, ['1']),
+  run('simulate:mutants', {}, 900, ['1']),
   // A later --minutes goes before the command's own; these seeds are the same each time.
-  run('simulate:campaign', {}, 400, ['--minutes', '0.01', '--seed', '3']),
+  run('simulate:campaign', {}, 700, ['--minutes', '0.01', '--seed', '3']),
   // The longest one first: the others run beside it.
   run('bench:probe', { BENCH_PODS: '10', BENCH_SECONDS: '4' }, 400),
   run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2', BENCH_ROUNDS: '3' }, 300),
