@@ -11,35 +11,32 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** One payment that names a user of ours and none of their top-ups; its id is the payment's. */
-export const payment = following(({ id }: EventInput) => steps.lookAtPayment(id), asking([HOUR]));
+export const payment = follower(({ id }: EventInput) => steps.lookAtPayment(id), asking([HOUR]));
 
 /**
  * One saved card; its id is the payment method's. The workflow saves the card when its setup succeeded, lets it replace
  * the one before, and detaches it at the processor once it is removed here.
  */
-export const card = following(({ id }: EventInput) => steps.lookAtCard(id), asking([HOUR]));
+export const card = follower(({ id }: EventInput) => steps.lookAtCard(id), asking([HOUR]));
 
 /**
  * One refund at the processor; its id is the refund's. The wallet follows it (decision 30, "Reversed payments"). A
  * refund may wait for its bank for days, and a bank may send it back after weeks, which comes as an event.
  */
-export const refund = following(
-  ({ id }: EventInput) => steps.lookAtRefund(id),
-  asking([HOUR, 6 * HOUR, 24 * HOUR]),
-);
+export const refund = follower(({ id }: EventInput) => steps.lookAtRefund(id), asking([HOUR, 6 * HOUR, DAY]));
 
 /**
  * One dispute, which takes banks months; its id is the dispute's. The wallet follows it (decision 30, "Reversed
  * payments").
  */
-export const dispute = following(({ id }: EventInput) => steps.lookAtDispute(id), asking([DAY]));
+export const dispute = follower(({ id }: EventInput) => steps.lookAtDispute(id), asking([DAY]));
 
 /**
  * One invoice, from its draft until it is paid, void or written off (spec: Invoice status; decision 35, "Invoices and
  * reminders"): mirrors it at the processor, waits for its events, reminds, and writes it off after a month. A late
  * payment of one that was written off starts the workflow again.
  */
-export const invoice = following(
+export const invoice = follower(
   ({ invoiceId, dayMs = paymentLimits.dayMs }: InvoiceInput) => invoicing.lookAtInvoice(invoiceId, dayMs),
   ({ dayMs = paymentLimits.dayMs }) => [dayMs],
 );
@@ -49,7 +46,7 @@ export const invoice = following(
  * API when the settings change. It charges the saved card, waits for the cooldown, looks again, and ends when there is
  * nothing to do.
  */
-export const autoTopup = following(
+export const autoTopup = follower(
   ({ userId }: AutoTopupInput) => autoCharging.lookAtAutoTopup(userId),
   asking([10_000, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]),
 );
@@ -66,7 +63,7 @@ function asking(waits: readonly number[]): (input: Asking) => readonly number[] 
 }
 
 /** Makes a workflow that follows a row, which is its state, until nothing more is expected of it. */
-function following<Input>(
+function follower<Input>(
   look: (input: Input) => Promise<EventLook>,
   waits: (input: Input) => readonly number[],
 ) {

@@ -15,7 +15,7 @@ import { rentalLimits } from '../domain/rentals/limits.js';
 import { changing, opening, upstream } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
-import { withinTask as steps } from './steps-within-task.js';
+import { withinTask } from './steps-within-task.js';
 import {
   changeUpdate,
   openUpdate,
@@ -128,7 +128,7 @@ async function lookAt(rentalId: RentalId, state: RunState): Promise<RentalLook> 
   const { left } = state;
   // A step that fails leaves the rental anywhere.
   state.left = undefined;
-  return left ?? steps.lookAtRental(rentalId);
+  return left ?? withinTask.lookAtRental(rentalId);
 }
 
 /** For each phase, what a rental waits for, in words for a person at night. */
@@ -178,18 +178,18 @@ async function takeStep(
     }
     case 'await_pod': {
       const pod = await upstream.awaitPod(rentalId, durations.provisionDeadlineMs);
-      if (pod.kind === 'answered') state.left = await steps.startMetering(rentalId);
+      if (pod.kind === 'answered') state.left = await withinTask.startMetering(rentalId);
       else await giveUp(rentalId, pod, state);
       return;
     }
     case 'running':
       return meterUntilEnded(rentalId, durations, state);
     case 'ended':
-      state.left = await steps.settleRental(rentalId);
+      state.left = await withinTask.settleRental(rentalId);
       return;
     case 'end_pod':
       await upstream.endPods(rentalId);
-      state.left = await steps.closeRental(rentalId);
+      state.left = await withinTask.closeRental(rentalId);
   }
 }
 
@@ -199,7 +199,7 @@ async function giveUp(
   state: RunState,
 ): Promise<void> {
   const error = pod.kind === 'failed' ? pod.error : null;
-  state.left = await steps.giveUpProvisioning(rentalId, error);
+  state.left = await withinTask.giveUpProvisioning(rentalId, error);
 }
 
 /**
@@ -213,7 +213,7 @@ async function meterUntilEnded(
 ): Promise<void> {
   for (;;) {
     const seen = state.looks;
-    const { nextLookMs, look } = await steps.meterRental(rentalId, durations.beltMs);
+    const { nextLookMs, look } = await withinTask.meterRental(rentalId, durations.beltMs);
     state.left = look;
     if (nextLookMs === 0) return;
     const now = await lookAt(rentalId, state);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { databaseOf, databaseVariables } from '../../config/database.js';
-import { readVariables } from '../../config/variables.js';
+import { readConfig } from '../../config.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { sizeDatabase } from '../../domain/operations/database-size.js';
 import { requestLimits } from '../../domain/requests/limits.js';
@@ -153,9 +152,10 @@ describe('the figures of the pages on scale and deploying', () => {
 /** The connections of each pool that a program opens, by the defaults of the configuration. */
 function poolsOf(file: string): number[] {
   const text = read(file);
-  const env = readVariables(databaseVariables, { DATABASE_URL: 'postgres://localhost/gpu_rental' });
-  assert.ok('values' in env);
-  const database = databaseOf(env.values);
+  const { database } = readConfig({
+    ...{ DATABASE_URL: 'postgres://localhost/gpu_rental', TEMPORAL_ADDRESS: '127.0.0.1:7233' },
+    ...{ DASHBOARD_URL: 'http://127.0.0.1', SMTP_URL: 'smtp://127.0.0.1:25' },
+  });
   const sizes = [...text.matchAll(/openDatabase\(\s*url,\s*(\w+),/g)].map(([, size = '']) => {
     if (/^\d+$/.test(size)) return Number(size);
     if (size in database) return database[size as 'poolMax'];
