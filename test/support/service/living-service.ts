@@ -328,6 +328,9 @@ function checkoutUrlsOf({ api }: Parts, { dashboardFolder }: ServiceOptions) {
   return { success: `${back}success`, cancel: `${back}cancel` };
 }
 
+/** Cents that machines nobody is billed for may cost in a test's service, in this process or in another. */
+export const freeCents = 1_000_000;
+
 /** The product's limits that a test changes. */
 function limitsOf({
   autoTopupCooldownMs,
@@ -335,7 +338,7 @@ function limitsOf({
 }: ServiceOptions): Pick<WorkerParts['settings'], 'autoTopupCooldownMs' | 'freeMachines'> {
   return {
     ...(autoTopupCooldownMs !== undefined && { autoTopupCooldownMs }),
-    freeMachines: freeMachines ?? { freeCents: 1_000_000 },
+    freeMachines: freeMachines ?? { freeCents },
   };
 }
 

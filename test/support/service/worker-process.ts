@@ -6,7 +6,7 @@ import { startProgram } from '../../../lab/servers/program.js';
 import { API_KEY } from '../../lab/provider/living-lab.js';
 import { argsToTest } from '../programs.js';
 import { webhookSecret } from '../http/api.js';
-import { publishableKey, secretKey, type TestService } from './living-service.js';
+import { freeCents, publishableKey, secretKey, type TestService } from './living-service.js';
 
 /** The product's worker as a process of its own, which can be killed. */
 export interface WorkerProcess {
@@ -90,6 +90,7 @@ function variablesOf(service: TestService): NodeJS.ProcessEnv {
     STRIPE_WEBHOOK_SECRETS: webhookSecret,
     STRIPE_API_URL: service.processor.url,
     SMTP_URL: service.inbox.smtpUrl,
+    FREE_MACHINES_CENTS: String(freeCents),
     ALLOW_PRIVATE_MACHINES: 'true',
     ALLOW_PRIVATE_WEBHOOKS: 'true',
     LAB_PROVIDER_URL: service.gpus.url(),
