@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { createTestDatabase } from '../support/servers/database.js';
-import { getPostgres } from '../support/servers/servers.js';
+import type { PostgresServer } from '../../lab/servers/postgres.js';
+import { fillDatabase } from '../support/servers/database.js';
+import { startPostgresApart } from '../support/servers/servers.js';
 import { Chance } from './kernel/chance.js';
 import type { RunOptions, RunReport } from './run.js';
 
@@ -20,15 +21,17 @@ export type Wanted = Omit<RunOptions, 'databaseUrl' | 'controlUrl' | 'traceFile'
 export const shortRun = { days: 0.02, users: 2, acts: 8, isDisturbed: true } as const;
 
 /**
- * Runs a seed in a process of its own, on a database of its own.
+ * Runs a seed in a process of its own, on a database server of its own: beside the transactions of others the rows of a
+ * page come in another order.
  * @param limitMs real milliseconds after which it counts as hung
  * @param root the folder of the sources; default: these
  * @throws Error when it ends without a report
  */
 export async function runApart(wanted: Wanted, limitMs: number, root = here): Promise<RunReport> {
-  const database = await createTestDatabase();
+  const server = await startPostgresApart();
   try {
-    const controlUrl = await controlUrlOf(database.url);
+    await fillDatabase(server.url);
+    const controlUrl = controlUrlOf(server);
     await makeRepeatable(controlUrl);
     const child = spawn(
       process.execPath,
@@ -36,7 +39,7 @@ export async function runApart(wanted: Wanted, limitMs: number, root = here): Pr
         '--import',
         'tsx',
         'test/simulation/one-run.ts',
-        JSON.stringify({ ...wanted, databaseUrl: database.url, controlUrl }),
+        JSON.stringify({ ...wanted, databaseUrl: server.url, controlUrl }),
       ],
       {
         cwd: root,
@@ -51,16 +54,15 @@ export async function runApart(wanted: Wanted, limitMs: number, root = here): Pr
     if (!line.startsWith('{')) throw new Error(`seed ${wanted.seed} ended without a report: ${complained}`);
     return JSON.parse(line) as RunReport;
   } finally {
-    await database.drop();
+    await server.stop();
   }
 }
 
-/** The same database as its server's own administrator sees it, who may end any connection. */
-async function controlUrlOf(databaseUrl: string): Promise<string> {
-  const { adminUrl } = await getPostgres();
-  const url = new URL(adminUrl);
-  url.pathname = new URL(databaseUrl).pathname;
-  return url.toString();
+/** The product's database as its server's own administrator sees it, who may end any connection. */
+function controlUrlOf({ url, adminUrl }: PostgresServer): string {
+  const control = new URL(adminUrl);
+  control.pathname = new URL(url).pathname;
+  return control.toString();
 }
 
 /** Lets the server do nothing of its own in a database that would differ from run to run. */

@@ -61,8 +61,13 @@ export function getTemplate(postgres: TestPostgres): Promise<void> {
 
 async function makeTemplate({ adminUrl, url }: TestPostgres): Promise<void> {
   await runSql(adminUrl, `create database ${template} owner gpu_rental`);
-  await migrateToLatest(inDatabase(url, template));
-  await makeTestOperators(inDatabase(url, template));
+  await fillDatabase(inDatabase(url, template));
+}
+
+/** Gives an empty database the schema and the tests' operators. */
+export async function fillDatabase(url: string): Promise<void> {
+  await migrateToLatest(url);
+  await makeTestOperators(url);
 }
 
 function inDatabase(url: string, name: string): string {

@@ -29,19 +29,34 @@ export async function getPostgres(): Promise<TestPostgres> {
 
 /** The server of this process. */
 export function ownPostgres(): Promise<PostgresServer> {
-  servers.postgres ??= onFreePort((port) => {
-    const dataDir = choosePostgresFolder(testFolder());
-    return startPostgres({
-      dataDir,
+  servers.postgres ??= startTestPostgres(testFolder());
+  return servers.postgres;
+}
+
+/**
+ * Starts one more server (about a second), for what the transactions of another database would change: they hold back
+ * which rows a page gives up, and so where the next ones stand. The caller stops it.
+ */
+export async function startPostgresApart(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(testFolder(), 'apart-'));
+  chmodSync(folder, 0o711);
+  const server = await startTestPostgres(folder);
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  return { ...server, stop: () => server.stop().finally(remove) };
+}
+
+function startTestPostgres(folder: string): Promise<PostgresServer> {
+  return onFreePort((port) =>
+    startPostgres({
+      dataDir: choosePostgresFolder(folder),
       port,
-      logFile: join(testFolder(), 'postgres.log'),
+      logFile: join(folder, 'postgres.log'),
       log: () => undefined,
       disposable: true,
       // Another version than npm's.
       binDir: process.env['TEST_POSTGRES_BIN'],
-    });
-  });
-  return servers.postgres;
+    }),
+  );
 }
 
 /**

@@ -7,7 +7,6 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { createSmtpTransport } from '../../../adapters/mailer/smtp.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
-import { createRequestBudget } from '../../../adapters/postgres/requests/request-budgets.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../../adapters/processor/stripe.js';
 import { createSecretOpener } from '../../../adapters/webhooks/sealed-secrets.js';
@@ -66,12 +65,8 @@ export interface ServiceOptions {
   readonly bootMs?: number;
   /** The dialects of the upstreams, all of them the lab; default: Shadeform alone. */
   readonly dialects?: readonly ('shadeform' | 'runpod')[];
-  /** The time between two looks at the pods, in milliseconds. */
-  readonly pollMs?: number;
   /** true: with the loops of the upkeep. By default a test runs their rounds by hand. */
   readonly upkeep?: boolean;
-  /** The request budget of each upstream, with its announced quotas; default: none. */
-  readonly requestsPerMinute?: number;
   /** The number of tick engines; 0 leaves metering to the rentals' own loops. */
   readonly shards?: number;
   /** Puts a layer between the service and its upstream, such as a list that lags. */
@@ -273,10 +268,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     const provider = create({
       ...{ code, url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
       timeoutMs: CALL_LIMIT_MS,
-      budget:
-        options.requestsPerMinute === undefined
-          ? undefined
-          : createRequestBudget(db, code, options.requestsPerMinute, 2 * (options.pollMs ?? 100)),
+      budget: undefined,
       onOddity: (oddity) => oddities.note(code, oddity),
     });
     return [code, options.wrapProvider?.(provider) ?? provider] as const;
@@ -305,7 +297,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       publicUrl: parts.api.url,
       noticeQuietMs: options.noticeQuietMs ?? 3_600_000,
       checkoutUrls: checkoutUrlsOf(parts, options),
-      pollMs: options.pollMs ?? 100,
+      pollMs: 100,
       operatorEmail: options.operatorEmail ?? null,
       ...limitsOf(options),
     },

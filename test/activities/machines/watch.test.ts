@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { CancelledFailure } from '@temporalio/activity';
+import { createActivities } from '../../../activities/index.js';
+import { listProviders } from '../../../adapters/postgres/catalog/provider-health.js';
+import { ProviderError, type Provider } from '../../../adapters/providers/provider.js';
+import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
+import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
+import { runAlone } from '../../support/service/activity-context.js';
+import { until } from '../../support/until.js';
+
+describe('the watcher of an upstream that tells its quotas and its balance', () => {
+  let lone: LoneActivities;
+  before(async () => {
+    lone = await startActivities();
+  });
+  after(() => lone.close());
+
+  /** Watches an upstream until something is there, then ends the watcher as a worker's stop does. */
+  async function watch(parts: Partial<Provider>, what: string, isThere: () => boolean | Promise<boolean>) {
+    const provider = { ...new ScriptedUpstream().port, ...parts };
+    const activities = createActivities({
+      ...{ ...lone.deps, providers: new Map([['lab', provider]]) },
+      oddities: { take: () => [] } as never,
+    });
+    const running = runAlone(() => activities.watchProvider('lab', 60_000));
+    running.result.catch(() => undefined);
+    try {
+      await until(what, isThere);
+    } finally {
+      running.cancel();
+      await assert.rejects(running.result, CancelledFailure);
+    }
+    return (await listProviders(lone.db))[0]!;
+  }
+
+  it('reads only when the quotas let it, and a list before a catalog comes again', async () => {
+    // A list is due again after 50 ms: both wait for each read that is let through.
+    const APART_MS = 80;
+    const reads: string[] = [];
+    let lastMs = 0;
+    let isAllowed = false;
+    const read = (what: string): void => {
+      assert.ok(isAllowed, `${what} was read although the quotas put it off`);
+      isAllowed = false;
+      reads.push(what);
+    };
+    await watch(
+      {
+        pace() {
+          isAllowed = performance.now() - lastMs > APART_MS;
+          if (isAllowed) lastMs = performance.now();
+          return Promise.resolve(isAllowed ? 0 : 1);
+        },
+        listPods() {
+          read('list');
+          return Promise.resolve([]);
+        },
+        listOffers() {
+          read('catalog');
+          return Promise.reject(new ProviderError('unknown', 'no answer', {}));
+        },
+      },
+      'four reads',
+      () => reads.length >= 4,
+    );
+    assert.deepEqual(reads.slice(0, 4), ['catalog', 'list', 'catalog', 'list']);
+  });
+
+  it('takes nothing off sale for what it puts off itself', async () => {
+    await lone.db('providers').delete();
+    let asks = 0;
+    const row = await watch(
+      {
+        pace() {
+          asks += 1;
+          return Promise.resolve(60_000);
+        },
+        listPods: () => Promise.reject(new Error('not now')),
+        listOffers: () => Promise.reject(new Error('not now')),
+      },
+      'it has asked a few times',
+      () => asks > 6,
+    );
+    assert.deepEqual([row.out_until, row.failures], [null, 0]);
+  });
+
+  it('keeps the balance; one that can’t be read disturbs no list', async () => {
+    await lone.db('providers').delete();
+    const balance = { balanceCents: 1_000_000, burnCentsPerHour: 70 };
+    const kept = await watch(
+      { readBalance: () => Promise.resolve(balance) },
+      'the balance',
+      async () => typeof (await listProviders(lone.db))[0]?.balance_cents === 'number',
+    );
+    assert.deepEqual([kept.balance_cents, kept.burn_cents_per_hour], [1_000_000, 70]);
+    let lists = 0;
+    let balances = 0;
+    const after = await watch(
+      {
+        listPods() {
+          lists += 1;
+          return Promise.resolve([]);
+        },
+        readBalance() {
+          balances += 1;
+          return Promise.reject(new ProviderError('unknown', 'no answer', {}));
+        },
+      },
+      'lists after it',
+      () => balances === 1 && lists > 3,
+    );
+    assert.deepEqual([after.failures, after.out_reason], [0, null]);
+    assert.deepEqual(after.balance_read_at, kept.balance_read_at);
+  });
+});
