@@ -15,6 +15,7 @@ export default defineConfig(
       '**/*.cjs',
       'eslint.config.js',
       '**/schema.d.ts',
+      'adapters/postgres/rows/tables.ts',
       'clients/dashboard/public/**',
     ],
   },

@@ -88,8 +88,8 @@ AS $function$
         using errcode = 'check_violation', constraint = 'append_only';
     end $function$;
 
--- The database's clock in the service's unit of time (decision 7). It is read when it is called, not at the
--- transaction's start: an instant taken before a lock was waited for would be old.
+-- The database's clock in the service's unit of time (decision 7, "Times and cursors"). It is read when it is called,
+-- not at the transaction's start: an instant taken before a lock was waited for would be old.
 CREATE FUNCTION clock_ms()
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -567,7 +567,7 @@ CREATE TABLE listings (
   region text NOT NULL,
   region_code text NOT NULL,
   interconnect text NOT NULL,
-  -- In the provider's last catalog; whether that is fresh, the provider's row says (decision 13).
+  -- In the provider's last catalog; whether that is fresh, the provider's row says (decision 13, "Live listings").
   offered boolean DEFAULT true NOT NULL,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   -- How long the upstream says that it may take to boot; null when it does not say.
@@ -823,7 +823,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON meter_readings TO gpu_rental_worker;
 
 -- ==== table stop_requests
 
--- Asked for by the API without waiting for any lock that metering holds (decision 15). The first one wins.
+-- Asked for by the API without waiting for any lock that metering holds (decision 15, "Stopping a rental"). The first
+-- one wins.
 CREATE TABLE stop_requests (
   rental_no bigint NOT NULL,
   requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
@@ -845,8 +846,8 @@ GRANT SELECT, INSERT, UPDATE ON stop_requests TO gpu_rental_worker;
 
 -- ==== table allocation_attempts
 
--- Written on a connection of its own before each upstream call (decision 21): no foreign keys, which would wait
--- for the lock that the writer's own transaction holds.
+-- Written on a connection of its own before each upstream call (decision 21, "Lost upstream answers"): no foreign keys,
+-- which would wait for the lock that the writer's own transaction holds.
 CREATE TABLE allocation_attempts (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   rental_id text NOT NULL,
@@ -869,7 +870,7 @@ CREATE TABLE allocation_attempts (
   given_up_at timestamp(3) with time zone,
   -- Operators were told that its pod does not end.
   slow_end_told_at timestamp(3) with time zone,
-  -- By when a machine of the attempt must answer, from its beginning (decision 76).
+  -- By when a machine of the attempt must answer, from its beginning (decision 76, "Boot deadlines and fit").
   deadline_ms integer,
   -- When the SSH daemon of its machine was first seen to answer.
   answered_at timestamp(3) with time zone,
@@ -1068,7 +1069,7 @@ CREATE INDEX topups_of_user ON topups USING btree (user_id, id DESC);
 
 CREATE UNIQUE INDEX topups_one_auto ON topups USING btree (user_id) WHERE source = 'auto_topup'::text AND closed_at IS NULL;
 
--- Decision 32: one charge of a saved card in flight per user.
+-- Decision 32, "Checkout and credit": one charge of a saved card in flight per user.
 CREATE UNIQUE INDEX topups_one_charge ON topups USING btree (user_id) WHERE source = 'saved_card'::text AND closed_at IS NULL;
 
 CREATE INDEX topups_unclosed ON topups USING btree (id) WHERE closed_at IS NULL;
@@ -1167,7 +1168,7 @@ CREATE INDEX invoices_attention ON invoices USING btree (attention_at) WHERE att
 
 CREATE INDEX invoices_of_user ON invoices USING btree (user_id, id DESC);
 
--- Decision 35: at most one offer is open per user.
+-- Decision 35, "Invoices and reminders": at most one offer is open per user.
 CREATE UNIQUE INDEX invoices_one_offer ON invoices USING btree (user_id) WHERE reason = 'topup_failed'::text AND (status = ANY (ARRAY['draft'::text, 'open'::text])) AND void_requested_at IS NULL;
 
 CREATE INDEX invoices_unclosed ON invoices USING btree (id) WHERE closed_at IS NULL;
@@ -1201,7 +1202,8 @@ GRANT SELECT, INSERT ON invoice_line_items TO gpu_rental_worker;
 
 -- ==== table idempotency_keys
 
--- Decision 6. The row is committed before the work begins and names the entity that the work makes.
+-- Decision 6, "Idempotent retries". The row is committed before the work begins and names the entity that the work
+-- makes.
 CREATE TABLE idempotency_keys (
   user_id text NOT NULL,
   endpoint text NOT NULL,
@@ -1227,7 +1229,7 @@ GRANT SELECT, DELETE ON idempotency_keys TO gpu_rental_worker;
 
 -- ==== table mail_outbox
 
--- Decision 36. The cause is unique, so that a retry never mails twice.
+-- Decision 36, "The mail outbox". The cause is unique, so that a retry never mails twice.
 CREATE TABLE mail_outbox (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   cause text NOT NULL,
@@ -1274,7 +1276,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON mail_outbox TO gpu_rental_worker;
 
 -- ==== table brakes
 
--- Decision 37: the global brakes, and the watermark by which a restored database is noticed.
+-- Decision 37, "Brakes and the watermark": the global brakes, and the watermark by which a restored database is
+-- noticed.
 CREATE TABLE brakes (
   kind text NOT NULL,
   pulled_by text NOT NULL,
@@ -1399,8 +1402,8 @@ GRANT SELECT, INSERT, UPDATE ON parked_payments TO gpu_rental_worker;
 
 -- ==== table refunds_and_disputes
 
--- Decision 30: what the processor took back of a payment, and where it was taken from. What comes back is what
--- was debited.
+-- Decision 30, "Reversed payments": what the processor took back of a payment, and where it was taken from. What comes
+-- back is what was debited.
 CREATE TABLE refunds_and_disputes (
   id text NOT NULL,
   kind text NOT NULL,
@@ -1468,7 +1471,8 @@ CREATE TABLE auto_topups (
   daily_cap_cents integer,
   -- Why it is off; null when its owner wished so, or it is on.
   disabled_why text,
-  -- The cooldown of decision 34: set when an attempt begins, and whenever there is nothing to do but to wait.
+  -- The cooldown of decision 34, "Trigger of auto-topup": set when an attempt begins, and whenever there is nothing to
+  -- do but to wait.
   next_attempt_at timestamp(3) with time zone,
   updated_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   CONSTRAINT auto_topups_pkey PRIMARY KEY (wallet_id),
@@ -1631,7 +1635,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON provider_families TO gpu_rental_worker;
 CREATE TABLE oauth_states (
   -- The state goes through the provider and the browser's address; its hash alone is kept.
   state_hash bytea NOT NULL,
-  -- Of the cookie of the browser that began: a callback in another browser is not answered (decision 57).
+  -- Of the cookie of the browser that began: a callback in another browser is not answered (decision 57, "Failed
+  -- sign-in elsewhere").
   browser_hash bytea NOT NULL,
   provider text NOT NULL,
   -- RFC 7636 4.1. It must be sent as it is, and is worth nothing without the code and the client's secret.
@@ -2097,6 +2102,7 @@ CREATE TABLE operator_orders (
   said_by text,
   requested_by text NOT NULL,
   requested_at timestamp(3) with time zone NOT NULL,
+  -- approved, rejected: by an operator who did not request it. done, refused: by the worker, for good.
   status text NOT NULL,
   approved_by text,
   approved_at timestamp(3) with time zone,
@@ -2250,7 +2256,7 @@ CREATE TABLE rental_requests (
   auto_stop_after_ms bigint,
   max_spend_cents bigint,
   max_price_per_hour_cents bigint,
-  -- Nothing is opened after it (decision 4).
+  -- Nothing is opened after it (decision 4, "Promise of a 503").
   answer_before timestamp(3) with time zone NOT NULL,
   requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   -- The quote by which the rental is opened: one machine for all requests that name it. Quotes go before requests do.
@@ -2325,7 +2331,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON answered_machines TO gpu_rental_worker;
 
 -- ==== table provider_quotas
 
--- One row for each upstream that tells its quotas; it says how they stood in its last answer (decision 93).
+-- One row for each upstream that tells its quotas; it says how they stood in its last answer (decision 93, "Quotas and
+-- upstream money").
 CREATE TABLE provider_quotas (
   provider_code text NOT NULL,
   -- Elements as QuotaWindow in adapters/providers/upstream/quotas.ts says; ends are counted from told_at.
@@ -2844,7 +2851,7 @@ CREATE TABLE rental_changes (
   user_id text NOT NULL,
   -- The fields that were sent, and no others: name, labels, maxSpendCents, autoStopAt, autoStopAfterMs.
   asked jsonb NOT NULL,
-  -- Nothing is changed after it (decision 4).
+  -- Nothing is changed after it (decision 4, "Promise of a 503").
   answer_before timestamp(3) with time zone NOT NULL,
   asked_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   answered_at timestamp(3) with time zone,
@@ -3144,7 +3151,7 @@ GRANT SELECT, DELETE ON proof_codes TO gpu_rental_worker;
 
 -- ==== view meters
 
--- A meter as it stands. What was charged since the reading came from the hold first (decision 24).
+-- A meter as it stands. What was charged since the reading came from the hold first (decision 24, "Order of funds").
 CREATE VIEW meters AS
  SELECT r.rental_no,
     r.wallet_id,

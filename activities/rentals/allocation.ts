@@ -1,6 +1,6 @@
 import { insertAttempt, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { noteProviderFailure, noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
-import type { AllocationAttemptRow, FailedBy } from '../../adapters/postgres/rows/tables.js';
+import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import {
   ProviderError,
   type AllocatedPod,
@@ -177,7 +177,7 @@ export async function condemn(
   provider: Provider,
   attempt: AllocationAttemptRow,
   podId: string | null,
-  why: { readonly error: string; readonly failedBy: FailedBy },
+  why: { readonly error: string; readonly failedBy: AllocationAttemptRow['failed_by'] },
   wait: Wait = {},
 ): Promise<void> {
   if (!(await moveAttempt(deps.db, attempt.id, 'open', 'condemned', why))) return;

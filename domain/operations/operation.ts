@@ -65,9 +65,6 @@ export interface ReconcileAction {
 /** An action that needs a row of `operator_orders` (decision 87, "Operator orders"). */
 export type OrderedAction = OperatorAction | ReconcileAction;
 
-/** approved, rejected: by an operator who did not request it. done, refused: by the worker, for good. */
-export type OrderStatus = 'requested' | 'approved' | 'rejected' | 'done' | 'refused';
-
 /** The global brakes (decision 37, "Brakes and the watermark"). */
 export const brakeKinds = ['creates', 'charges', 'metering', 'webhooks'] as const;
 export type BrakeKind = (typeof brakeKinds)[number];

@@ -4,7 +4,6 @@ import { webhookLimits } from './limits.js';
 
 /** pending: it has not answered its challenge yet. */
 export const webhookStates = ['pending', 'enabled', 'switched_off'] as const;
-export type WebhookState = (typeof webhookStates)[number];
 
 /**
  * Why an endpoint was switched off: it answered 410; nothing was delivered for three days; it never answered its
@@ -15,7 +14,6 @@ export type WhyOff = (typeof whysOff)[number];
 
 /** What became of one try. given_up: it failed, and was the last one. */
 export const tryOutcomes = ['delivered', 'failed', 'given_up'] as const;
-export type TryOutcome = (typeof tryOutcomes)[number];
 
 /** The types that an endpoint may name. A ping goes to the endpoint that it was asked for, whatever that names. */
 export const namedTypes: readonly EventType[] = eventTypes.filter((type) => type !== 'webhook.ping');

@@ -3,7 +3,10 @@ import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { noFundsMail } from '../../../domain/mails/operators.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
-import type { OutReason, ProviderRow } from '../rows/tables.js';
+import type { ProviderRow } from '../rows/tables.js';
+
+/** Why an upstream's offers are not for sale for a while. */
+type OutReason = NonNullable<ProviderRow['out_reason']>;
 
 /**
  * The upstreams whose offers can be rented, as an array of their codes. An upstream is live when its last sync is no

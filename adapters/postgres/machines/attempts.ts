@@ -1,6 +1,6 @@
 import type { ListingId, RentalId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
-import type { AllocationAttemptRow, AttemptState, FailedBy } from '../rows/tables.js';
+import type { AllocationAttemptRow } from '../rows/tables.js';
 
 export interface NewAttempt {
   readonly rentalId: RentalId;
@@ -44,9 +44,9 @@ export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<
 export async function moveAttempt(
   db: Database | Transaction,
   id: number,
-  from: AttemptState,
-  to: AttemptState,
-  facts: { podId?: string; error?: string; failedBy?: FailedBy } = {},
+  from: AllocationAttemptRow['state'],
+  to: AllocationAttemptRow['state'],
+  facts: { podId?: string; error?: string; failedBy?: AllocationAttemptRow['failed_by'] } = {},
 ): Promise<boolean> {
   const moved = await db('allocation_attempts')
     .where({ id, state: from })

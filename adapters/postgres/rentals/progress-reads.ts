@@ -1,7 +1,7 @@
 import { spreadOf } from '../../../domain/catalog/reliability.js';
 import { progressOf, type Progress } from '../../../domain/rentals/progress.js';
 import type { Database, Transaction } from '../database.js';
-import type { AttemptState, RentalRow } from '../rows/tables.js';
+import type { AllocationAttemptRow, RentalRow } from '../rows/tables.js';
 
 /** The facts of a rental that waits for its machine (decision 106, "Progress and reliability"). */
 export interface WaitingFacts {
@@ -10,7 +10,7 @@ export interface WaitingFacts {
   readonly stop_asked: boolean;
   /** The newest purchase; null when its row is not there. */
   readonly attempt: number | null;
-  readonly attempt_state: AttemptState | null;
+  readonly attempt_state: AllocationAttemptRow['state'] | null;
   readonly attempt_created_at: Date | null;
   readonly attempt_changed_at: Date | null;
   readonly attempt_given_up_at: Date | null;

@@ -2,11 +2,11 @@ import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import { hasNoFreshSignal } from './look-signals.js';
 import { isNotWaiting } from './stuck-items.js';
-import type { IntentKind } from '../rows/tables.js';
+import type { IntentRow } from '../rows/tables.js';
 
 export interface DueIntent {
   readonly id: number;
-  readonly kind: IntentKind;
+  readonly kind: IntentRow['kind'];
   readonly rentalId: RentalId | null;
   readonly userId: UserId;
 }

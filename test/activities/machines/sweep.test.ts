@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Swept } from '../../../activities/machines/sweep.js';
 import { newId } from '../../../adapters/ids.js';
 import { recordPodList } from '../../../adapters/postgres/machines/pods.js';
-import type { AllocationAttemptRow, AttemptState, PodRow } from '../../../adapters/postgres/rows/tables.js';
+import type { AllocationAttemptRow, PodRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { machineLimits } from '../../../domain/machines/limits.js';
 import { meteringLimits } from '../../../domain/metering/limits.js';
@@ -58,7 +58,7 @@ describe('a sweep', () => {
 
   /** A purchase for a rental, or for one of which there is no row. @returns its tag */
   async function addAttempt(
-    state: AttemptState,
+    state: AllocationAttemptRow['state'],
     columns: Partial<AllocationAttemptRow> = {},
   ): Promise<string> {
     const rentalId = columns.rental_id ?? newId('rent');
@@ -77,7 +77,7 @@ describe('a sweep', () => {
     return tag;
   }
 
-  async function stateOf(tag: string): Promise<AttemptState | undefined> {
+  async function stateOf(tag: string): Promise<AllocationAttemptRow['state'] | undefined> {
     return (await lone.db('allocation_attempts').where({ tag }).first())?.state;
   }
 

@@ -1,100 +1,63 @@
 import assert from 'node:assert/strict';
-import pg from 'pg';
-import { readRowTypes, type Kind, type TypedColumn } from '../../../support/schema/row-types.js';
-import { createTestDatabase, type TestDatabase } from '../../../support/servers/database.js';
+import { readFileSync } from 'node:fs';
+import { makeRowsFile, rowsFile } from '../../../../tools/row-types/file.js';
+import { readColumns, type Ask, type Column } from '../../../../tools/row-types/catalog.js';
+import { driverTypes } from '../../../../tools/row-types/rows.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
-/** The driver's kind for each type (adapters/postgres/database.ts). */
-const handedOver: Readonly<Record<string, readonly Kind[]>> = {
-  bigint: ['number'],
-  'bigint[]': ['string[]'],
-  boolean: ['boolean'],
-  bytea: ['Buffer'],
-  'character varying': ['string'],
-  'cidr[]': ['string[]'],
-  date: ['Date'],
-  integer: ['number'],
-  'integer[]': ['number[]'],
-  json: ['anything', 'object', 'string[]'],
-  jsonb: ['anything', 'object', 'string[]'],
-  text: ['string'],
-  'text[]': ['string[]'],
-  'timestamp with time zone': ['Date'],
+/** A value of each SQL type, as JSON. */
+const samples: Readonly<Record<string, unknown>> = {
+  text: 'a',
+  integer: 1,
+  smallint: 1,
+  bigint: 4_000_000_000,
+  'double precision': 0.5,
+  boolean: true,
+  bytea: '\\x00ff',
+  date: '2026-11-26',
+  'timestamp with time zone': '2026-11-26T00:00:00Z',
+  'bigint[]': [1],
+  'integer[]': [1],
+  'text[]': ['a'],
+  'cidr[]': ['10.0.0.0/8'],
+  json: { a: 1 },
+  jsonb: { a: 1 },
+  ledger_entry_type: 'refund',
 };
 
-/** Tables that only a library writes and reads, with types of its own. */
-const ofLibraries = new Set(['knex_migrations', 'knex_migrations_lock', 'rate_limits']);
-
-interface Column {
-  readonly relation: string;
-  readonly name: string;
-  readonly type: string;
-  readonly nullable: boolean;
-  /** A view's columns don't say whether they may be null. */
-  readonly ofView: boolean;
-  readonly isEnum: boolean;
-}
-
-const columns = `
-  select c.relname as relation, a.attname as name, a.atttypid::regtype::text as type, not a.attnotnull as nullable,
-         c.relkind = 'v' as "ofView", t.typtype = 'e' as "isEnum"
-    from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_type t on t.oid = a.atttypid
-   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and a.attnum > 0 and not a.attisdropped
-   order by c.oid, a.attnum`;
-
 describe('the types of rows', () => {
-  let database: TestDatabase;
-  const schema = new Map<string, Column[]>();
-  const types = readRowTypes();
-
+  let money: MoneyDatabase;
+  let ask: Ask;
   before(async () => {
-    database = await createTestDatabase();
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    for (const column of (await client.query(columns)).rows as Column[]) {
-      schema.set(column.relation, [...(schema.get(column.relation) ?? []), column]);
+    money = await openMoneyDatabase();
+    ask = async <Row>(sql: string) => (await money.db.raw<{ rows: Row[] }>(sql)).rows;
+  });
+  after(() => money.close());
+
+  it('are what the schema says (npm run rows makes them anew)', async () => {
+    assert.equal(readFileSync(rowsFile, 'utf8'), await makeRowsFile(ask));
+  });
+
+  it('are what the driver gives for a row of each table', async () => {
+    const columns = await readColumns(ask);
+    const tables = new Set(columns.map(({ table }) => table));
+    assert.ok(tables.size > 60, `${tables.size} tables`);
+    for (const table of tables) {
+      const own = columns.filter((column) => column.table === table);
+      const sample = JSON.stringify(Object.fromEntries(own.map(({ name, type }) => [name, samples[type]])));
+      const [row] = await ask<Record<string, unknown>>(
+        `select * from jsonb_populate_record(null::${table}, '${sample}')`,
+      );
+      for (const column of own)
+        assert.equal(kindOf(row?.[column.name]), wanted(column), `${table}.${column.name}`);
     }
-    await client.end();
-  });
-  after(() => database.drop());
-
-  it('are there for each table and view, and for no other', () => {
-    const real = [...schema.keys()].filter((table) => !ofLibraries.has(table));
-    const wrong = [
-      ...real.filter((table) => !types.has(table)).map((table) => `${table} has no type`),
-      ...[...types.keys()].filter((table) => !schema.has(table)).map((table) => `${table} is no table`),
-    ];
-    assert.equal(wrong.join('\n'), '');
   });
 
-  for (const [table, typed] of types) {
-    it(`say of ${table} what the database says`, () => {
-      const real = schema.get(table) ?? [];
-      const wrong = [
-        ...missing(real, typed),
-        ...typed.flatMap((column) => wrongs(column, find(real, column.name))),
-      ];
-      assert.equal(wrong.join('\n'), '');
-    });
+  const wanted = ({ type }: Column): string =>
+    driverTypes[type] ?? (type.startsWith('json') ? 'Object' : 'string');
+
+  function kindOf(value: unknown): string {
+    if (Array.isArray(value)) return `${kindOf(value[0])}[]`;
+    return typeof value === 'object' && value !== null ? value.constructor.name : typeof value;
   }
 });
-
-function find<T extends { name: string }>(all: readonly T[], name: string): T | undefined {
-  return all.find((one) => one.name === name);
-}
-
-function missing(real: readonly Column[], typed: readonly TypedColumn[]): string[] {
-  return real
-    .filter(({ name }) => !find(typed, name))
-    .map(({ name, type }) => `${name} (${type}) is missing`);
-}
-
-function wrongs({ name, kind, nullable, text }: TypedColumn, real: Column | undefined): string[] {
-  if (!real) return [`${name} is no column`];
-  const kinds = real.isEnum ? ['string'] : (handedOver[real.type] ?? []);
-  return [
-    ...(kinds.includes(kind) ? [] : [`${name} is ${text}, the database has ${real.type}`]),
-    ...(real.ofView || kind === 'anything' || nullable === real.nullable
-      ? []
-      : [`${name} is ${text}, the database has ${real.nullable ? 'null, too' : 'no null'}`]),
-  ];
-}
