@@ -11,8 +11,10 @@ import {
   oneOf,
   orNull,
   text,
+  record,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
-import { nextCursor, type Operation } from '../http/openapi/operation.js';
+import { nextCursor, operation, type Operation } from '../http/openapi/operation.js';
 
 const event = named(
   'AuditEvent',
@@ -20,11 +22,7 @@ const event = named(
     id: idOf('aud'),
     kind: named('AuditKind', oneOf(auditKinds)),
     entityId: orNull(text, 'The rental, top-up, key, card or session concerned; null when there is none.'),
-    details: {
-      type: ['object', 'null'],
-      additionalProperties: true,
-      description: 'What changed, where there is something to say.',
-    },
+    details: orNull({ ...record, description: 'What changed, where there is something to say.' }),
     apiKeyId: orNull(idOf('key'), 'The API key that made the request; null for a session.'),
     clientAddress: orNull(text, 'The address of the request; null when the user made none.'),
     at: instant,
@@ -37,7 +35,7 @@ const failedSignIns = {
     'Wrong codes, counted per hour for the hours of this page’s events, newest first. Kept for 90 days. Empty with `kind`.',
 };
 
-const exampleEvent = {
+const exampleEvent: ValueOf<typeof event> = {
   id: exampleId('aud'),
   kind: 'rental_created',
   entityId: exampleId('rent'),
@@ -47,29 +45,29 @@ const exampleEvent = {
   at: '2026-11-01T09:30:00.000Z',
 };
 
-export const auditOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/audit',
-    scope: 'read',
-    name: 'listAuditEvents',
-    tag: 'Account',
-    summary: 'Changes to the account and its money',
-    description:
-      'Newest first. Events are kept forever and never change. A rental that its user did not stop (it reached a limit, the balance ran out, the machine was lost or failed, or an operator stopped it) is `rental_ended` and has no client address; `details` has the reason, the total charged and the amount refunded. API keys with a cap can’t read it.',
-    query: auditQuery,
-    answers: [
-      {
-        description: 'A page of events.',
-        schema: named('AuditEventPage', object({ events: listOf(event), failedSignIns, nextCursor })),
-        examples: [
-          {
-            events: [exampleEvent],
-            failedSignIns: [{ hour: '2026-11-01T08:00:00.000Z', tries: 3 }],
-            nextCursor: null,
-          },
-        ],
-      },
-    ],
-  },
-];
+export const listAuditEvents = operation({
+  method: 'get',
+  path: '/v1/audit',
+  scope: 'read',
+  name: 'listAuditEvents',
+  tag: 'Account',
+  summary: 'Changes to the account and its money',
+  description:
+    'Newest first. Events are kept forever and never change. A rental that its user did not stop (it reached a limit, the balance ran out, the machine was lost or failed, or an operator stopped it) is `rental_ended` and has no client address; `details` has the reason, the total charged and the amount refunded. API keys with a cap can’t read it.',
+  query: auditQuery,
+  answers: [
+    {
+      description: 'A page of events.',
+      schema: named('AuditEventPage', object({ events: listOf(event), failedSignIns, nextCursor })),
+      examples: [
+        {
+          events: [exampleEvent],
+          failedSignIns: [{ hour: '2026-11-01T08:00:00.000Z', tries: 3 }],
+          nextCursor: null,
+        },
+      ],
+    },
+  ],
+});
+
+export const auditOperations: readonly Operation[] = [listAuditEvents];

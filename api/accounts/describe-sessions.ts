@@ -14,7 +14,7 @@ import {
   text,
   whole,
 } from '../http/openapi/json-schema.js';
-import { idParameter, pageOf, type Operation } from '../http/openapi/operation.js';
+import { idParameter, pageOf, operation, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Sign-in';
 const minutes = accountLimits.freshProofMs / MINUTE;
@@ -46,68 +46,76 @@ const example = {
   expiresAt: '2026-12-01T10:12:31.250Z',
 };
 
+export const listSessions = operation({
+  method: 'get',
+  path: '/v1/auth/sessions',
+  name: 'listSessions',
+  tag,
+  summary: 'Where you are signed in',
+  description: 'The newest sign-in first.',
+  query: sessionsQuery,
+  answers: [pageOf('sessions', session, example)],
+});
+
+export const endSession = operation({
+  method: 'delete',
+  path: '/v1/auth/sessions/:id',
+  name: 'endSession',
+  tag,
+  summary: 'Ends one session',
+  description:
+    'Its streams end within 2 seconds. To end the session you are using, call POST /v1/auth/logout, which also clears the cookie.',
+  parameters: [idParameter('ses', 'a session', example.id)],
+  answers: [{ description: 'Ended.', schema: done, examples: [{ ok: true }] }],
+  refusals: ['session_not_found'],
+});
+
+export const endOtherSessions = operation({
+  method: 'post',
+  path: '/v1/auth/sessions/end-others',
+  name: 'endOtherSessions',
+  tag,
+  summary: 'Ends all other sessions',
+  answers: [
+    {
+      description: 'How many ended.',
+      schema: object({ ended: whole }),
+      examples: [{ ended: 2 }],
+    },
+  ],
+});
+
+export const refreshProof = operation({
+  method: 'post',
+  path: '/v1/auth/refresh-proof',
+  name: 'refreshProof',
+  tag,
+  summary: 'Confirms who you are',
+  description: `Takes two calls. Without a code, we email you one for this session: one in 30 seconds, ${accountLimits.proofCodesPerHour} an hour and ${accountLimits.proofCodesPerDay} a day, beside those of sign-ins. With the code, the sign-in counts as fresh for ${minutes} minutes, and the session gets a new \`sid\`: the old one stops working, and streams that it opened end with \`session_renewed\`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 \`fresh_sign_in_required\` otherwise. A sign-in by an emailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.`,
+  body: { schema: refreshProofSchema, examples: [{}, { code: '123456' }] },
+  answers: [
+    {
+      description: 'We sent a code, or the session is fresh.',
+      schema: named(
+        'RefreshedProof',
+        object({
+          codeMailed: bool,
+          freshUntil: orNull(instant, 'Until when the sign-in counts as fresh; null: it does not.'),
+        }),
+      ),
+      examples: [
+        { codeMailed: true, freshUntil: null },
+        { codeMailed: false, freshUntil: '2026-11-01T09:45:00.000Z' },
+      ],
+      headers: { 'Set-Cookie': text },
+    },
+  ],
+  refusals: ['code_invalid', 'code_request_rate_limited'],
+});
+
 export const sessionOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/auth/sessions',
-    name: 'listSessions',
-    tag,
-    summary: 'Where you are signed in',
-    description: 'The newest sign-in first.',
-    query: sessionsQuery,
-    answers: [pageOf('sessions', session, example)],
-  },
-  {
-    method: 'delete',
-    path: '/v1/auth/sessions/:id',
-    name: 'endSession',
-    tag,
-    summary: 'Ends one session',
-    description:
-      'Its streams end within 2 seconds. To end the session you are using, call POST /v1/auth/logout, which also clears the cookie.',
-    parameters: [idParameter('ses', 'a session', example.id)],
-    answers: [{ description: 'Ended.', schema: done, examples: [{ ok: true }] }],
-    refusals: ['session_not_found'],
-  },
-  {
-    method: 'post',
-    path: '/v1/auth/sessions/end-others',
-    name: 'endOtherSessions',
-    tag,
-    summary: 'Ends all other sessions',
-    answers: [
-      {
-        description: 'How many ended.',
-        schema: object({ ended: whole }),
-        examples: [{ ended: 2 }],
-      },
-    ],
-  },
-  {
-    method: 'post',
-    path: '/v1/auth/refresh-proof',
-    name: 'refreshProof',
-    tag,
-    summary: 'Confirms who you are',
-    description: `Takes two calls. Without a code, we email you one for this session: one in 30 seconds, ${accountLimits.proofCodesPerHour} an hour and ${accountLimits.proofCodesPerDay} a day, beside those of sign-ins. With the code, the sign-in counts as fresh for ${minutes} minutes, and the session gets a new \`sid\`: the old one stops working, and streams that it opened end with \`session_renewed\`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 \`fresh_sign_in_required\` otherwise. A sign-in by an emailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.`,
-    body: { schema: refreshProofSchema, examples: [{}, { code: '123456' }] },
-    answers: [
-      {
-        description: 'We sent a code, or the session is fresh.',
-        schema: named(
-          'RefreshedProof',
-          object({
-            codeMailed: bool,
-            freshUntil: orNull(instant, 'Until when the sign-in counts as fresh; null: it does not.'),
-          }),
-        ),
-        examples: [
-          { codeMailed: true, freshUntil: null },
-          { codeMailed: false, freshUntil: '2026-11-01T09:45:00.000Z' },
-        ],
-        headers: { 'Set-Cookie': text },
-      },
-    ],
-    refusals: ['code_invalid', 'code_request_rate_limited'],
-  },
+  listSessions,
+  endSession,
+  endOtherSessions,
+  refreshProof,
 ];

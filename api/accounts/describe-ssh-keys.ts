@@ -1,7 +1,7 @@
 import { keySchema } from './ssh-keys.js';
 import { done } from './describe-sign-in.js';
 import { exampleId, idOf, instant, listOf, named, object, text } from '../http/openapi/json-schema.js';
-import { idParameter, leadsTo, type Operation } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, operation, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'SSH keys';
 const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJm0d1r0vGkGx3Qh4qzW0bHc2cV8m9w6o3aJt1m2Tq5u';
@@ -9,8 +9,8 @@ const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJm0d1r0vGkGx3Qh4qzW0bHc2
 const fields = {
   id: idOf('key'),
   name: text,
-  fingerprint: { type: 'string', description: 'As `ssh-keygen -l` prints it.' },
-  publicKey: { type: 'string', description: 'One OpenSSH line of type and key.' },
+  fingerprint: { ...text, description: 'As `ssh-keygen -l` prints it.' },
+  publicKey: { ...text, description: 'One OpenSSH line of type and key.' },
   createdAt: instant,
 };
 const example = {
@@ -21,62 +21,63 @@ const example = {
   createdAt: '2026-11-01T09:30:00.000Z',
 };
 
-export const sshKeyOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/ssh-keys',
-    scope: 'read',
-    name: 'listSshKeys',
-    tag,
-    summary: 'Your SSH keys',
-    answers: [
-      {
-        description: 'All of them.',
-        schema: object({ sshKeys: listOf(named('SshKey', object(fields))) }),
-        examples: [{ sshKeys: [example] }],
-      },
-    ],
-  },
-  {
-    method: 'post',
-    path: '/v1/ssh-keys',
-    name: 'addSshKey',
-    tag,
-    summary: 'Adds a public key, or creates a pair',
-    description:
-      'RSA of 2048 to 8192 bits, ECDSA and Ed25519; at most 100 keys. With `generate`, the private key is only in this answer.',
-    body: {
-      schema: keySchema,
-      examples: [
-        { name: 'laptop', publicKey },
-        { name: 'made here', generate: true },
-      ],
+export const listSshKeys = operation({
+  method: 'get',
+  path: '/v1/ssh-keys',
+  scope: 'read',
+  name: 'listSshKeys',
+  tag,
+  summary: 'Your SSH keys',
+  answers: [
+    {
+      description: 'All of them.',
+      schema: object({ sshKeys: listOf(named('SshKey', object(fields))) }),
+      examples: [{ sshKeys: [example] }],
     },
-    answers: [
-      {
-        description: 'The key.',
-        schema: named(
-          'AddedSshKey',
-          object(
-            { ...fields, privateKey: { type: 'string', description: 'PEM, only of a generated key.' } },
-            ['privateKey'],
-          ),
-        ),
-        examples: [example],
-        links: leadsTo('/id', ['removeSshKey']),
-      },
+  ],
+});
+
+export const addSshKey = operation({
+  method: 'post',
+  path: '/v1/ssh-keys',
+  name: 'addSshKey',
+  tag,
+  summary: 'Adds a public key, or creates a pair',
+  description:
+    'RSA of 2048 to 8192 bits, ECDSA and Ed25519; at most 100 keys. With `generate`, the private key is only in this answer.',
+  body: {
+    schema: keySchema,
+    examples: [
+      { name: 'laptop', publicKey },
+      { name: 'made here', generate: true },
     ],
-    refusals: ['weak_key', 'duplicate_key', 'too_many_keys', 'fresh_sign_in_required'],
   },
-  {
-    method: 'delete',
-    path: '/v1/ssh-keys/:id',
-    name: 'removeSshKey',
-    tag,
-    summary: 'Removes a key',
-    description: 'Running machines keep it.',
-    parameters: [idParameter('key', 'a key', example.id)],
-    answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
-    refusals: ['key_not_found'],
-  },
-];
+  answers: [
+    {
+      description: 'The key.',
+      schema: named(
+        'AddedSshKey',
+        object({ ...fields, privateKey: { ...text, description: 'PEM, only of a generated key.' } }, [
+          'privateKey',
+        ]),
+      ),
+      examples: [example],
+      links: leadsTo('/id', ['removeSshKey']),
+    },
+  ],
+  refusals: ['weak_key', 'duplicate_key', 'too_many_keys', 'fresh_sign_in_required'],
+});
+
+export const removeSshKey = operation({
+  method: 'delete',
+  path: '/v1/ssh-keys/:id',
+  name: 'removeSshKey',
+  tag,
+  summary: 'Removes a key',
+  description: 'Running machines keep it.',
+  parameters: [idParameter('key', 'a key', example.id)],
+  answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
+  refusals: ['key_not_found'],
+});
+
+export const sshKeyOperations: readonly Operation[] = [listSshKeys, addSshKey, removeSshKey];

@@ -10,6 +10,7 @@ import {
   oneOf,
   orNull,
   text,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
 
 /** What an API key may do, as the description names it. */
@@ -18,7 +19,7 @@ export const apiKeyScope = named('ApiKeyScope', oneOf(apiKeyScopes));
 export const apiKeyFields = {
   id: idOf('key'),
   name: text,
-  hint: { type: 'string', description: 'Its last four characters.' },
+  hint: { ...text, description: 'Its last four characters.' },
   scopes: listOf(apiKeyScope),
   ends: {
     ...named('ApiKeyEnds', oneOf(apiKeyEnds)),
@@ -43,7 +44,7 @@ export const apiKeyFields = {
 /** An API key, as the description names it. */
 export const apiKey = named('ApiKey', object(apiKeyFields));
 
-export const exampleApiKey = {
+export const exampleApiKey: ValueOf<typeof apiKey> = {
   id: exampleId('key'),
   name: 'training runs',
   hint: 'a1Zx',

@@ -16,14 +16,16 @@ import {
   oneOf,
   orNull,
   text,
+  type ValueOf,
+  type JsonSchema,
 } from '../http/openapi/json-schema.js';
-import { leadsTo, pageOf, type Operation } from '../http/openapi/operation.js';
+import { leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Catalog';
 
 const familyId = named('FamilyId', oneOf(families.map(({ id }) => id)));
 
-const share = { type: 'number', minimum: 0, maximum: 1 } as const;
+const share: JsonSchema<number> = { type: 'number', minimum: 0, maximum: 1 };
 
 /** How long something takes, in whole seconds. */
 export const spread = named(
@@ -39,14 +41,14 @@ export const listing = named(
   'Listing',
   object({
     id: idOf('lst'),
-    model: { type: 'string', description: 'Canonical model code.' },
+    model: { ...text, description: 'Canonical model code.' },
     family: familyId,
     vramGb: count,
     gpuCount: oneOf(catalogLimits.gpuCounts),
     pricePerHourCents: cents('Of the whole machine.'),
     providerCode: text,
-    region: { type: 'string', description: 'For people.' },
-    regionCode: { type: 'string', description: 'Country or broad region.' },
+    region: { ...text, description: 'For people.' },
+    regionCode: { ...text, description: 'Country or broad region.' },
     interconnect: text,
     reliability: orNull(
       named(
@@ -106,7 +108,7 @@ const template = named(
   }),
 );
 
-export const exampleListing = {
+export const exampleListing: ValueOf<typeof listing> = {
   id: exampleId('lst'),
   model: 'RTX_4090',
   family: 'rtx-4090',
@@ -129,98 +131,106 @@ export const exampleListing = {
 /** The cheapest listing, as a rental or a quote is asked for. */
 const wish = { familyId: '/listings/0/family', gpuCount: '/listings/0/gpuCount' };
 
+export const listListings = operation({
+  method: 'get',
+  path: '/v1/catalog/listings',
+  scope: 'read',
+  name: 'listListings',
+  tag,
+  summary: 'Machines you can rent now, cheapest first',
+  description:
+    'Send the ETag as If-None-Match to get 304 when nothing has changed. It counts as a request like any other.',
+  query: listingQuery,
+  answers: [
+    {
+      ...pageOf('listings', listing, exampleListing, 'A page of live listings.'),
+      links: { createRental: { body: wish }, createQuote: { body: wish } },
+      headers: { ETag: text },
+    },
+    { status: 304, description: 'Send it as If-None-Match.', headers: { ETag: text } },
+  ],
+  refusals: ['invalid_count'],
+});
+
+export const listFamilies = operation({
+  method: 'get',
+  path: '/v1/catalog/families',
+  scope: 'read',
+  name: 'listFamilies',
+  tag,
+  summary: 'Every GPU family, with its cheapest price now',
+  answers: [
+    {
+      description: 'All families, offered or not.',
+      schema: object({ families: listOf(family) }),
+      examples: [
+        {
+          families: [
+            { family: 'rtx-4090', models: ['RTX_4090'], fromPricePerHourCents: 50, liveCount: 12 },
+            { family: 'b200', models: ['B200'], fromPricePerHourCents: null, liveCount: 0 },
+          ],
+        },
+      ],
+      links: leadsTo('/families/0/family', ['showFamilyHistory']),
+    },
+  ],
+});
+
+export const showFamilyHistory = operation({
+  method: 'get',
+  path: '/v1/catalog/families/:id/history',
+  scope: 'read',
+  name: 'showFamilyHistory',
+  tag,
+  summary: 'Hourly prices of a GPU family over the last 90 days',
+  parameters: [
+    {
+      name: 'id',
+      in: 'path',
+      description: 'The id of a family.',
+      schema: { type: 'string' },
+      example: 'rtx-4090',
+    },
+  ],
+  query: historyQuery,
+  answers: [
+    {
+      description:
+        'The hours in UTC, oldest first, including the current one. An hour without a price had no offers; a missing hour was not recorded.',
+      schema: named('FamilyHistory', object({ familyId, points: listOf(point) })),
+      examples: [
+        {
+          familyId: 'rtx-4090',
+          points: [
+            { at: '2026-11-01T08:00:00.000Z', lowestPricePerHourCents: 48, available: 12 },
+            { at: '2026-11-01T09:00:00.000Z', lowestPricePerHourCents: null, available: 0 },
+          ],
+        },
+      ],
+    },
+  ],
+  refusals: ['not_found'],
+});
+
+export const listTemplates = operation({
+  method: 'get',
+  path: '/v1/catalog/templates',
+  scope: 'read',
+  name: 'listTemplates',
+  tag,
+  summary: 'Software templates',
+  answers: [
+    {
+      description: 'All templates.',
+      schema: object({ templates: listOf(template) }),
+      examples: [{ templates: templates.slice(0, 1).map((each) => ({ ...each, isDefault: true })) }],
+    },
+  ],
+});
+
 export const catalogOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/catalog/listings',
-    scope: 'read',
-    name: 'listListings',
-    tag,
-    summary: 'Machines you can rent now, cheapest first',
-    description:
-      'Send the ETag as If-None-Match to get 304 when nothing has changed. It counts as a request like any other.',
-    query: listingQuery,
-    answers: [
-      {
-        ...pageOf('listings', listing, exampleListing, 'A page of live listings.'),
-        links: { createRental: { body: wish }, createQuote: { body: wish } },
-        headers: { ETag: text },
-      },
-      { status: 304, description: 'Send it as If-None-Match.', headers: { ETag: text } },
-    ],
-    refusals: ['invalid_count'],
-  },
-  {
-    method: 'get',
-    path: '/v1/catalog/families',
-    scope: 'read',
-    name: 'listFamilies',
-    tag,
-    summary: 'Every GPU family, with its cheapest price now',
-    answers: [
-      {
-        description: 'All families, offered or not.',
-        schema: object({ families: listOf(family) }),
-        examples: [
-          {
-            families: [
-              { family: 'rtx-4090', models: ['RTX_4090'], fromPricePerHourCents: 50, liveCount: 12 },
-              { family: 'b200', models: ['B200'], fromPricePerHourCents: null, liveCount: 0 },
-            ],
-          },
-        ],
-        links: leadsTo('/families/0/family', ['showFamilyHistory']),
-      },
-    ],
-  },
-  {
-    method: 'get',
-    path: '/v1/catalog/families/:id/history',
-    scope: 'read',
-    name: 'showFamilyHistory',
-    tag,
-    summary: 'Hourly prices of a GPU family over the last 90 days',
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        description: 'The id of a family.',
-        schema: { type: 'string' },
-        example: 'rtx-4090',
-      },
-    ],
-    query: historyQuery,
-    answers: [
-      {
-        description:
-          'The hours in UTC, oldest first, including the current one. An hour without a price had no offers; a missing hour was not recorded.',
-        schema: named('FamilyHistory', object({ familyId, points: listOf(point) })),
-        examples: [
-          {
-            familyId: 'rtx-4090',
-            points: [
-              { at: '2026-11-01T08:00:00.000Z', lowestPricePerHourCents: 48, available: 12 },
-              { at: '2026-11-01T09:00:00.000Z', lowestPricePerHourCents: null, available: 0 },
-            ],
-          },
-        ],
-      },
-    ],
-    refusals: ['not_found'],
-  },
-  {
-    method: 'get',
-    path: '/v1/catalog/templates',
-    scope: 'read',
-    name: 'listTemplates',
-    tag,
-    summary: 'Software templates',
-    answers: [
-      {
-        description: 'All templates.',
-        schema: object({ templates: listOf(template) }),
-        examples: [{ templates: templates.slice(0, 1).map((each) => ({ ...each, isDefault: true })) }],
-      },
-    ],
-  },
+  listListings,
+  listFamilies,
+  showFamilyHistory,
+  listTemplates,
 ];

@@ -11,15 +11,17 @@ import {
   oneOf,
   orNull,
   text,
-  type JsonSchema,
+  record,
+  whole,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
-import type { Operation } from '../http/openapi/operation.js';
+import { operation, type Operation } from '../http/openapi/operation.js';
 import { rentalStatus } from '../rentals/describe.js';
 import { closeReasons } from './messages.js';
 import { eventsQuery, streamQuery } from './query.js';
 
-const seq: JsonSchema = {
-  type: 'integer',
+const seq = {
+  ...whole,
   minimum: 1,
   description: 'Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`.',
 };
@@ -33,15 +35,14 @@ export const eventSchema = named(
     type: named('EventType', oneOf(eventTypes)),
     entityId: { ...text, description: 'The id of the rental, top-up, invoice … concerned.' },
     data: {
-      type: 'object',
-      additionalProperties: true,
+      ...record,
       description: 'Ids and what changed. The fields depend on the type, and more may be added.',
     },
     createdAt: { ...instant, description: 'When it happened.' },
   }),
 );
 
-export const exampleEvent = {
+export const exampleEvent: ValueOf<typeof eventSchema> = {
   id: exampleId('evt'),
   seq: 42,
   type: 'rental.running',
@@ -100,7 +101,7 @@ const exampleMeter = {
   pricePerHourCents: 2392,
   chargedCents: 2,
   holdCents: 2390,
-  runningAt: exampleEvent.data.runningAt,
+  runningAt: '2026-11-01T09:31:07.000Z',
   endedAt: null,
   readAt,
 };
@@ -156,85 +157,86 @@ const STREAM_DESCRIPTION = [
   'back. A client that does not read is cut.',
 ].join('\n');
 
-export const eventOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/events',
-    scope: 'read',
-    name: 'listEvents',
-    tag: 'Events',
-    summary: 'Events of the account, in order',
-    description: [
-      'Oldest first. Ask again with `after` as the `lastSeq` of the answer: you are at the end when it does not move.',
-      'Without `after` the answer begins with the oldest event that is kept (30 days). An `after` that no kept event',
-      'follows on is 409 `resync`. With `before` it is newest first: ask again with it as the `lastSeq` of the answer, until',
-      'that does not move or is 0.',
-    ].join(' '),
-    query: eventsQuery,
-    answers: [
-      {
-        description: 'A page of events.',
-        schema: named(
-          'EventPage',
-          object({
-            events: listOf(eventSchema),
-            lastSeq: {
-              ...count,
-              description: 'The last event that was looked at, whether or not `types` left it out.',
-            },
-          }),
-        ),
-        examples: [{ events: [exampleEvent], lastSeq: exampleEvent.seq }],
+export const listEvents = operation({
+  method: 'get',
+  path: '/v1/events',
+  scope: 'read',
+  name: 'listEvents',
+  tag: 'Events',
+  summary: 'Events of the account, in order',
+  description: [
+    'Oldest first. Ask again with `after` as the `lastSeq` of the answer: you are at the end when it does not move.',
+    'Without `after` the answer begins with the oldest event that is kept (30 days). An `after` that no kept event',
+    'follows on is 409 `resync`. With `before` it is newest first: ask again with it as the `lastSeq` of the answer, until',
+    'that does not move or is 0.',
+  ].join(' '),
+  query: eventsQuery,
+  answers: [
+    {
+      description: 'A page of events.',
+      schema: named(
+        'EventPage',
+        object({
+          events: listOf(eventSchema),
+          lastSeq: {
+            ...count,
+            description: 'The last event that was looked at, whether or not `types` left it out.',
+          },
+        }),
+      ),
+      examples: [{ events: [exampleEvent], lastSeq: exampleEvent.seq }],
+    },
+  ],
+  refusals: ['resync'],
+});
+
+export const streamEvents = operation({
+  method: 'get',
+  path: '/v1/events/stream',
+  scope: 'read',
+  name: 'streamEvents',
+  tag: 'Events',
+  summary: 'The same events as they happen, with the balance and the meters',
+  description: STREAM_DESCRIPTION,
+  query: streamQuery,
+  parameters: [
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      description: 'The id of the last message that arrived.',
+      schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
+      example: '41',
+    },
+  ],
+  answers: [
+    {
+      description: 'The stream. It ends when the client leaves, or with `closed`.',
+      type: 'text/event-stream',
+      schema: {
+        type: 'string',
+        description: `Messages of events, and: ${Object.keys(streamMessages).join(', ')}.`,
       },
-    ],
-    refusals: ['resync'],
-  },
-  {
-    method: 'get',
-    path: '/v1/events/stream',
-    scope: 'read',
-    name: 'streamEvents',
-    tag: 'Events',
-    summary: 'The same events as they happen, with the balance and the meters',
-    description: STREAM_DESCRIPTION,
-    query: streamQuery,
-    parameters: [
-      {
-        name: 'Last-Event-ID',
-        in: 'header',
-        description: 'The id of the last message that arrived.',
-        schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
-        example: '41',
+      messages: {
+        ...Object.fromEntries(Object.entries(streamMessages).map(([name, { schema }]) => [name, schema])),
+        ...Object.fromEntries(eventTypes.map((type) => [type, eventSchema])),
       },
-    ],
-    answers: [
-      {
-        description: 'The stream. It ends when the client leaves, or with `closed`.',
-        type: 'text/event-stream',
-        schema: {
-          type: 'string',
-          description: `Messages of events, and: ${Object.keys(streamMessages).join(', ')}.`,
-        },
-        messages: {
-          ...Object.fromEntries(Object.entries(streamMessages).map(([name, { schema }]) => [name, schema])),
-          ...Object.fromEntries(eventTypes.map((type) => [type, eventSchema])),
-        },
-        examples: [
-          message('ready', streamMessages.ready.example, 41),
-          message(exampleEvent.type, exampleEvent, exampleEvent.seq),
-          message('seen', streamMessages.seen.example, streamMessages.seen.example.lastSeq),
-          message('balance', exampleBalance),
-          message('meter', exampleMeter),
-          message('resync', streamMessages.resync.example, streamMessages.resync.example.lastSeq),
-          `retry: 3127\n\n${message('closed', streamMessages.closed.example)}`,
-          ':\n\n',
-        ],
-        headers: {
-          'Cache-Control': { type: 'string', const: 'no-store, no-transform' },
-          'X-Accel-Buffering': { type: 'string', const: 'no' },
-        },
+      examples: [
+        message('ready', streamMessages.ready.example, 41),
+        message(exampleEvent.type, exampleEvent, exampleEvent.seq),
+        message('seen', streamMessages.seen.example, streamMessages.seen.example.lastSeq),
+        message('balance', exampleBalance),
+        message('meter', exampleMeter),
+        message('resync', streamMessages.resync.example, streamMessages.resync.example.lastSeq),
+        `retry: 3127\n\n${message('closed', streamMessages.closed.example)}`,
+        ':\n\n',
+      ],
+      headers: {
+        'Cache-Control': { type: 'string', const: 'no-store, no-transform' },
+        'X-Accel-Buffering': { type: 'string', const: 'no' },
       },
-    ],
-    refusals: ['forbidden'],
-  },
-];
+    },
+  ],
+  refusals: ['forbidden'],
+});
+
+export const eventOperations: readonly Operation[] = [listEvents, streamEvents];

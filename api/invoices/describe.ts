@@ -11,8 +11,9 @@ import {
   orNull,
   text,
   url,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
-import { idParameter, leadsTo, type Operation } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, operation, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Invoices';
 const id = exampleId('inv');
@@ -57,7 +58,7 @@ const invoice = named(
   }),
 );
 
-const example = {
+const example: ValueOf<typeof invoice> = {
   id,
   status: 'open',
   reason: 'overage',
@@ -84,52 +85,54 @@ const example = {
   ],
 };
 
-export const invoiceOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/billing/invoices',
-    scope: 'billing',
-    name: 'listInvoices',
-    tag,
-    summary: 'Your invoices, newest first',
-    description: 'Drafts are left out.',
-    query: invoicesQuery,
-    answers: [
-      {
-        description: 'The newest ones; there is no cursor.',
-        schema: object({ data: listOf(invoice) }),
-        examples: [{ data: [example] }],
-        links: leadsTo('/data/0/id', ['showInvoice', 'showPayUrl']),
-      },
-    ],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/invoices/:id',
-    scope: 'billing',
-    name: 'showInvoice',
-    tag,
-    summary: 'One invoice',
-    parameters: [invoiceId],
-    answers: [{ description: 'The invoice.', schema: invoice, examples: [example] }],
-    refusals: ['invoice_not_found'],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/invoices/:id/pay-url',
-    scope: 'billing',
-    name: 'showPayUrl',
-    tag,
-    summary: 'The page on which an invoice can be paid',
-    description: 'As the processor has it now.',
-    parameters: [invoiceId],
-    answers: [
-      {
-        description: 'The page; null when there is nothing to pay.',
-        schema: named('PayUrl', object({ url: orNull(url) })),
-        examples: [{ url: 'https://pay.example.com/i/1' }, { url: null }],
-      },
-    ],
-    refusals: ['invoice_not_found'],
-  },
-];
+export const listInvoices = operation({
+  method: 'get',
+  path: '/v1/billing/invoices',
+  scope: 'billing',
+  name: 'listInvoices',
+  tag,
+  summary: 'Your invoices, newest first',
+  description: 'Drafts are left out.',
+  query: invoicesQuery,
+  answers: [
+    {
+      description: 'The newest ones; there is no cursor.',
+      schema: object({ data: listOf(invoice) }),
+      examples: [{ data: [example] }],
+      links: leadsTo('/data/0/id', ['showInvoice', 'showPayUrl']),
+    },
+  ],
+});
+
+export const showInvoice = operation({
+  method: 'get',
+  path: '/v1/billing/invoices/:id',
+  scope: 'billing',
+  name: 'showInvoice',
+  tag,
+  summary: 'One invoice',
+  parameters: [invoiceId],
+  answers: [{ description: 'The invoice.', schema: invoice, examples: [example] }],
+  refusals: ['invoice_not_found'],
+});
+
+export const showPayUrl = operation({
+  method: 'get',
+  path: '/v1/billing/invoices/:id/pay-url',
+  scope: 'billing',
+  name: 'showPayUrl',
+  tag,
+  summary: 'The page on which an invoice can be paid',
+  description: 'As the processor has it now.',
+  parameters: [invoiceId],
+  answers: [
+    {
+      description: 'The page; null when there is nothing to pay.',
+      schema: named('PayUrl', object({ url: orNull(url) })),
+      examples: [{ url: 'https://pay.example.com/i/1' }, { url: null }],
+    },
+  ],
+  refusals: ['invoice_not_found'],
+});
+
+export const invoiceOperations: readonly Operation[] = [listInvoices, showInvoice, showPayUrl];

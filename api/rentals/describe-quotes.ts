@@ -11,7 +11,7 @@ import {
   orNull,
 } from '../http/openapi/json-schema.js';
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
-import type { Operation } from '../http/openapi/operation.js';
+import { operation, type Operation } from '../http/openapi/operation.js';
 import { rentalSchema } from './request.js';
 
 const tag = 'Rentals';
@@ -75,42 +75,35 @@ const exampleQuote = {
   alternatives: [{ ...exampleListing, region: 'Paris, France', regionCode: 'FR', pricePerHourCents: 52 }],
 };
 
-export const quoteOperations: readonly Operation[] = [
-  {
-    method: 'post',
-    path: '/v1/quotes',
-    scope: 'rentals',
-    name: 'createQuote',
-    tag,
-    summary: 'Quotes a rental, for a minute',
-    description:
-      'Takes the same body as POST /v1/rentals, and rents nothing. POST /v1/rentals with only its `quoteId` rents at the quoted price or less.',
-    body: {
-      schema: newRental,
-      examples: [
-        { familyId: 'rtx-4090', gpuCount: 1 },
-        { familyId: 'rtx-4090', gpuCount: 1, region: 'eu', autoStopAfterHours: 12, maxSpendCents: 10_000 },
-      ],
-    },
-    answers: [
-      {
-        description:
-          'The quote. A low balance is not refused here: see missingCents, capLeftCents and budgetLeftCents.',
-        schema: quote,
-        examples: [
-          exampleQuote,
-          { ...exampleQuote, maxSpendCents: null, worstCaseCents: null, expectedReadySeconds: null },
-        ],
-        links: { createRental: { body: { quoteId: '/quoteId' } } },
-      },
-    ],
-    refusals: [
-      'invalid_count',
-      'weak_key',
-      'unknown_family',
-      'model_unavailable',
-      'blocked',
-      'key_not_found',
+export const createQuote = operation({
+  method: 'post',
+  path: '/v1/quotes',
+  scope: 'rentals',
+  name: 'createQuote',
+  tag,
+  summary: 'Quotes a rental, for a minute',
+  description:
+    'Takes the same body as POST /v1/rentals, and rents nothing. POST /v1/rentals with only its `quoteId` rents at the quoted price or less.',
+  body: {
+    schema: newRental,
+    examples: [
+      { familyId: 'rtx-4090', gpuCount: 1 },
+      { familyId: 'rtx-4090', gpuCount: 1, region: 'eu', autoStopAfterHours: 12, maxSpendCents: 10_000 },
     ],
   },
-];
+  answers: [
+    {
+      description:
+        'The quote. A low balance is not refused here: see missingCents, capLeftCents and budgetLeftCents.',
+      schema: quote,
+      examples: [
+        exampleQuote,
+        { ...exampleQuote, maxSpendCents: null, worstCaseCents: null, expectedReadySeconds: null },
+      ],
+      links: { createRental: { body: { quoteId: '/quoteId' } } },
+    },
+  ],
+  refusals: ['invalid_count', 'weak_key', 'unknown_family', 'model_unavailable', 'blocked', 'key_not_found'],
+});
+
+export const quoteOperations: readonly Operation[] = [createQuote];

@@ -3,7 +3,6 @@ import { requestLimits } from '../../domain/requests/limits.js';
 import { rentalPhases } from '../../domain/rentals/progress.js';
 import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import { changeSchema } from './change-request.js';
-import { chargesQuery } from './charges.js';
 import { quoteBodySchema } from './by-quote.js';
 import { newRental } from './describe-quotes.js';
 import { rentalsQuery } from './request.js';
@@ -21,11 +20,19 @@ import {
   text,
   whole,
   type JsonSchema,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 
 import { labelsShown } from './label-fields.js';
-import { idParameter, leadsTo, pageOf, type Operation, type Parameter } from '../http/openapi/operation.js';
+import {
+  idParameter,
+  leadsTo,
+  pageOf,
+  operation,
+  type Operation,
+  type Parameter,
+} from '../http/openapi/operation.js';
 
 const tag = 'Rentals';
 const id = exampleId('rent');
@@ -55,7 +62,7 @@ const port = orNull(
   { type: 'integer', minimum: 1, maximum: 65_535, description: 'SSH port.' },
   'Null until ready.',
 );
-const host = orNull({ type: 'string', description: 'SSH host.' }, 'Null until provisioning finishes.');
+const host = orNull({ ...text, description: 'SSH host.' }, 'Null until provisioning finishes.');
 export const rentalStatus = named('RentalStatus', oneOf(rentalStatuses));
 export const stopReason = named('StopReason', oneOf(stopReasons));
 
@@ -117,7 +124,7 @@ const rental = named(
   }),
 );
 
-const exampleRental = {
+const exampleRental: ValueOf<typeof rental> = {
   id,
   name: 'first',
   labels: { team: 'research' },
@@ -169,7 +176,7 @@ const opened = named(
     ['warnings'],
   ),
 );
-const exampleOpened = {
+const exampleOpened: ValueOf<typeof opened> = {
   id,
   status: 'provisioning',
   host: null,
@@ -191,208 +198,131 @@ const stopped = named(
   }),
 );
 
-const meter = named(
-  'Meter',
-  object({
-    rentalId: idOf('rent'),
-    pricePerHourCents: whole,
-    secondsBilled: count,
-    chargedCents: cents('In the ledger.'),
-    pendingMillicents: { type: 'integer', description: 'Used since, in thousandths of a cent.' },
-    holdCents: cents('What is left of the first hour’s hold.'),
-    lastTickAt: orNull(instant),
-  }),
-);
+export const createRental = operation({
+  method: 'post',
+  path: '/v1/rentals',
+  scope: 'rentals',
+  name: 'createRental',
+  tag,
+  summary: 'Rents the cheapest machine that matches',
+  description:
+    'Reserves one hour of its cost. Poll GET /v1/rentals/{id} every 2 seconds until it is running; from then on it is charged by the second. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`. With only a `quoteId` it rents what was quoted, at that price or less; sending it again returns the same rental.',
+  parameters: [idempotencyKey],
+  body: {
+    schema: { oneOf: [newRental, named('TakenQuote', jsonSchemaOf(quoteBodySchema))] },
+    examples: [
+      { familyId: 'rtx-4090', gpuCount: 1 },
+      { familyId: 'h100-80gb', gpuCount: 8, region: 'eu', name: 'training', autoStopAfterHours: 12 },
+      { quoteId: exampleId('quo') },
+    ],
+  },
+  answers: [
+    {
+      description: 'It is being provisioned.',
+      schema: opened,
+      examples: [exampleOpened],
+      links: leadsTo('/id', ['showRental', 'showMeter', 'showCharges', 'changeRental', 'stopRental']),
+      headers: replayed,
+    },
+  ],
+  refusals: [
+    ...([
+      'invalid_count',
+      'weak_key',
+      'unknown_family',
+      'model_unavailable',
+      'insufficient_balance',
+      'blocked',
+      'key_not_found',
+    ] as const),
+    ...(['quote_not_found', 'quote_expired', 'price_changed', 'cap_reserved', 'budget_reserved'] as const),
+    ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
+  ],
+});
 
-const charges = named(
-  'Charges',
-  object({
-    rentalId: idOf('rent'),
-    interval: oneOf(['hour', 'day']),
-    charges: listOf(
-      named(
-        'PeriodCharge',
-        object({
-          from: { ...instant, description: 'The beginning of the hour or day, in UTC.' },
-          chargedCents: whole,
-          refundedCents: whole,
-          entries: count,
-        }),
-      ),
-    ),
-    totalChargedCents: whole,
-  }),
-);
+export const listRentals = operation({
+  method: 'get',
+  path: '/v1/rentals',
+  scope: 'read',
+  name: 'listRentals',
+  tag,
+  summary: 'Your rentals, newest first',
+  query: rentalsQuery,
+  answers: [{ ...pageOf('rentals', rental, exampleRental), links: leadsTo('/rentals/0/id', ['showRental']) }],
+});
+
+export const showRental = operation({
+  method: 'get',
+  path: '/v1/rentals/:id',
+  scope: 'read',
+  name: 'showRental',
+  tag,
+  summary: 'One rental',
+  parameters: [rentalId],
+  answers: [{ description: 'The rental.', schema: rental, examples: [exampleRental] }],
+  refusals: ['rental_not_found'],
+});
+
+export const changeRental = operation({
+  method: 'patch',
+  path: '/v1/rentals/:id',
+  scope: 'rentals',
+  name: 'changeRental',
+  tag,
+  summary: 'Changes a rental’s name, labels and limits',
+  description:
+    'Changes only what you send; null removes a limit. Times count from `runningAt`. A limit below what was already used stops the rental now, and you pay for what was used. Under the cap of its API key or a hard budget, a rental always has a limit, and raising it reserves the difference. You can change labels until the final bill, and the name at any time.',
+  parameters: [rentalId, idempotencyKey],
+  body: {
+    schema: changeSchema,
+    examples: [
+      { name: 'training', labels: { team: 'research' } },
+      { autoStopAfterHours: 48, maxSpendCents: 20_000 },
+      { autoStopAt: null },
+    ],
+  },
+  answers: [
+    { description: 'The rental, changed.', schema: rental, examples: [exampleRental], headers: replayed },
+  ],
+  refusals: [
+    ...([
+      'rental_not_found',
+      'key_ends_own',
+      'rental_ending',
+      'already_stopped',
+      'cap_reserved',
+      'budget_reserved',
+    ] as const),
+    ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
+  ],
+});
+
+export const stopRental = operation({
+  method: 'post',
+  path: '/v1/rentals/:id/stop',
+  scope: 'rentals',
+  name: 'stopRental',
+  tag,
+  summary: 'Stops a rental',
+  description: 'You are not charged for the time after this request, whatever else fails.',
+  parameters: [rentalId],
+  answers: [
+    {
+      description: 'It is stopping. The amounts appear with the final bill.',
+      schema: stopped,
+      examples: [
+        { id, status: 'stopping', finalChargedCents: 20, refundedCents: 30 },
+        { id, status: 'running', finalChargedCents: null, refundedCents: null },
+      ],
+    },
+  ],
+  refusals: ['rental_not_found', 'key_ends_own', 'already_stopped'],
+});
 
 export const rentalOperations: readonly Operation[] = [
-  {
-    method: 'post',
-    path: '/v1/rentals',
-    scope: 'rentals',
-    name: 'createRental',
-    tag,
-    summary: 'Rents the cheapest machine that matches',
-    description:
-      'Reserves one hour of its cost. Poll GET /v1/rentals/{id} every 2 seconds until it is running; from then on it is charged by the second. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`. With only a `quoteId` it rents what was quoted, at that price or less; sending it again returns the same rental.',
-    parameters: [idempotencyKey],
-    body: {
-      schema: { oneOf: [newRental, named('TakenQuote', jsonSchemaOf(quoteBodySchema))] },
-      examples: [
-        { familyId: 'rtx-4090', gpuCount: 1 },
-        { familyId: 'h100-80gb', gpuCount: 8, region: 'eu', name: 'training', autoStopAfterHours: 12 },
-        { quoteId: exampleId('quo') },
-      ],
-    },
-    answers: [
-      {
-        description: 'It is being provisioned.',
-        schema: opened,
-        examples: [exampleOpened],
-        links: leadsTo('/id', ['showRental', 'showMeter', 'showCharges', 'changeRental', 'stopRental']),
-        headers: replayed,
-      },
-    ],
-    refusals: [
-      ...([
-        'invalid_count',
-        'weak_key',
-        'unknown_family',
-        'model_unavailable',
-        'insufficient_balance',
-        'blocked',
-        'key_not_found',
-      ] as const),
-      ...(['quote_not_found', 'quote_expired', 'price_changed', 'cap_reserved', 'budget_reserved'] as const),
-      ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
-    ],
-  },
-  {
-    method: 'get',
-    path: '/v1/rentals',
-    scope: 'read',
-    name: 'listRentals',
-    tag,
-    summary: 'Your rentals, newest first',
-    query: rentalsQuery,
-    answers: [
-      { ...pageOf('rentals', rental, exampleRental), links: leadsTo('/rentals/0/id', ['showRental']) },
-    ],
-  },
-  {
-    method: 'get',
-    path: '/v1/rentals/:id',
-    scope: 'read',
-    name: 'showRental',
-    tag,
-    summary: 'One rental',
-    parameters: [rentalId],
-    answers: [{ description: 'The rental.', schema: rental, examples: [exampleRental] }],
-    refusals: ['rental_not_found'],
-  },
-  {
-    method: 'patch',
-    path: '/v1/rentals/:id',
-    scope: 'rentals',
-    name: 'changeRental',
-    tag,
-    summary: 'Changes a rental’s name, labels and limits',
-    description:
-      'Changes only what you send; null removes a limit. Times count from `runningAt`. A limit below what was already used stops the rental now, and you pay for what was used. Under the cap of its API key or a hard budget, a rental always has a limit, and raising it reserves the difference. You can change labels until the final bill, and the name at any time.',
-    parameters: [rentalId, idempotencyKey],
-    body: {
-      schema: changeSchema,
-      examples: [
-        { name: 'training', labels: { team: 'research' } },
-        { autoStopAfterHours: 48, maxSpendCents: 20_000 },
-        { autoStopAt: null },
-      ],
-    },
-    answers: [
-      { description: 'The rental, changed.', schema: rental, examples: [exampleRental], headers: replayed },
-    ],
-    refusals: [
-      ...([
-        'rental_not_found',
-        'key_ends_own',
-        'rental_ending',
-        'already_stopped',
-        'cap_reserved',
-        'budget_reserved',
-      ] as const),
-      ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
-    ],
-  },
-  {
-    method: 'post',
-    path: '/v1/rentals/:id/stop',
-    scope: 'rentals',
-    name: 'stopRental',
-    tag,
-    summary: 'Stops a rental',
-    description: 'You are not charged for the time after this request, whatever else fails.',
-    parameters: [rentalId],
-    answers: [
-      {
-        description: 'It is stopping. The amounts appear with the final bill.',
-        schema: stopped,
-        examples: [
-          { id, status: 'stopping', finalChargedCents: 20, refundedCents: 30 },
-          { id, status: 'running', finalChargedCents: null, refundedCents: null },
-        ],
-      },
-    ],
-    refusals: ['rental_not_found', 'key_ends_own', 'already_stopped'],
-  },
-  {
-    method: 'get',
-    path: '/v1/rentals/:id/meter',
-    scope: 'read',
-    name: 'showMeter',
-    tag,
-    summary: 'The cost of a rental so far',
-    parameters: [rentalId],
-    answers: [
-      {
-        description: 'The meter.',
-        schema: meter,
-        examples: [
-          {
-            rentalId: id,
-            pricePerHourCents: 50,
-            secondsBilled: 504,
-            chargedCents: 7,
-            pendingMillicents: 0,
-            holdCents: 43,
-            lastTickAt: '2026-11-01T09:39:05.250Z',
-          },
-        ],
-      },
-    ],
-    refusals: ['rental_not_found'],
-  },
-  {
-    method: 'get',
-    path: '/v1/rentals/:id/charges',
-    scope: 'read',
-    name: 'showCharges',
-    tag,
-    summary: 'The charges of a rental, by hour or by day',
-    parameters: [rentalId],
-    query: chargesQuery,
-    answers: [
-      {
-        description: 'Hours or days with a charge or refund, oldest first.',
-        schema: charges,
-        examples: [
-          {
-            rentalId: id,
-            interval: 'hour',
-            totalChargedCents: 7,
-            charges: [{ from: '2026-11-01T09:00:00.000Z', chargedCents: 7, refundedCents: 0, entries: 7 }],
-          },
-        ],
-      },
-    ],
-    refusals: ['rental_not_found'],
-  },
+  createRental,
+  listRentals,
+  showRental,
+  changeRental,
+  stopRental,
 ];

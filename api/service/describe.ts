@@ -11,7 +11,7 @@ import {
   yes,
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
-import type { Operation } from '../http/openapi/operation.js';
+import { operation, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Service';
 const anything: JsonSchema = { type: 'object', additionalProperties: true };
@@ -35,49 +35,50 @@ const readiness = (statuses: readonly string[]) =>
     checks,
   });
 
-const health: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/healthz',
-    name: 'showAlive',
-    tag,
-    summary: 'Whether the process lives',
-    isPublic: true,
-    answers: [
-      { description: 'It does.', schema: object({ status: oneOf(['ok']) }), examples: [{ status: 'ok' }] },
-    ],
-  },
-  {
-    method: 'get',
-    path: '/readyz',
-    name: 'showReady',
-    tag,
-    summary: 'Whether the service can do its work',
-    isPublic: true,
-    answers: [
-      {
-        description:
-          'PostgreSQL answers and takes changes. Degraded: Temporal does not answer. Reads, sign-in and stops work; nothing can be rented or paid.',
-        schema: named('Readiness', readiness(['ready', 'degraded'])),
-        examples: [
-          { status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } },
-          { status: 'degraded', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } },
-        ],
-      },
-      {
-        status: 503,
-        description: 'PostgreSQL does not answer, takes no changes, or has an older schema.',
-        schema: named('Unreadiness', readiness(['unavailable'])),
-        examples: [
-          {
-            status: 'unavailable',
-            checks: { postgres: 'away', schema: 'unknown', temporal: 'ok', brakes: [] },
-          },
-        ],
-      },
-    ],
-  },
-];
+export const showAlive = operation({
+  method: 'get',
+  path: '/healthz',
+  name: 'showAlive',
+  tag,
+  summary: 'Whether the process lives',
+  isPublic: true,
+  answers: [
+    { description: 'It does.', schema: object({ status: oneOf(['ok']) }), examples: [{ status: 'ok' }] },
+  ],
+});
+
+export const showReady = operation({
+  method: 'get',
+  path: '/readyz',
+  name: 'showReady',
+  tag,
+  summary: 'Whether the service can do its work',
+  isPublic: true,
+  answers: [
+    {
+      description:
+        'PostgreSQL answers and takes changes. Degraded: Temporal does not answer. Reads, sign-in and stops work; nothing can be rented or paid.',
+      schema: named('Readiness', readiness(['ready', 'degraded'])),
+      examples: [
+        { status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } },
+        { status: 'degraded', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } },
+      ],
+    },
+    {
+      status: 503,
+      description: 'PostgreSQL does not answer, takes no changes, or has an older schema.',
+      schema: named('Unreadiness', readiness(['unavailable'])),
+      examples: [
+        {
+          status: 'unavailable',
+          checks: { postgres: 'away', schema: 'unknown', temporal: 'ok', brakes: [] },
+        },
+      ],
+    },
+  ],
+});
+
+export const health: readonly Operation[] = [showAlive, showReady];
 
 const webhook: Operation = {
   method: 'post',
@@ -117,74 +118,76 @@ const webhook: Operation = {
 const tagged = { ETag: text };
 const unchanged = { status: 304, description: 'Send it as If-None-Match.', headers: tagged } as const;
 
-const description: readonly Operation[] = [
-  {
-    method: 'get',
-    path: documentPath,
-    name: 'showOpenApi',
-    tag,
-    summary: 'This description',
-    isPublic: true,
-    answers: [
-      {
-        description: 'OpenAPI 3.1.',
-        schema: named('OpenApiDocument', {
-          ...object({ openapi: text, info: anything, paths: anything, components: anything }),
-          additionalProperties: true,
-        }),
-        examples: [{ openapi: '3.1.0', info: {}, paths: {}, components: {} }],
-        headers: tagged,
-      },
-      unchanged,
-    ],
-  },
-  {
-    method: 'get',
-    path: docsPath,
-    name: 'showDocs',
-    tag,
-    summary: 'This description as a page',
-    isPublic: true,
-    answers: [
-      {
-        description: 'The page.',
-        type: 'text/html',
-        schema: { type: 'string', pattern: '^<!doctype html>' },
-        examples: ['<!doctype html>'],
-        headers: tagged,
-      },
-      unchanged,
-    ],
-  },
-  {
-    method: 'get',
-    path: `${docsPath}/:file`,
-    name: 'showDocsFile',
-    tag,
-    summary: 'What the page is made of',
-    isPublic: true,
-    parameters: [
-      {
-        name: 'file',
-        in: 'path',
-        description: 'One of the page’s files.',
-        schema: { type: 'string', enum: docsFiles },
-        example: docsFiles[0] ?? '',
-      },
-    ],
-    answers: [
-      {
-        description: 'The file.',
-        type: '*/*',
-        schema: {},
-        examples: [],
-        headers: tagged,
-      },
-      unchanged,
-    ],
-    refusals: ['not_found'],
-  },
-];
+export const showOpenApi = operation({
+  method: 'get',
+  path: documentPath,
+  name: 'showOpenApi',
+  tag,
+  summary: 'This description',
+  isPublic: true,
+  answers: [
+    {
+      description: 'OpenAPI 3.1.',
+      schema: named('OpenApiDocument', {
+        ...object({ openapi: text, info: anything, paths: anything, components: anything }),
+        additionalProperties: true,
+      }),
+      examples: [{ openapi: '3.1.0', info: {}, paths: {}, components: {} }],
+      headers: tagged,
+    },
+    unchanged,
+  ],
+});
+
+export const showDocs = operation({
+  method: 'get',
+  path: docsPath,
+  name: 'showDocs',
+  tag,
+  summary: 'This description as a page',
+  isPublic: true,
+  answers: [
+    {
+      description: 'The page.',
+      type: 'text/html',
+      schema: { type: 'string', pattern: '^<!doctype html>' },
+      examples: ['<!doctype html>'],
+      headers: tagged,
+    },
+    unchanged,
+  ],
+});
+
+export const showDocsFile = operation({
+  method: 'get',
+  path: `${docsPath}/:file`,
+  name: 'showDocsFile',
+  tag,
+  summary: 'What the page is made of',
+  isPublic: true,
+  parameters: [
+    {
+      name: 'file',
+      in: 'path',
+      description: 'One of the page’s files.',
+      schema: { type: 'string', enum: docsFiles },
+      example: docsFiles[0] ?? '',
+    },
+  ],
+  answers: [
+    {
+      description: 'The file.',
+      type: '*/*',
+      schema: {},
+      examples: [],
+      headers: tagged,
+    },
+    unchanged,
+  ],
+  refusals: ['not_found'],
+});
+
+export const description: readonly Operation[] = [showOpenApi, showDocs, showDocsFile];
 
 const page = {
   description: 'The page.',
@@ -193,44 +196,45 @@ const page = {
   examples: ['<!doctype html>'],
 } as const;
 
-const pages: readonly Operation[] = [
-  {
-    method: 'get',
-    path: indexPath,
-    name: 'showIndex',
-    tag,
-    summary: 'Links to what there is',
-    isPublic: true,
-    answers: [
-      page,
-      {
-        status: 302,
-        description: 'To the dashboard, where there is one.',
-        type: '*/*',
-        schema: {},
-        examples: [],
-        headers: { Location: url },
-      },
-    ],
-  },
-  {
-    method: 'get',
-    path: paidPath,
-    name: 'showPaid',
-    tag,
-    summary: 'Where the payment page leads back to: a page of the dashboard, where there is one',
-    isPublic: true,
-    parameters: [
-      {
-        name: 'session',
-        in: 'query',
-        description: 'What the payment page says of itself: success or cancel.',
-        schema: { type: 'string' },
-        example: 'success',
-      },
-    ],
-    answers: [page],
-  },
-];
+export const showIndex = operation({
+  method: 'get',
+  path: indexPath,
+  name: 'showIndex',
+  tag,
+  summary: 'Links to what there is',
+  isPublic: true,
+  answers: [
+    page,
+    {
+      status: 302,
+      description: 'To the dashboard, where there is one.',
+      type: '*/*',
+      schema: {},
+      examples: [],
+      headers: { Location: url },
+    },
+  ],
+});
+
+export const showPaid = operation({
+  method: 'get',
+  path: paidPath,
+  name: 'showPaid',
+  tag,
+  summary: 'Where the payment page leads back to: a page of the dashboard, where there is one',
+  isPublic: true,
+  parameters: [
+    {
+      name: 'session',
+      in: 'query',
+      description: 'What the payment page says of itself: success or cancel.',
+      schema: { type: 'string' },
+      example: 'success',
+    },
+  ],
+  answers: [page],
+});
+
+export const pages: readonly Operation[] = [showIndex, showPaid];
 
 export const serviceOperations: readonly Operation[] = [...health, webhook, ...description, ...pages];

@@ -11,7 +11,7 @@ import {
   orNull,
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
-import type { Operation } from '../http/openapi/operation.js';
+import { operation, type Operation } from '../http/openapi/operation.js';
 import { budgetSchema } from './budget-shapes.js';
 
 const tag = 'Wallet';
@@ -45,7 +45,14 @@ const pot = {
     description: 'Instead of the sums, where a limit is to be set and these rentals have none.',
   },
 };
-const inOneCase = ['leftCents', 'limitCents', 'spentCents', 'reservedCents', 'reservedBy', 'unlimited'];
+const inOneCase = [
+  'leftCents',
+  'limitCents',
+  'spentCents',
+  'reservedCents',
+  'reservedBy',
+  'unlimited',
+] as const;
 
 /** The details of `cap_reserved`. */
 export const capReserved: JsonSchema = named(
@@ -97,33 +104,34 @@ const exampleBudget = {
   alertPercents: [...spendingLimits.alertPercents],
 };
 
-export const budgetOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/billing/budget',
-    scope: 'billing',
-    name: 'showBudget',
-    tag,
-    summary: 'The month’s budget',
-    answers: [
-      { description: 'As it is set, and how the month stands.', schema: budget, examples: [exampleBudget] },
-    ],
+export const showBudget = operation({
+  method: 'get',
+  path: '/v1/billing/budget',
+  scope: 'billing',
+  name: 'showBudget',
+  tag,
+  summary: 'The month’s budget',
+  answers: [
+    { description: 'As it is set, and how the month stands.', schema: budget, examples: [exampleBudget] },
+  ],
+});
+
+export const putBudget = operation({
+  method: 'put',
+  path: '/v1/billing/budget',
+  name: 'putBudget',
+  tag,
+  summary: 'Sets what the rentals of a month may cost',
+  description:
+    'You get an alert at 50, 80 and 100 % of it. A hard budget reserves: each rental gets a limit (the price of four hours if you set none), and together they can never cost more than what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.',
+  body: {
+    schema: budgetSchema,
+    examples: [{ monthlyCents: 50_000, hard: true }, { monthlyCents: null }],
   },
-  {
-    method: 'put',
-    path: '/v1/billing/budget',
-    name: 'putBudget',
-    tag,
-    summary: 'Sets what the rentals of a month may cost',
-    description:
-      'You get an alert at 50, 80 and 100 % of it. A hard budget reserves: each rental gets a limit (the price of four hours if you set none), and together they can never cost more than what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.',
-    body: {
-      schema: budgetSchema,
-      examples: [{ monthlyCents: 50_000, hard: true }, { monthlyCents: null }],
-    },
-    answers: [
-      { description: 'As it is set, and how the month stands.', schema: budget, examples: [exampleBudget] },
-    ],
-    refusals: ['budget_reserved', 'fresh_sign_in_required'],
-  },
-];
+  answers: [
+    { description: 'As it is set, and how the month stands.', schema: budget, examples: [exampleBudget] },
+  ],
+  refusals: ['budget_reserved', 'fresh_sign_in_required'],
+});
+
+export const budgetOperations: readonly Operation[] = [showBudget, putBudget];

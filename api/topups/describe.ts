@@ -17,8 +17,9 @@ import {
   text,
   url,
   whole,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
-import { idParameter, leadsTo, pageOf, type Operation } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
 import { idempotencyKey, replayed } from '../rentals/describe.js';
 
 const tag = 'Payments';
@@ -70,7 +71,7 @@ const topup = named(
   }),
 );
 
-const exampleTopup = {
+const exampleTopup: ValueOf<typeof topup> = {
   id,
   source: 'checkout',
   status: 'succeeded',
@@ -95,7 +96,7 @@ const card = named(
     last4: orNull(text),
     expMonth: orNull(whole),
     expYear: orNull(whole),
-    pmId: orNull({ type: 'string', description: 'The payment method at the processor.' }),
+    pmId: orNull({ ...text, description: 'The payment method at the processor.' }),
   }),
 );
 
@@ -115,7 +116,8 @@ const autoTopup = {
   ),
   nextAttemptAt: orNull(instant, 'The card is not charged again before then. Null: it never was.'),
 };
-const exampleAutoTopup = {
+const autoTopupSettings = named('AutoTopup', object(autoTopup));
+const exampleAutoTopup: ValueOf<typeof autoTopupSettings> = {
   enabled: true,
   thresholdCents: 500,
   topupAmountCents: 2_000,
@@ -124,168 +126,173 @@ const exampleAutoTopup = {
   nextAttemptAt: null,
 };
 
-const topups: readonly Operation[] = [
-  {
-    method: 'post',
-    path: '/v1/billing/checkout',
-    scope: 'billing',
-    name: 'createCheckout',
-    tag,
-    summary: 'Tops the wallet up',
-    description:
-      'Opens a payment page, or charges your saved card if you have one. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
-    parameters: [idempotencyKey],
-    body: { schema: checkoutSchema, examples: [{ amountCents: 2_000 }] },
-    answers: [
-      {
-        description: 'The page to send the browser to, or the charge.',
-        schema: checkout,
-        examples: [
-          { checkoutUrl: pageUrl, sessionId: 'cs_test_1', topupId: id, status: 'requires_payment' },
-          {
-            checkoutUrl: null,
-            sessionId: null,
-            topupId: id,
-            status: 'succeeded',
-            amountCents: 2_000,
-            processorChargeId: 'ch_1',
-          },
-        ],
-        links: leadsTo('/topupId', ['showTopup']),
-        headers: replayed,
-      },
-    ],
-    refusals: [
-      ...(['invalid_amount', 'billing_disabled', 'card_declined', 'blocked', 'charge_in_progress'] as const),
-      ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
-    ],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/topups',
-    scope: 'billing',
-    name: 'listTopups',
-    tag,
-    summary: 'Your top-ups, newest first',
-    query: topupsQuery,
-    answers: [{ ...pageOf('topups', topup, exampleTopup), links: leadsTo('/topups/0/id', ['showTopup']) }],
-    refusals: ['session_required'],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/topups/:id',
-    scope: 'billing',
-    name: 'showTopup',
-    tag,
-    summary: 'One top-up',
-    parameters: [idParameter('top', 'a top-up', id)],
-    answers: [{ description: 'The top-up.', schema: topup, examples: [exampleTopup] }],
-    refusals: ['topup_not_found'],
-  },
-];
-
-const cards: readonly Operation[] = [
-  {
-    method: 'post',
-    path: '/v1/billing/setup-intent',
-    name: 'beginCardSetup',
-    tag,
-    summary: 'Starts saving a card',
-    description: 'You are not charged. The processor’s own form takes the card; we never see its number.',
-    answers: [
-      {
-        description: 'What the processor’s form needs.',
-        schema: named(
-          'CardSetup',
-          object({
-            clientSecret: text,
-            publishableKey: text,
-            pageUrl: orNull(
-              url,
-              'A page that takes the card in place of the processor’s own form, and leads back. Null with the real processor.',
-            ),
-          }),
-        ),
-        examples: [
-          { clientSecret: 'seti_1_secret_1', publishableKey: 'pk_test_example', pageUrl: null },
-          {
-            clientSecret: 'seti_1_secret_1',
-            publishableKey: 'pk_test_example',
-            pageUrl: 'http://127.0.0.1:9200/setup/seti_1?client_secret=seti_1_secret_1',
-          },
-        ],
-      },
-    ],
-    refusals: ['billing_disabled'],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/card',
-    scope: 'billing',
-    name: 'showCard',
-    tag,
-    summary: 'The saved card',
-    answers: [
-      {
-        description: 'The card; all fields are null when none is saved.',
-        schema: card,
-        examples: [
-          { brand: 'visa', last4: '4242', expMonth: 12, expYear: 2040, pmId: 'pm_1' },
-          { brand: null, last4: null, expMonth: null, expYear: null, pmId: null },
-        ],
-      },
-    ],
-  },
-  {
-    method: 'delete',
-    path: '/v1/billing/card',
-    name: 'removeCard',
-    tag,
-    summary: 'Removes the saved card',
-    answers: [{ description: 'No card is saved any more.', schema: done, examples: [{ ok: true }] }],
-  },
-];
-
-const automatic: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/billing/auto-topup',
-    scope: 'billing',
-    name: 'showAutoTopup',
-    tag,
-    summary: 'The settings of auto-topup',
-    answers: [
-      {
-        description: 'As they are stored.',
-        schema: named('AutoTopup', object(autoTopup)),
-        examples: [exampleAutoTopup],
-      },
-    ],
-  },
-  {
-    method: 'put',
-    path: '/v1/billing/auto-topup',
-    name: 'putAutoTopup',
-    tag,
-    summary: 'Turns automatic top-ups on or off',
-    description:
-      'Needs a saved card. Fields that you leave out stay as they are. You can’t turn it on while a dispute or fraud warning stands against the account or its card (`blocked`, `details.reason` `charges_held`).',
-    body: {
-      schema: autoTopupSchema,
+export const createCheckout = operation({
+  method: 'post',
+  path: '/v1/billing/checkout',
+  scope: 'billing',
+  name: 'createCheckout',
+  tag,
+  summary: 'Tops the wallet up',
+  description:
+    'Opens a payment page, or charges your saved card if you have one. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
+  parameters: [idempotencyKey],
+  body: { schema: checkoutSchema, examples: [{ amountCents: 2_000 }] },
+  answers: [
+    {
+      description: 'The page to send the browser to, or the charge.',
+      schema: checkout,
       examples: [
-        { enabled: true, thresholdCents: 500, topupAmountCents: paymentLimits.autoTopupDefaultCents },
-        { enabled: false },
+        { checkoutUrl: pageUrl, sessionId: 'cs_test_1', topupId: id, status: 'requires_payment' },
+        {
+          checkoutUrl: null,
+          sessionId: null,
+          topupId: id,
+          status: 'succeeded',
+          amountCents: 2_000,
+          processorChargeId: 'ch_1',
+        },
+      ],
+      links: leadsTo('/topupId', ['showTopup']),
+      headers: replayed,
+    },
+  ],
+  refusals: [
+    ...(['invalid_amount', 'billing_disabled', 'card_declined', 'blocked', 'charge_in_progress'] as const),
+    ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
+  ],
+});
+
+export const listTopups = operation({
+  method: 'get',
+  path: '/v1/billing/topups',
+  scope: 'billing',
+  name: 'listTopups',
+  tag,
+  summary: 'Your top-ups, newest first',
+  query: topupsQuery,
+  answers: [{ ...pageOf('topups', topup, exampleTopup), links: leadsTo('/topups/0/id', ['showTopup']) }],
+  refusals: ['session_required'],
+});
+
+export const showTopup = operation({
+  method: 'get',
+  path: '/v1/billing/topups/:id',
+  scope: 'billing',
+  name: 'showTopup',
+  tag,
+  summary: 'One top-up',
+  parameters: [idParameter('top', 'a top-up', id)],
+  answers: [{ description: 'The top-up.', schema: topup, examples: [exampleTopup] }],
+  refusals: ['topup_not_found'],
+});
+
+export const topups: readonly Operation[] = [createCheckout, listTopups, showTopup];
+
+export const beginCardSetup = operation({
+  method: 'post',
+  path: '/v1/billing/setup-intent',
+  name: 'beginCardSetup',
+  tag,
+  summary: 'Starts saving a card',
+  description: 'You are not charged. The processor’s own form takes the card; we never see its number.',
+  answers: [
+    {
+      description: 'What the processor’s form needs.',
+      schema: named(
+        'CardSetup',
+        object({
+          clientSecret: text,
+          publishableKey: text,
+          pageUrl: orNull(
+            url,
+            'A page that takes the card in place of the processor’s own form, and leads back. Null with the real processor.',
+          ),
+        }),
+      ),
+      examples: [
+        { clientSecret: 'seti_1_secret_1', publishableKey: 'pk_test_example', pageUrl: null },
+        {
+          clientSecret: 'seti_1_secret_1',
+          publishableKey: 'pk_test_example',
+          pageUrl: 'http://127.0.0.1:9200/setup/seti_1?client_secret=seti_1_secret_1',
+        },
       ],
     },
-    answers: [
-      {
-        description: 'As they are stored, with warnings for people.',
-        schema: named('StoredAutoTopup', object({ ...autoTopup, warnings: listOf(text) })),
-        examples: [{ ...exampleAutoTopup, warnings: [] }],
-      },
+  ],
+  refusals: ['billing_disabled'],
+});
+
+export const showCard = operation({
+  method: 'get',
+  path: '/v1/billing/card',
+  scope: 'billing',
+  name: 'showCard',
+  tag,
+  summary: 'The saved card',
+  answers: [
+    {
+      description: 'The card; all fields are null when none is saved.',
+      schema: card,
+      examples: [
+        { brand: 'visa', last4: '4242', expMonth: 12, expYear: 2040, pmId: 'pm_1' },
+        { brand: null, last4: null, expMonth: null, expYear: null, pmId: null },
+      ],
+    },
+  ],
+});
+
+export const removeCard = operation({
+  method: 'delete',
+  path: '/v1/billing/card',
+  name: 'removeCard',
+  tag,
+  summary: 'Removes the saved card',
+  answers: [{ description: 'No card is saved any more.', schema: done, examples: [{ ok: true }] }],
+});
+
+export const cards: readonly Operation[] = [beginCardSetup, showCard, removeCard];
+
+export const showAutoTopup = operation({
+  method: 'get',
+  path: '/v1/billing/auto-topup',
+  scope: 'billing',
+  name: 'showAutoTopup',
+  tag,
+  summary: 'The settings of auto-topup',
+  answers: [
+    {
+      description: 'As they are stored.',
+      schema: autoTopupSettings,
+      examples: [exampleAutoTopup],
+    },
+  ],
+});
+
+export const putAutoTopup = operation({
+  method: 'put',
+  path: '/v1/billing/auto-topup',
+  name: 'putAutoTopup',
+  tag,
+  summary: 'Turns automatic top-ups on or off',
+  description:
+    'Needs a saved card. Fields that you leave out stay as they are. You can’t turn it on while a dispute or fraud warning stands against the account or its card (`blocked`, `details.reason` `charges_held`).',
+  body: {
+    schema: autoTopupSchema,
+    examples: [
+      { enabled: true, thresholdCents: 500, topupAmountCents: paymentLimits.autoTopupDefaultCents },
+      { enabled: false },
     ],
-    refusals: ['billing_disabled', 'no_saved_card', 'blocked'],
   },
-];
+  answers: [
+    {
+      description: 'As they are stored, with warnings for people.',
+      schema: named('StoredAutoTopup', object({ ...autoTopup, warnings: listOf(text) })),
+      examples: [{ ...exampleAutoTopup, warnings: [] }],
+    },
+  ],
+  refusals: ['billing_disabled', 'no_saved_card', 'blocked'],
+});
+
+export const automatic: readonly Operation[] = [showAutoTopup, putAutoTopup];
 
 export const paymentOperations: readonly Operation[] = [...topups, ...cards, ...automatic];

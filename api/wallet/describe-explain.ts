@@ -11,8 +11,9 @@ import {
   text,
   url,
   type JsonSchema,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
-import { idParameter, type Operation } from '../http/openapi/operation.js';
+import { idParameter, operation, type Operation } from '../http/openapi/operation.js';
 import { invoiceReason, invoiceStatus } from '../invoices/describe.js';
 import { rentalStatus, stopReason } from '../rentals/describe.js';
 import { topupSource } from '../topups/describe.js';
@@ -139,7 +140,7 @@ const explanation = named(
   'Explanation',
   object({
     entry,
-    why: { type: 'string', description: 'One sentence.' },
+    why: { ...text, description: 'One sentence.' },
     charge: orNull(charge, 'How a rental_charge came about.'),
     rentalRefund: orNull(rentalRefund, 'How the automatic refund of a rental came about.'),
     rental: orNull(rental),
@@ -150,7 +151,7 @@ const explanation = named(
   }),
 );
 
-const example = {
+const example: ValueOf<typeof explanation> = {
   entry: {
     id: exampleId('led'),
     type: 'rental_charge',
@@ -197,18 +198,18 @@ const example = {
   byHand: null,
 };
 
-export const explainOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/billing/ledger/:id/explain',
-    scope: 'billing',
-    name: 'explainLedgerEntry',
-    tag: 'Wallet',
-    summary: 'Explains a ledger entry',
-    description:
-      'The calculation with its numbers, and the documents behind it. Fields that do not apply are null.',
-    parameters: [idParameter('led', 'a ledger entry', exampleId('led'))],
-    answers: [{ description: 'The explanation.', schema: explanation, examples: [example] }],
-    refusals: ['not_found'],
-  },
-];
+export const explainLedgerEntry = operation({
+  method: 'get',
+  path: '/v1/billing/ledger/:id/explain',
+  scope: 'billing',
+  name: 'explainLedgerEntry',
+  tag: 'Wallet',
+  summary: 'Explains a ledger entry',
+  description:
+    'The calculation with its numbers, and the documents behind it. Fields that do not apply are null.',
+  parameters: [idParameter('led', 'a ledger entry', exampleId('led'))],
+  answers: [{ description: 'The explanation.', schema: explanation, examples: [example] }],
+  refusals: ['not_found'],
+});
+
+export const explainOperations: readonly Operation[] = [explainLedgerEntry];

@@ -15,8 +15,9 @@ import {
   orNull,
   text,
   whole,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
-import { leadsTo, nextCursor, type Operation } from '../http/openapi/operation.js';
+import { leadsTo, nextCursor, operation, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Wallet';
 
@@ -32,7 +33,7 @@ const balance = named(
     openInvoiceCount: count,
     burnPerHourCents: cents('Cost of everything running now.'),
     runwaySeconds: orNull(
-      { type: 'integer', description: 'How long your balance lasts at the current cost.' },
+      { ...whole, description: 'How long your balance lasts at the current cost.' },
       'Null when no machine runs.',
     ),
     updatedAt: instant,
@@ -49,7 +50,7 @@ const entry = named(
       balanceAfterCents: cents('The wallet’s total right after this entry.'),
       createdAt: instant,
       rentalId: { ...idOf('rent'), description: 'On entries of a rental.' },
-      processorChargeId: { type: 'string', description: 'On top-ups: the charge at the payment processor.' },
+      processorChargeId: { ...text, description: 'On top-ups: the charge at the payment processor.' },
     },
     ['rentalId', 'processorChargeId'],
   ),
@@ -114,7 +115,7 @@ const statement = named(
   ),
 );
 
-const exampleEntry = {
+const exampleEntry: ValueOf<typeof entry> = {
   id: exampleId('led'),
   type: 'rental_charge',
   amountCents: -1,
@@ -123,7 +124,7 @@ const exampleEntry = {
   rentalId: exampleId('rent'),
 };
 
-const exampleStatement = {
+const exampleStatement: ValueOf<typeof statement> = {
   from: '2026-11-01T00:00:00.000Z',
   to: '2026-12-01T00:00:00.000Z',
   openingBalanceCents: 0,
@@ -135,7 +136,7 @@ const exampleStatement = {
   closingBalanceCents: 1_993,
 };
 
-const exampleGrouped = {
+const exampleGrouped: ValueOf<typeof statement> = {
   ...exampleStatement,
   groups: [
     {
@@ -155,139 +156,149 @@ const csv = [
   '',
 ].join('\r\n');
 
-export const walletOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/billing/balance',
-    scope: 'billing',
-    name: 'showBalance',
-    tag,
-    summary: 'The balance',
-    answers: [
-      {
-        description: 'The balance.',
-        schema: balance,
-        examples: [
+export const showBalance = operation({
+  method: 'get',
+  path: '/v1/billing/balance',
+  scope: 'billing',
+  name: 'showBalance',
+  tag,
+  summary: 'The balance',
+  answers: [
+    {
+      description: 'The balance.',
+      schema: balance,
+      examples: [
+        {
+          availableCents: 1_950,
+          reservedCents: 43,
+          totalCents: 1_993,
+          openInvoicesCents: 0,
+          openInvoiceCount: 0,
+          burnPerHourCents: 50,
+          runwaySeconds: 143_496,
+          updatedAt: '2026-11-01T09:39:05.250Z',
+        },
+      ],
+    },
+  ],
+});
+
+export const showBillingConfig = operation({
+  method: 'get',
+  path: '/v1/billing/config',
+  scope: 'billing',
+  name: 'showBillingConfig',
+  tag,
+  summary: 'Settings for topping up',
+  answers: [
+    {
+      description: 'The processor’s publishable key, and the limits of a top-up.',
+      schema: named(
+        'BillingConfig',
+        object({
+          publishableKey: text,
+          currency: oneOf(['USD']),
+          minTopupCents: whole,
+          maxTopupCents: whole,
+        }),
+      ),
+      examples: [
+        {
+          publishableKey: 'pk_test_example',
+          currency: 'USD',
+          minTopupCents: paymentLimits.minTopupCents,
+          maxTopupCents: paymentLimits.maxTopupCents,
+        },
+      ],
+    },
+  ],
+});
+
+export const listLedger = operation({
+  method: 'get',
+  path: '/v1/billing/ledger',
+  scope: 'billing',
+  name: 'listLedger',
+  tag,
+  summary: 'Every change to the wallet, newest first',
+  description:
+    'Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one. An API key with a cap names one of its own rentals.',
+  query: ledgerQuery,
+  answers: [
+    {
+      description: 'A page.',
+      schema: named(
+        'LedgerEntryPage',
+        object(
           {
-            availableCents: 1_950,
-            reservedCents: 43,
-            totalCents: 1_993,
-            openInvoicesCents: 0,
-            openInvoiceCount: 0,
-            burnPerHourCents: 50,
-            runwaySeconds: 143_496,
-            updatedAt: '2026-11-01T09:39:05.250Z',
-          },
-        ],
-      },
-    ],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/config',
-    scope: 'billing',
-    name: 'showBillingConfig',
-    tag,
-    summary: 'Settings for topping up',
-    answers: [
-      {
-        description: 'The processor’s publishable key, and the limits of a top-up.',
-        schema: named(
-          'BillingConfig',
-          object({
-            publishableKey: text,
-            currency: oneOf(['USD']),
-            minTopupCents: whole,
-            maxTopupCents: whole,
-          }),
-        ),
-        examples: [
-          {
-            publishableKey: 'pk_test_example',
-            currency: 'USD',
-            minTopupCents: paymentLimits.minTopupCents,
-            maxTopupCents: paymentLimits.maxTopupCents,
-          },
-        ],
-      },
-    ],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/ledger',
-    scope: 'billing',
-    name: 'listLedger',
-    tag,
-    summary: 'Every change to the wallet, newest first',
-    description:
-      'Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one. An API key with a cap names one of its own rentals.',
-    query: ledgerQuery,
-    answers: [
-      {
-        description: 'A page.',
-        schema: named(
-          'LedgerEntryPage',
-          object(
-            {
-              entries: listOf(entry),
-              balanceCents: cents('The wallet’s total now.'),
-              range: {
-                ...ledgerRange,
-                description:
-                  'Only with beforeSeq: the numbers between `from` and `to`, whatever else is asked for.',
-              },
-              nextCursor,
+            entries: listOf(entry),
+            balanceCents: cents('The wallet’s total now.'),
+            range: {
+              ...ledgerRange,
+              description:
+                'Only with beforeSeq: the numbers between `from` and `to`, whatever else is asked for.',
             },
-            ['range'],
-          ),
-        ),
-        examples: [
-          { entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' },
-          {
-            ...{ entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' },
-            range: { oldestSeq: 1, newestSeq: 42 },
+            nextCursor,
           },
-        ],
-        links: leadsTo('/entries/0/id', ['explainLedgerEntry']),
-      },
-    ],
-    refusals: ['rental_not_found', 'session_required'],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/statement',
-    scope: 'billing',
-    name: 'showStatement',
-    tag,
-    summary: 'Totals between two instants',
-    query: statementQuery,
-    description:
-      'groupBy=label:team also sums by the values of a label of your rentals: each entry counts in one group.',
-    answers: [
-      { description: 'The statement.', schema: statement, examples: [exampleStatement, exampleGrouped] },
-    ],
-  },
-  {
-    method: 'get',
-    path: '/v1/billing/ledger.csv',
-    scope: 'billing',
-    name: 'downloadLedger',
-    tag,
-    summary: 'The ledger as a file, oldest first',
-    description: [
-      'Read it as fast as you like, but at least 16 KiB in each 30 s: a slower reader is cut, and so is one whose session',
-      'or key has ended. Two files are sent at once to the keys of an account, and four to the account: one more ends your',
-      'oldest. A file that ends without its last chunk is not whole: ask for it again.',
-    ].join(' '),
-    query: csvQuery,
-    answers: [
-      {
-        description: 'CSV (RFC 4180) with a line of names.',
-        type: 'text/csv',
-        schema: { type: 'string', pattern: '^id,createdAt,type,' },
-        examples: [csv],
-        headers: { 'Content-Disposition': text },
-      },
-    ],
-  },
+          ['range'],
+        ),
+      ),
+      examples: [
+        { entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' },
+        {
+          ...{ entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' },
+          range: { oldestSeq: 1, newestSeq: 42 },
+        },
+      ],
+      links: leadsTo('/entries/0/id', ['explainLedgerEntry']),
+    },
+  ],
+  refusals: ['rental_not_found', 'session_required'],
+});
+
+export const showStatement = operation({
+  method: 'get',
+  path: '/v1/billing/statement',
+  scope: 'billing',
+  name: 'showStatement',
+  tag,
+  summary: 'Totals between two instants',
+  query: statementQuery,
+  description:
+    'groupBy=label:team also sums by the values of a label of your rentals: each entry counts in one group.',
+  answers: [
+    { description: 'The statement.', schema: statement, examples: [exampleStatement, exampleGrouped] },
+  ],
+});
+
+export const downloadLedger = operation({
+  method: 'get',
+  path: '/v1/billing/ledger.csv',
+  scope: 'billing',
+  name: 'downloadLedger',
+  tag,
+  summary: 'The ledger as a file, oldest first',
+  description: [
+    'Read it as fast as you like, but at least 16 KiB in each 30 s: a slower reader is cut, and so is one whose session',
+    'or key has ended. Two files are sent at once to the keys of an account, and four to the account: one more ends your',
+    'oldest. A file that ends without its last chunk is not whole: ask for it again.',
+  ].join(' '),
+  query: csvQuery,
+  answers: [
+    {
+      description: 'CSV (RFC 4180) with a line of names.',
+      type: 'text/csv',
+      schema: { type: 'string', pattern: '^id,createdAt,type,' },
+      examples: [csv],
+      headers: { 'Content-Disposition': text },
+    },
+  ],
+});
+
+export const walletOperations: readonly Operation[] = [
+  showBalance,
+  showBillingConfig,
+  listLedger,
+  showStatement,
+  downloadLedger,
 ];

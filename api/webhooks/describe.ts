@@ -14,8 +14,9 @@ import {
   text,
   url,
   yes,
+  type ValueOf,
 } from '../http/openapi/json-schema.js';
-import { idParameter, leadsTo, pageOf, type Operation } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
 import { changeSchema, deliveriesQuery, redeliverSchema, webhookSchema } from './request.js';
 
 const tag = 'Webhooks';
@@ -41,7 +42,7 @@ const fields = {
   switchedOffReason: orNull(oneOf(whysOff)),
 };
 const webhook = named('Webhook', object(fields));
-const example = {
+const example: ValueOf<typeof webhook> = {
   id: exampleId('wh'),
   url: 'https://example.com/hooks/gpu',
   types: ['rental.running', 'rental.stopped'],
@@ -54,7 +55,7 @@ const example = {
   switchedOffAt: null,
   switchedOffReason: null,
 };
-const fresh = { ...example, state: 'pending', lastSuccessAt: null };
+const fresh: typeof example = { ...example, state: 'pending', lastSuccessAt: null };
 const secret = 'whsec_' + 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 
 const delivery = named(
@@ -75,7 +76,7 @@ const delivery = named(
     at: instant,
   }),
 );
-const exampleDelivery = {
+const exampleDelivery: ValueOf<typeof delivery> = {
   id: exampleId('dlv'),
   eventId: exampleId('evt'),
   seq: 41,
@@ -90,149 +91,164 @@ const exampleDelivery = {
 
 const parameters = [idParameter('wh', 'a webhook', example.id)];
 
-export const webhookOperations: readonly Operation[] = [
-  {
-    method: 'get',
-    path: '/v1/webhooks',
-    scope: 'read',
-    name: 'listWebhooks',
-    tag,
-    summary: 'Your webhooks',
-    answers: [
-      {
-        description: 'All of them.',
-        schema: object({ webhooks: listOf(webhook) }),
-        examples: [{ webhooks: [example] }],
-      },
-    ],
-  },
-  {
-    method: 'post',
-    path: '/v1/webhooks',
-    name: 'addWebhook',
-    tag,
-    summary: 'Creates a webhook',
-    description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx accepts an event. Without \`types\`, it gets everything except \`session.*\` and \`api_key.*\`. This needs a sign-in less than 15 minutes old.`,
-    body: {
-      schema: webhookSchema,
-      examples: [
-        { url: example.url },
-        { url: example.url, types: example.types, description: example.description },
-      ],
+export const listWebhooks = operation({
+  method: 'get',
+  path: '/v1/webhooks',
+  scope: 'read',
+  name: 'listWebhooks',
+  tag,
+  summary: 'Your webhooks',
+  answers: [
+    {
+      description: 'All of them.',
+      schema: object({ webhooks: listOf(webhook) }),
+      examples: [{ webhooks: [example] }],
     },
-    answers: [
-      {
-        description: 'The webhook, before its challenge.',
-        schema: named(
-          'AddedWebhook',
-          object({ ...fields, secret: { type: 'string', description: secretNote } }),
-        ),
-        examples: [{ ...fresh, secret }],
-        links: leadsTo('/id', ['getWebhook', 'listWebhookDeliveries', 'pingWebhook', 'removeWebhook']),
-      },
+  ],
+});
+
+export const addWebhook = operation({
+  method: 'post',
+  path: '/v1/webhooks',
+  name: 'addWebhook',
+  tag,
+  summary: 'Creates a webhook',
+  description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx accepts an event. Without \`types\`, it gets everything except \`session.*\` and \`api_key.*\`. This needs a sign-in less than 15 minutes old.`,
+  body: {
+    schema: webhookSchema,
+    examples: [
+      { url: example.url },
+      { url: example.url, types: example.types, description: example.description },
     ],
-    refusals: ['too_many_webhooks', 'webhooks_disabled', 'fresh_sign_in_required'],
   },
-  {
-    method: 'get',
-    path: '/v1/webhooks/:id',
-    scope: 'read',
-    name: 'getWebhook',
-    tag,
-    summary: 'One webhook',
-    parameters,
-    answers: [{ description: 'The webhook.', schema: webhook, examples: [example] }],
-    refusals: ['webhook_not_found'],
-  },
-  {
-    method: 'patch',
-    path: '/v1/webhooks/:id',
-    name: 'changeWebhook',
-    tag,
-    summary: 'Changes a webhook, or turns it back on',
-    description:
-      'Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address needs a sign-in less than 15 minutes old.',
-    parameters,
-    body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
-    answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],
-    refusals: ['webhook_not_found', 'fresh_sign_in_required'],
-  },
-  {
-    method: 'delete',
-    path: '/v1/webhooks/:id',
-    name: 'removeWebhook',
-    tag,
-    summary: 'Removes a webhook',
-    parameters,
-    answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
-    refusals: ['webhook_not_found'],
-  },
-  {
-    method: 'get',
-    path: '/v1/webhooks/:id/deliveries',
-    scope: 'read',
-    name: 'listWebhookDeliveries',
-    tag,
-    summary: 'Each delivery try',
-    description: 'Newest first, for 30 days. We keep only the status of the receiver’s answer.',
-    parameters,
-    query: deliveriesQuery,
-    answers: [pageOf('deliveries', delivery, exampleDelivery)],
-    refusals: ['webhook_not_found'],
-  },
-  {
-    method: 'post',
-    path: '/v1/webhooks/:id/ping',
-    name: 'pingWebhook',
-    tag,
-    summary: 'Sends it a webhook.ping',
-    description: 'To this webhook alone, whatever types it names.',
-    parameters,
-    answers: [{ description: 'It will be sent.', schema: done, examples: [{ ok: true }] }],
-    refusals: ['webhook_not_found', 'webhook_not_enabled'],
-  },
-  {
-    method: 'post',
-    path: '/v1/webhooks/:id/redeliver',
-    name: 'redeliverWebhook',
-    tag,
-    summary: 'Resends all events after a number',
-    description:
-      'Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time. At most 10,000 events at once, and 20 times an hour; read older ones by `GET /v1/events`.',
-    parameters,
-    body: { schema: redeliverSchema, examples: [{ afterSeq: 40 }] },
-    answers: [
-      {
-        description: 'They will be sent.',
-        schema: named('WebhookRedelivery', object({ ok: yes, afterSeq: count })),
-        examples: [{ ok: true, afterSeq: 40 }],
-      },
-    ],
-    refusals: ['webhook_not_found', 'webhook_not_enabled'],
-  },
-  {
-    method: 'post',
-    path: '/v1/webhooks/:id/rotate-secret',
-    name: 'rotateWebhookSecret',
-    tag,
-    summary: 'Creates a new secret',
-    description:
-      'For 24 hours we sign with both secrets, so a receiver can use either. Rotating again in that time ends the older one at once.',
-    parameters,
-    answers: [
-      {
-        description: 'The webhook, with its new secret.',
-        schema: named(
-          'RotatedWebhook',
-          object({
-            ...fields,
-            secret: { type: 'string', description: secretNote },
-            previousSecretValidUntil: instant,
-          }),
-        ),
-        examples: [{ ...example, secret, previousSecretValidUntil: '2026-11-02T10:12:31.250Z' }],
-      },
-    ],
-    refusals: ['webhook_not_found', 'webhooks_disabled', 'fresh_sign_in_required'],
-  },
+  answers: [
+    {
+      description: 'The webhook, before its challenge.',
+      schema: named('AddedWebhook', object({ ...fields, secret: { ...text, description: secretNote } })),
+      examples: [{ ...fresh, secret }],
+      links: leadsTo('/id', ['getWebhook', 'listWebhookDeliveries', 'pingWebhook', 'removeWebhook']),
+    },
+  ],
+  refusals: ['too_many_webhooks', 'webhooks_disabled', 'fresh_sign_in_required'],
+});
+
+export const getWebhook = operation({
+  method: 'get',
+  path: '/v1/webhooks/:id',
+  scope: 'read',
+  name: 'getWebhook',
+  tag,
+  summary: 'One webhook',
+  parameters,
+  answers: [{ description: 'The webhook.', schema: webhook, examples: [example] }],
+  refusals: ['webhook_not_found'],
+});
+
+export const changeWebhook = operation({
+  method: 'patch',
+  path: '/v1/webhooks/:id',
+  name: 'changeWebhook',
+  tag,
+  summary: 'Changes a webhook, or turns it back on',
+  description:
+    'Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address needs a sign-in less than 15 minutes old.',
+  parameters,
+  body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
+  answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],
+  refusals: ['webhook_not_found', 'fresh_sign_in_required'],
+});
+
+export const removeWebhook = operation({
+  method: 'delete',
+  path: '/v1/webhooks/:id',
+  name: 'removeWebhook',
+  tag,
+  summary: 'Removes a webhook',
+  parameters,
+  answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
+  refusals: ['webhook_not_found'],
+});
+
+export const listWebhookDeliveries = operation({
+  method: 'get',
+  path: '/v1/webhooks/:id/deliveries',
+  scope: 'read',
+  name: 'listWebhookDeliveries',
+  tag,
+  summary: 'Each delivery try',
+  description: 'Newest first, for 30 days. We keep only the status of the receiver’s answer.',
+  parameters,
+  query: deliveriesQuery,
+  answers: [pageOf('deliveries', delivery, exampleDelivery)],
+  refusals: ['webhook_not_found'],
+});
+
+export const pingWebhook = operation({
+  method: 'post',
+  path: '/v1/webhooks/:id/ping',
+  name: 'pingWebhook',
+  tag,
+  summary: 'Sends it a webhook.ping',
+  description: 'To this webhook alone, whatever types it names.',
+  parameters,
+  answers: [{ description: 'It will be sent.', schema: done, examples: [{ ok: true }] }],
+  refusals: ['webhook_not_found', 'webhook_not_enabled'],
+});
+
+export const redeliverWebhook = operation({
+  method: 'post',
+  path: '/v1/webhooks/:id/redeliver',
+  name: 'redeliverWebhook',
+  tag,
+  summary: 'Resends all events after a number',
+  description:
+    'Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time. At most 10,000 events at once, and 20 times an hour; read older ones by `GET /v1/events`.',
+  parameters,
+  body: { schema: redeliverSchema, examples: [{ afterSeq: 40 }] },
+  answers: [
+    {
+      description: 'They will be sent.',
+      schema: named('WebhookRedelivery', object({ ok: yes, afterSeq: count })),
+      examples: [{ ok: true, afterSeq: 40 }],
+    },
+  ],
+  refusals: ['webhook_not_found', 'webhook_not_enabled'],
+});
+
+export const rotateWebhookSecret = operation({
+  method: 'post',
+  path: '/v1/webhooks/:id/rotate-secret',
+  name: 'rotateWebhookSecret',
+  tag,
+  summary: 'Creates a new secret',
+  description:
+    'For 24 hours we sign with both secrets, so a receiver can use either. Rotating again in that time ends the older one at once.',
+  parameters,
+  answers: [
+    {
+      description: 'The webhook, with its new secret.',
+      schema: named(
+        'RotatedWebhook',
+        object({
+          ...fields,
+          secret: { ...text, description: secretNote },
+          previousSecretValidUntil: instant,
+        }),
+      ),
+      examples: [{ ...example, secret, previousSecretValidUntil: '2026-11-02T10:12:31.250Z' }],
+    },
+  ],
+  refusals: ['webhook_not_found', 'webhooks_disabled', 'fresh_sign_in_required'],
+});
+
+export const webhookOperations: readonly Operation[] = [
+  listWebhooks,
+  addWebhook,
+  getWebhook,
+  changeWebhook,
+  removeWebhook,
+  listWebhookDeliveries,
+  pingWebhook,
+  redeliverWebhook,
+  rotateWebhookSecret,
 ];

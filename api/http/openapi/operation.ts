@@ -2,11 +2,11 @@ import type Joi from 'joi';
 import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import type { IdPrefix } from '../../../domain/ids.js';
 import type { RefusalCode } from '../../../domain/refusal.js';
-import { definitionOf, listOf, named, object, orNull, type JsonSchema } from './json-schema.js';
+import { definitionOf, listOf, named, object, orNull, text, type JsonSchema } from './json-schema.js';
 import type { Tag } from './tags.js';
 
 /** The description of one route; document.ts adds what all routes share. */
-export interface Operation {
+export interface Operation<Answer = unknown> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** As the router writes it: /v1/rentals/:id. */
   readonly path: string;
@@ -25,10 +25,18 @@ export interface Operation {
   /** Its schema is named after the operation: createRental takes a CreateRental. */
   readonly body?: { readonly schema: Joi.ObjectSchema | JsonSchema; readonly examples: readonly unknown[] };
   /** The first is the answer of the usual case. */
-  readonly answers: readonly DescribedAnswer[];
+  readonly answers: readonly DescribedAnswer<Answer>[];
   /** The route's own refusals; the document adds those of every such route. */
   readonly refusals?: readonly RefusalCode[];
 }
+
+/** Declares a route, and takes the type of its answers from their schemas. */
+export function operation<Answer>(declared: Operation<Answer>): Operation<Answer> {
+  return declared;
+}
+
+/** The type of a route's answers. */
+export type AnswerOf<O> = O extends Operation<infer Answer> ? Answer : never;
 
 /**
  * The operations that an answer leads to, by name. Clients are shown the way by them, and `npm run verify:api` walks it.
@@ -46,7 +54,7 @@ export function leadsTo(pointer: string, operations: readonly string[]): Links {
   return Object.fromEntries(operations.map((name) => [name, { path: { id: pointer } }]));
 }
 
-export interface DescribedAnswer {
+export interface DescribedAnswer<Answer = unknown> {
   readonly status?: number;
   readonly description: string;
   /** Default: application/json. */
@@ -55,8 +63,8 @@ export interface DescribedAnswer {
    * A thing is `named('Rental', …)`; an answer without a name is named after the operation: ShowMeterAnswer. Left out
    * where there is no body.
    */
-  readonly schema?: JsonSchema;
-  readonly examples?: readonly unknown[];
+  readonly schema?: JsonSchema<Answer>;
+  readonly examples?: readonly Answer[];
   /** What may be asked next, with what this answer tells. */
   readonly links?: Links;
   /** What `data:` of each message of a stream holds, by the message's name. */
@@ -86,25 +94,30 @@ export function idParameter(prefix: IdPrefix, what: string, example: string): Pa
 
 /** The next cursor of a list that is read page by page (decision 7, "Times and cursors"). */
 export const nextCursor = orNull(
-  { type: 'string', description: 'Opaque; what `cursor` takes for the next page.' },
+  { ...text, description: 'Opaque; what `cursor` takes for the next page.' },
   'Null on the last page.',
 );
+
+/** A page of a list, whose items stand under `Name`. */
+type Page<Name extends string, T> = Readonly<Record<Name, readonly T[]>> & {
+  readonly nextCursor: string | null;
+};
 
 /**
  * The answer of a list that holds nothing beside its items, under `name`, and the next cursor. Of a named item it is
  * named too: a page of Rental is a RentalPage.
  */
-export function pageOf(
-  name: string,
-  item: JsonSchema,
-  example: unknown,
+export function pageOf<const Name extends string, T>(
+  name: Name,
+  item: JsonSchema<T>,
+  example: T,
   description = 'A page.',
-): DescribedAnswer & { readonly schema: JsonSchema } {
-  const page = object({ [name]: listOf(item), nextCursor });
+): DescribedAnswer<Page<Name, T>> & { readonly schema: JsonSchema<Page<Name, T>> } {
+  const page = object({ [name]: listOf(item), nextCursor }) as unknown as JsonSchema<Page<Name, T>>;
   const itemName = definitionOf(item)?.name;
   return {
     description,
     schema: itemName === undefined ? page : named(`${itemName}Page`, page),
-    examples: [{ [name]: [example], nextCursor: null }],
+    examples: [{ [name]: [example], nextCursor: null } as unknown as Page<Name, T>],
   };
 }

@@ -32,8 +32,8 @@ const fields = named(
       named(
         'FieldFault',
         object({
-          field: { type: 'string', description: 'As the request names it: sshKeyIds[0], or body, or query.' },
-          message: { type: 'string', description: 'For people.' },
+          field: { ...text, description: 'As the request names it: sshKeyIds[0], or body, or query.' },
+          message: { ...text, description: 'For people.' },
         }),
       ),
     ),
@@ -48,7 +48,7 @@ const retryAfterSeconds: JsonSchema = {
 };
 
 /** What is told with a quote that does not hold any more. */
-const newOffer: Readonly<Record<string, JsonSchema>> = {
+const newOffer = {
   quote: orNull(quote, 'A new quote. Null when there is nothing to quote.'),
   alternatives: { ...alternatives, description: 'Without a new quote: what is available instead.' },
 };
@@ -63,7 +63,7 @@ const outcome: Details = {
           ...oneOf(['not_done', 'unknown']),
           description: 'Whether it may have been done all the same.',
         },
-        lookAt: { type: 'string', description: 'With unknown: the path where it is seen in a minute.' },
+        lookAt: { ...text, description: 'With unknown: the path where it is seen in a minute.' },
         ...ids,
       },
       ['lookAt', 'rentalId', 'topupId', 'changeId'],
@@ -102,7 +102,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   key_suspended: undefined,
   card_declined: {
     schema: object({
-      declineCode: { type: 'string', description: 'Why, in the words of the payment processor.' },
+      declineCode: { ...text, description: 'Why, in the words of the payment processor.' },
       topupId: idOf('top'),
     }),
   },
@@ -149,7 +149,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   topup_not_found: undefined,
   webhook_not_found: undefined,
   key_not_found: {
-    schema: object({ sshKeyId: { type: 'string', description: 'The one that the request names.' } }),
+    schema: object({ sshKeyId: { ...text, description: 'The one that the request names.' } }),
     isOptional: true,
   },
   session_not_found: undefined,

@@ -1,7 +1,7 @@
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
-import { exampleId, named, object, openTo, type JsonSchema } from './json-schema.js';
+import { exampleId, named, object, openTo, text, type JsonSchema } from './json-schema.js';
 import { exampleReserved } from '../../spending/describe.js';
 import { refusalDetails } from './refusal-details.js';
 
@@ -231,7 +231,7 @@ const otherError = named(
   'OtherError',
   object(
     {
-      error: { type: 'string', description: 'A code that is not described here.' },
+      error: { ...text, description: 'A code that is not described here.' },
       message,
       details: { type: 'object', additionalProperties: true },
       requestId,

@@ -54,7 +54,7 @@ describe('named schemas', () => {
   });
 
   it('name the page of a list', () => {
-    assert.equal(definitionOf(pageOf('cats', cat, {}).schema)?.name, 'CatPage');
+    assert.equal(definitionOf(pageOf('cats', cat, { name: 'Tom' }).schema)?.name, 'CatPage');
     assert.equal(definitionOf(pageOf('cats', text, 'a').schema), undefined);
   });
 
