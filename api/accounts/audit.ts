@@ -5,21 +5,22 @@ import {
 } from '../../adapters/postgres/accounts/audit-events.js';
 import { listFailedSignIns } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import type { AuditEventRow } from '../../adapters/postgres/rows/tables.js';
-import { auditKinds, type AuditKind } from '../../domain/accounts/audit.js';
+import { auditKinds } from '../../domain/accounts/audit.js';
 import type { UserId } from '../../domain/ids.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, noSuchCursor, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
-import { joi, pageFields, readQuery } from '../http/validation.js';
+import { pageFields, fields, wordOf } from '../http/fields.js';
+import { readQuery } from '../http/validation.js';
 
 /** The user's audit trail, newest first: GET /v1/audit (decision 59, "The audit trail"). */
 export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/audit', requireCaller(deps, 'read'), showAudit(deps));
 }
 
-export const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSize: number }>({
-  kind: joi.string().valid(...auditKinds),
+export const auditQuery = fields({
+  kind: wordOf(auditKinds),
   ...pageFields,
 });
 

@@ -1,4 +1,3 @@
-import type Joi from 'joi';
 import { findApiKeyOf } from '../../adapters/postgres/accounts/api-key-list.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import { linkIdentity } from '../../adapters/postgres/accounts/identities.js';
@@ -20,7 +19,8 @@ import { endSession, setSessionCookie, type Step } from '../http/middleware/sess
 import { openSession } from './open-session.js';
 import { freshUntil } from './refresh-proof.js';
 import { tooManyCodes, wrongCode } from './sign-in-refusals.js';
-import { emailField, joi, readBody } from '../http/validation.js';
+import { emailField, fields, needed, wordOf, sixDigits } from '../http/fields.js';
+import { readBody } from '../http/validation.js';
 
 /**
  * Signing in by a mailed code, who is signed in, and signing out (spec: Authentication; decision 8, "One-time codes",
@@ -33,20 +33,9 @@ export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/auth/logout', requireSession(deps), logOut(deps));
 }
 
-export const requestCodeSchema: Joi.ObjectSchema<{ email: string; intent?: 'login' | 'signup' }> = joi.object(
-  {
-    email: emailField,
-    intent: joi.string().valid('login', 'signup'),
-  },
-);
+export const requestCodeSchema = fields({ email: emailField, intent: wordOf(['login', 'signup']) });
 
-export const verifyCodeSchema: Joi.ObjectSchema<{ email: string; code: string }> = joi.object({
-  email: emailField,
-  code: joi
-    .string()
-    .pattern(/^\d{6}$/, 'six digits')
-    .required(),
-});
+export const verifyCodeSchema = fields({ email: emailField, code: needed(sixDigits) });
 
 /**
  * Answers the same with or without an account, and whether or not the mailbox has had its share. An asker who is told

@@ -1,4 +1,3 @@
-import type Joi from 'joi';
 import {
   IdentityError,
   type IdentityFault,
@@ -22,7 +21,8 @@ import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import { appendCookie, setSessionCookie, type Step } from '../http/middleware/session.js';
 import { clientOf, publicClientOf } from '../http/middleware/client-address.js';
 import { openSession, type OpenedSession } from './open-session.js';
-import { emailField, joi, readQuery } from '../http/validation.js';
+import { emailField, joi, fields, orElse } from '../http/fields.js';
+import { readQuery } from '../http/validation.js';
 
 /**
  * Signing in with an account elsewhere (spec: Authentication; decision 11, "Sign-in elsewhere", decision 57, "Failed
@@ -48,16 +48,18 @@ const faults: Readonly<Record<IdentityFault, SignInFault>> = {
 };
 
 /** A path of the dashboard. Two slashes at the beginning name another host, and browsers take \ for /. */
-export const startQuery: Joi.ObjectSchema<{ returnTo: string; fresh: boolean }> = joi.object({
-  returnTo: joi
-    .string()
-    .max(2_000)
-    .pattern(/^\/(?!\/)[!-[\]-~]*$/, 'a path of the dashboard')
-    .default('/app'),
-  fresh: joi
-    .boolean()
-    .default(false)
-    .description('Asks the provider to confirm the person’s identity again, if it can.'),
+export const startQuery = fields({
+  returnTo: orElse(
+    joi
+      .string()
+      .max(2_000)
+      .pattern(/^\/(?!\/)[!-[\]-~]*$/, 'a path of the dashboard'),
+    '/app',
+  ),
+  fresh: orElse(
+    joi.boolean().description('Asks the provider to confirm the person’s identity again, if it can.'),
+    false,
+  ),
 });
 
 function listProviders(deps: ApiDeps): Step {

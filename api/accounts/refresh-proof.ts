@@ -1,5 +1,4 @@
 import { deviceOf, userAgentOf } from '../../adapters/device.js';
-import type Joi from 'joi';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import { requestProofCode, tryProofCode } from '../../adapters/postgres/accounts/proof-codes.js';
@@ -10,7 +9,8 @@ import { proofCodeMail } from '../../domain/mails/sign-in.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession } from '../http/middleware/caller.js';
 import { setSessionCookie, type Step } from '../http/middleware/session.js';
-import { joi, readBody } from '../http/validation.js';
+import { fields, sixDigits } from '../http/fields.js';
+import { readBody } from '../http/validation.js';
 import { auditEvent } from './audit-event.js';
 import { endedMeanwhile, tooManyCodes, wrongCode } from './sign-in-refusals.js';
 
@@ -22,9 +22,7 @@ export function refreshProofRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/auth/refresh-proof', requireSession(deps), refresh(deps));
 }
 
-export const refreshProofSchema: Joi.ObjectSchema<{ code?: string }> = joi.object({
-  code: joi.string().pattern(/^\d{6}$/, 'six digits'),
-});
+export const refreshProofSchema = fields({ code: sixDigits });
 
 function refresh(deps: ApiDeps): Step {
   return async (ctx) => {

@@ -12,7 +12,8 @@ import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { requireSession } from '../http/middleware/caller.js';
 import { endSession, type Step } from '../http/middleware/session.js';
-import { joi, pageFields, readQuery } from '../http/validation.js';
+import { pageFields, fields } from '../http/fields.js';
+import { readQuery } from '../http/validation.js';
 import { auditEvent } from './audit-event.js';
 import { endedMeanwhile } from './sign-in-refusals.js';
 
@@ -26,7 +27,7 @@ export function sessionRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/auth/sessions/end-others', requireSession(deps), endOthers(deps));
 }
 
-export const sessionsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+export const sessionsQuery = fields(pageFields);
 
 function list(deps: ApiDeps): Step {
   return async (ctx) => {

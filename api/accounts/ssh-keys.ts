@@ -12,7 +12,8 @@ import { callerOf, sessionOf, type ApiDeps, type ApiRouter } from '../context.js
 import { requireCaller, requireSession } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { generateKeyPair, parsePublicKey } from './public-keys.js';
-import { joi, readBody } from '../http/validation.js';
+import { joi, fields, needed } from '../http/fields.js';
+import { readBody } from '../http/validation.js';
 
 /** The keys with which users enter their machines (decision 14, "SSH keys"). */
 export function sshKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -21,21 +22,13 @@ export function sshKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.delete('/v1/ssh-keys/:id', requireSession(deps), removeKey(deps));
 }
 
-interface KeyRequest {
-  readonly name: string;
-  readonly publicKey?: string;
-  readonly generate?: true;
-}
-
-export const keySchema = joi
-  .object<KeyRequest>({
-    name: joi.text().min(1).maxChars(64).required(),
-    // A file that is pasted whole brings a line break at its end.
-    // The limit is five times the line of the longest RSA key that is accepted, and well within what a body may hold.
-    publicKey: joi.string().max(8_192),
-    generate: joi.boolean().valid(true),
-  })
-  .xor('publicKey', 'generate');
+export const keySchema = fields({
+  name: needed(joi.text().min(1).maxChars(64)),
+  // A file that is pasted whole brings a line break at its end.
+  // The limit is five times the line of the longest RSA key that is accepted, and well within what a body may hold.
+  publicKey: joi.string().max(8_192),
+  generate: joi.boolean().valid(true),
+}).xor('publicKey', 'generate');
 
 function listKeys(deps: ApiDeps): Step {
   return async (ctx) => {

@@ -1,74 +1,62 @@
-import type { CustomHelpers } from 'joi';
-import {
-  apiKeyEnds,
-  apiKeyScopes,
-  type ApiKeyEnds,
-  type ApiKeyScope,
-} from '../../domain/accounts/api-keys.js';
+import { apiKeyEnds, apiKeyScopes } from '../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { ApiKeyId, RentalId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiState } from '../context.js';
-import { fieldRefusal, instantField, joi, pageFields } from '../http/validation.js';
+import {
+  instantField,
+  joi,
+  pageFields,
+  fields,
+  needed,
+  orElse,
+  nullable,
+  wordOf,
+  wholeFrom,
+  manyOf,
+  readAs,
+  type Read,
+} from '../http/fields.js';
+import { fieldRefusal } from '../http/validation.js';
 import { readCidr } from './cidrs.js';
-
-export interface ApiKeyRequest {
-  readonly name: string;
-  readonly scopes: readonly ApiKeyScope[];
-  /** Default: all. */
-  readonly ends?: ApiKeyEnds;
-  readonly expiresAt?: Date;
-  readonly allowedCidrs?: readonly string[] | null;
-  /** null: no cap. */
-  readonly spendCapCents?: number | null;
-}
-
-export type ApiKeyChangeRequest = Partial<Pick<ApiKeyRequest, 'name' | 'allowedCidrs' | 'spendCapCents'>>;
 
 const { maxApiKeys: maxKeys, apiKeyMaxCidrs, apiKeyMaxMs } = accountLimits;
 
-const cidrField = joi
-  .string()
-  .max(64)
-  .custom((text: string, helpers: CustomHelpers) => {
-    const read = readCidr(text);
-    return 'cidr' in read ? read.cidr : helpers.message({ custom: `{{#label}} ${read.fault}` });
-  })
-  .meta({
-    jsonSchema: {
-      pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$',
-      description: 'An IPv4 or IPv6 address, or a range that begins with its first one.',
-      examples: ['192.0.2.0/24', '2001:db8::/32', '203.0.113.7'],
-    },
-  });
-
-const fields = {
-  name: joi.text().min(1).maxChars(64),
-  allowedCidrs: joi.array().items(cidrField).min(1).max(apiKeyMaxCidrs).allow(null),
-  spendCapCents: joi.number().integer().min(1).max(rentalLimits.maxLimitCents).allow(null),
-};
-
-export const apiKeySchema = joi.object<ApiKeyRequest>({
-  name: fields.name.required(),
-  scopes: joi
-    .array()
-    .items(joi.string().valid(...apiKeyScopes))
-    .unique()
-    .min(1)
-    .max(apiKeyScopes.length)
-    .required(),
-  ends: joi.string().valid(...apiKeyEnds),
-  expiresAt: instantField,
-  allowedCidrs: fields.allowedCidrs,
-  spendCapCents: fields.spendCapCents,
+const cidrField = readAs<string>(joi.string().max(64), (text, helpers) => {
+  const read = readCidr(text);
+  return 'cidr' in read ? read.cidr : helpers.message({ custom: `{{#label}} ${read.fault}` });
+}).meta({
+  jsonSchema: {
+    pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$',
+    description: 'An IPv4 or IPv6 address, or a range that begins with its first one.',
+    examples: ['192.0.2.0/24', '2001:db8::/32', '203.0.113.7'],
+  },
 });
 
-export const apiKeyChangeSchema = joi.object<ApiKeyChangeRequest>(fields).min(1);
+const changeable = {
+  name: joi.text().min(1).maxChars(64),
+  allowedCidrs: nullable(manyOf(cidrField).min(1).max(apiKeyMaxCidrs)),
+  spendCapCents: nullable(wholeFrom(1, rentalLimits.maxLimitCents)),
+};
+
+export const apiKeySchema = fields({
+  name: needed(changeable.name),
+  scopes: needed(manyOf(wordOf(apiKeyScopes)).unique().min(1).max(apiKeyScopes.length)),
+  ends: wordOf(apiKeyEnds),
+  expiresAt: instantField,
+  allowedCidrs: changeable.allowedCidrs,
+  spendCapCents: changeable.spendCapCents,
+});
+
+export const apiKeyChangeSchema = fields(changeable).min(1);
+
+export type ApiKeyRequest = Read<typeof apiKeySchema>;
+export type ApiKeyChangeRequest = Read<typeof apiKeyChangeSchema>;
 
 /** The query of DELETE /v1/api-keys/:id. */
-export const revokeQuery = joi.object<{ stopMachines: boolean }>({
-  stopMachines: joi.boolean().default(false).description('Whether to stop its machines, too.'),
+export const revokeQuery = fields({
+  stopMachines: orElse(joi.boolean().description('Whether to stop its machines, too.'), false),
 });
 
 /** Tells whether another cap lets the rentals of a key cost more. Cents; null: no cap. */
@@ -76,7 +64,7 @@ export function isRaised(before: number | null, after: number | null): boolean {
   return before !== null && (after === null || after > before);
 }
 
-export const apiKeysQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+export const apiKeysQuery = fields(pageFields);
 
 /** @throws Refusal validation_failed for an end that is over, or more than a year away */
 export function refuseEnd(expiresAt: Date | undefined, now: Date): void {

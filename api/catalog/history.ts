@@ -6,7 +6,8 @@ import { Refusal } from '../../domain/refusal.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
-import { joi, readQuery, regionField } from '../http/validation.js';
+import { regionField, fields } from '../http/fields.js';
+import { readQuery } from '../http/validation.js';
 
 /**
  * The route of what a family cost before: GET /v1/catalog/families/:id/history (decision 106, "Progress and
@@ -16,7 +17,7 @@ export function offerHistoryRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/catalog/families/:id/history', requireCaller(deps, 'read'), showHistory(deps));
 }
 
-export const historyQuery = joi.object<{ region?: string }>({ region: regionField });
+export const historyQuery = fields({ region: regionField });
 
 function showHistory(deps: ApiDeps): Step {
   return async (ctx) => {

@@ -18,7 +18,8 @@ import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { knownReliability, reliabilityIn, type ReliabilityOf } from './known-reliability.js';
 import { isKnownVersion } from '../http/known-version.js';
-import { joi, pageFields, readQuery, regionField } from '../http/validation.js';
+import { joi, pageFields, regionField, fields, type Read } from '../http/fields.js';
+import { readQuery } from '../http/validation.js';
 
 /** The routes of what can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
 export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -27,18 +28,7 @@ export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/catalog/templates', requireCaller(deps, 'read'), showTemplates());
 }
 
-interface ListingQuery {
-  readonly familyId?: string;
-  readonly model?: string;
-  readonly minVramGb?: number;
-  readonly gpuCount?: number;
-  readonly region?: string;
-  readonly maxPricePerHourCents?: number;
-  readonly cursor?: string;
-  readonly pageSize: number;
-}
-
-export const listingQuery = joi.object<ListingQuery>({
+export const listingQuery = fields({
   familyId: joi.text().maxChars(64),
   model: joi.text().maxChars(64),
   minVramGb: joi.number().min(0).max(1_000_000),
@@ -93,7 +83,7 @@ export function showTemplates(): Step {
 }
 
 /** The filter of the listings for a query. */
-export function filterOf(query: ListingQuery): ListingFilter {
+export function filterOf(query: Read<typeof listingQuery>): ListingFilter {
   const { familyId, model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
   return {
     ...(familyId !== undefined && { familyId }),

@@ -2,14 +2,11 @@ import type { FeedRange } from '../../adapters/postgres/events/event-reads.js';
 import { eventTypes, withGaps, type EventType } from '../../domain/events/events.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiContext } from '../context.js';
-import { fieldRefusal, joi, pageFields, readQuery } from '../http/validation.js';
+import { joi, pageFields, fields, wholeFrom } from '../http/fields.js';
+import { fieldRefusal, readQuery } from '../http/validation.js';
 
-const fields = {
-  after: joi
-    .number()
-    .integer()
-    .min(0)
-    .description('The `seq` of the last event that you know: the answer begins after it.'),
+const shared = {
+  after: wholeFrom(0).description('The `seq` of the last event that you know: the answer begins after it.'),
   types: joi
     .string()
     .max(2_000)
@@ -23,22 +20,13 @@ const fields = {
     }),
 };
 
-interface StreamQuery {
-  readonly after?: number;
-  readonly types?: string;
-}
-
-export const eventsQuery = joi.object<StreamQuery & { before?: number; pageSize: number }>({
-  ...fields,
-  before: joi
-    .number()
-    .integer()
-    .min(0)
-    .description('The answer holds the events below this number instead, newest first.'),
+export const eventsQuery = fields({
+  ...shared,
+  before: wholeFrom(0).description('The answer holds the events below this number instead, newest first.'),
   pageSize: pageFields.pageSize,
 });
 
-export const streamQuery = joi.object<StreamQuery>(fields);
+export const streamQuery = fields(shared);
 
 /** Reads which page of the feed is asked for. @throws Refusal validation_failed */
 export function readEventsQuery(ctx: ApiContext) {

@@ -1,5 +1,39 @@
-import type Joi from 'joi';
-import { joi } from './validation.js';
+import Joi from 'joi';
+import { isRegion } from '../../domain/catalog/regions.js';
+import { instantPattern, readInstant } from '../../domain/instants.js';
+import { requestLimits } from '../../domain/requests/limits.js';
+
+interface TextSchema extends Joi.StringSchema {
+  /** At most this many characters, counted as people and Postgres count them: by code point. */
+  maxChars(limit: number): this;
+}
+
+interface ExtendedJoi extends Joi.Root {
+  /** A string that Postgres can hold and a terminal can show: no control characters, no halves of characters. */
+  text(): TextSchema;
+}
+
+// Joi's own typing of extend() is `any`; what it adds is exactly the interface above.
+export const joi = Joi.extend((base: Joi.Root) => ({
+  type: 'text',
+  base: base.string().pattern(/^[^\p{Cc}\p{Cs}]*$/u, { name: 'text without control characters' }),
+  messages: { 'text.maxChars': '{{#label}} must have at most {{#limit}} characters' },
+  rules: {
+    maxChars: {
+      method(this: { $_addRule(rule: object): unknown }, limit: number) {
+        return this.$_addRule({ name: 'maxChars', args: { limit } });
+      },
+      args: [{ name: 'limit', assert: Number.isSafeInteger, message: 'must be a whole number' }],
+      validate(value: string, helpers: Joi.CustomHelpers, args: { limit: number }) {
+        return Array.from(value).length <= args.limit ? value : helpers.error('text.maxChars', args);
+      },
+      jsonSchema: (rule: { args: { limit: number } }, schema: object) => ({
+        ...schema,
+        maxLength: rule.args.limit,
+      }),
+    },
+  },
+})) as ExtendedJoi;
 
 declare const always: unique symbol;
 
@@ -58,3 +92,51 @@ export function manyOf<S extends Joi.Schema>(item: S): Joi.ArraySchema<readonly 
 export function readAs<T>(schema: Joi.Schema, read: Joi.CustomValidator<string, T>): Joi.AnySchema<T> {
   return schema.custom(read) as Joi.AnySchema<T>;
 }
+
+/** An ISO country code, or one of us, eu, apac; case does not matter. */
+export const regionField: Joi.StringSchema = joi
+  .string()
+  .custom((value: string, helpers) => {
+    if (isRegion(value)) return value;
+    return helpers.message({ custom: '{{#label}} must be an ISO country code, or one of us, eu, apac' });
+  })
+  .meta({
+    jsonSchema: {
+      pattern: '^([A-Za-z]{2}|[Aa][Pp][Aa][Cc])$',
+      description: 'An ISO 3166-1 alpha-2 country code, or one of us, eu, apac. Case does not matter.',
+    },
+  });
+
+/** A day means its beginning in UTC; a time without an offset could mean anything. */
+export const instantField = readAs<Date>(joi.string(), (text, helpers) => {
+  const at = readInstant(text);
+  if (at) return at;
+  return helpers.message({
+    custom:
+      '{{#label}} must be a day that there is, such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
+  });
+}).meta({
+  jsonSchema: {
+    pattern: instantPattern.source,
+    description: 'A day, which is its beginning in UTC, or an instant with its offset.',
+    examples: ['2026-11-01', '2026-11-01T00:00:00Z'],
+  },
+});
+
+/** Mailable addresses: ASCII, as nearly every mail server wants them; compared in lower case. */
+export const emailField = needed(
+  joi
+    .string()
+    .email({ tlds: { allow: false }, allowUnicode: false })
+    .max(254)
+    .pattern(/^[!-~]+$/, 'printable ASCII'),
+);
+
+/** Query parameters of every list: an opaque cursor and a page size (spec: Limits). */
+export const pageFields = {
+  cursor: joi.text().maxChars(500).description('The nextCursor of a previous answer.'),
+  pageSize: orElse(wholeFrom(1, requestLimits.pageSizeMax), requestLimits.pageSizeDefault),
+};
+
+/** A code that was mailed. */
+export const sixDigits = joi.string().pattern(/^\d{6}$/, 'six digits');

@@ -11,7 +11,8 @@ import type { UserId } from '../../domain/ids.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import { callerOf, keyIdOf, type ApiContext } from '../context.js';
-import { fieldRefusal, joi } from './validation.js';
+import { joi } from './fields.js';
+import { fieldRefusal } from './validation.js';
 
 /**
  * The Idempotency-Key of a request; undefined when it has none (decision 6, "Idempotent retries").

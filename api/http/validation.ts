@@ -1,8 +1,6 @@
-import Joi from 'joi';
-import { instantPattern, readInstant } from '../../domain/instants.js';
+import type Joi from 'joi';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal, type RefusalCode } from '../../domain/refusal.js';
-import { isRegion } from '../../domain/catalog/regions.js';
 import type { ApiContext } from '../context.js';
 
 /** One fault of one field, as `details.fields` names it. */
@@ -17,90 +15,6 @@ const NARROW: Readonly<Record<string, RefusalCode>> = {
   email: 'invalid_email',
   amountCents: 'invalid_amount',
   gpuCount: 'invalid_count',
-};
-
-interface TextSchema extends Joi.StringSchema {
-  /** At most this many characters, counted as people and Postgres count them: by code point. */
-  maxChars(limit: number): this;
-}
-
-interface ExtendedJoi extends Joi.Root {
-  /** A string that Postgres can hold and a terminal can show: no control characters, no halves of characters. */
-  text(): TextSchema;
-}
-
-// Joi's own typing of extend() is `any`; what it adds is exactly the interface above.
-export const joi = Joi.extend((base: Joi.Root) => ({
-  type: 'text',
-  base: base.string().pattern(/^[^\p{Cc}\p{Cs}]*$/u, { name: 'text without control characters' }),
-  messages: { 'text.maxChars': '{{#label}} must have at most {{#limit}} characters' },
-  rules: {
-    maxChars: {
-      method(this: { $_addRule(rule: object): unknown }, limit: number) {
-        return this.$_addRule({ name: 'maxChars', args: { limit } });
-      },
-      args: [{ name: 'limit', assert: Number.isSafeInteger, message: 'must be a whole number' }],
-      validate(value: string, helpers: Joi.CustomHelpers, args: { limit: number }) {
-        return Array.from(value).length <= args.limit ? value : helpers.error('text.maxChars', args);
-      },
-      jsonSchema: (rule: { args: { limit: number } }, schema: object) => ({
-        ...schema,
-        maxLength: rule.args.limit,
-      }),
-    },
-  },
-})) as ExtendedJoi;
-
-/** An ISO country code, or one of us, eu, apac; case does not matter. */
-export const regionField = joi
-  .string()
-  .custom((value: string, helpers) => {
-    if (isRegion(value)) return value;
-    return helpers.message({ custom: '{{#label}} must be an ISO country code, or one of us, eu, apac' });
-  })
-  .meta({
-    jsonSchema: {
-      pattern: '^([A-Za-z]{2}|[Aa][Pp][Aa][Cc])$',
-      description: 'An ISO 3166-1 alpha-2 country code, or one of us, eu, apac. Case does not matter.',
-    },
-  });
-
-/** A day means its beginning in UTC; a time without an offset could mean anything. */
-export const instantField = joi
-  .string()
-  .custom((text: string, helpers) => {
-    const at = readInstant(text);
-    if (at) return at;
-    return helpers.message({
-      custom:
-        '{{#label}} must be a day that there is, such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
-    });
-  })
-  .meta({
-    jsonSchema: {
-      pattern: instantPattern.source,
-      description: 'A day, which is its beginning in UTC, or an instant with its offset.',
-      examples: ['2026-11-01', '2026-11-01T00:00:00Z'],
-    },
-  });
-
-/** Mailable addresses: ASCII, as nearly every mail server wants them; compared in lower case. */
-export const emailField = joi
-  .string()
-  .email({ tlds: { allow: false }, allowUnicode: false })
-  .max(254)
-  .pattern(/^[!-~]+$/, 'printable ASCII')
-  .required();
-
-/** Query parameters of every list: an opaque cursor and a page size (spec: Limits). */
-export const pageFields = {
-  cursor: joi.text().maxChars(500).description('The nextCursor of a previous answer.'),
-  pageSize: joi
-    .number()
-    .integer()
-    .min(1)
-    .max(requestLimits.pageSizeMax)
-    .default(requestLimits.pageSizeDefault),
 };
 
 /**

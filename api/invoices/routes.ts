@@ -2,12 +2,12 @@ import { findInvoice, listInvoices, type Invoice } from '../../adapters/postgres
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
 import { isId } from '../../domain/ids.js';
-import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
-import { joi, readQuery } from '../http/validation.js';
+import { fields, pageFields, wordOf } from '../http/fields.js';
+import { readQuery } from '../http/validation.js';
 
 /** The routes of invoices (spec: GET /v1/billing/invoices). workflows/followers.ts makes and settles them. */
 export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -16,14 +16,9 @@ export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/invoices/:id/pay-url', requireCaller(deps, 'billing'), showPayUrl(deps));
 }
 
-interface InvoicesQuery {
-  readonly status?: Exclude<InvoiceRow['status'], 'draft'>;
-  readonly limit: number;
-}
-
-export const invoicesQuery = joi.object<InvoicesQuery>({
-  status: joi.string().valid('open', 'paid', 'void', 'uncollectible'),
-  limit: joi.number().integer().min(1).max(requestLimits.pageSizeMax).default(requestLimits.pageSizeDefault),
+export const invoicesQuery = fields({
+  status: wordOf(['open', 'paid', 'void', 'uncollectible']),
+  limit: pageFields.pageSize,
 });
 
 function showInvoices(deps: ApiDeps): Step {

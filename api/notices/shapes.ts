@@ -5,21 +5,22 @@ import {
   type NoticeKind,
   type OptionalKind,
 } from '../../domain/notices/kinds.js';
-import { joi } from '../http/validation.js';
-
-export interface NoticeChanges {
-  readonly kinds: Readonly<Partial<Record<NoticeKind, boolean>>>;
-}
+import { joi, fields, needed, type Read } from '../http/fields.js';
 
 /** The kinds to switch on or off; a kind that is left out stays as it is. */
-export const noticesSchema = joi.object<NoticeChanges>({
-  kinds: joi
-    .object(
-      Object.fromEntries(allNoticeKinds.map((kind) => [kind, isOptional(kind) ? joi.boolean() : alwaysOn()])),
-    )
-    .min(1)
-    .required(),
+export const noticesSchema = fields({
+  kinds: needed(
+    joi
+      .object<Readonly<Partial<Record<NoticeKind, boolean>>>>(
+        Object.fromEntries(
+          allNoticeKinds.map((kind) => [kind, isOptional(kind) ? joi.boolean() : alwaysOn()]),
+        ),
+      )
+      .min(1),
+  ),
 });
+
+export type NoticeChanges = Read<typeof noticesSchema>;
 
 /** What is about money, or about who may enter the account, may be sent as it is read: on. */
 function alwaysOn() {

@@ -7,21 +7,21 @@ import type { RentalRequest } from '../../domain/opening.js';
 import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { Refusal, type RefusalDetails } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps } from '../context.js';
-import { joi, manyFieldsRefusal, readBody } from '../http/validation.js';
+import { joi, fields, needed, type Read } from '../http/fields.js';
+import { manyFieldsRefusal, readBody } from '../http/validation.js';
 import { quote, unavailable, type Quote } from './quotes.js';
 
 /** The body of POST /v1/rentals that takes a quote (decision 104, "Quotes and alternatives"). */
-export interface QuoteBody {
-  readonly quoteId: string;
-}
-
-export const quoteBodySchema = joi.object<QuoteBody>({
-  quoteId: joi
-    .text()
-    .maxChars(64)
-    .required()
-    .meta({ jsonSchema: { 'x-id-prefix': 'quo' } }),
+export const quoteBodySchema = fields({
+  quoteId: needed(
+    joi
+      .text()
+      .maxChars(64)
+      .meta({ jsonSchema: { 'x-id-prefix': 'quo' } }),
+  ),
 });
+
+export type QuoteBody = Read<typeof quoteBodySchema>;
 
 /**
  * Reads the body of a create by quote; undefined for a body that names no quote.

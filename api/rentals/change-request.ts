@@ -1,40 +1,37 @@
 import { latestAutoStop, type AskedChange } from '../../domain/rentals/changes.js';
-import type { Labels } from '../../domain/rentals/labels.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { ApiContext } from '../context.js';
-import { fieldRefusal, instantField, joi, readBody } from '../http/validation.js';
+import { instantField, joi, fields, nullable, wholeFrom, type Read } from '../http/fields.js';
+import { fieldRefusal, readBody } from '../http/validation.js';
 import { labelsField } from './label-fields.js';
 import { autoStopMs, textOrNull } from './request.js';
 
-/** What PATCH /v1/rentals/:id may ask for (decision 105, "Changed rentals"). */
-interface ChangeBody {
-  readonly name?: string | null;
-  readonly labels?: Labels;
-  readonly maxSpendCents?: number | null;
-  readonly autoStopAt?: Date | null;
-  readonly autoStopAfterHours?: number | null;
-}
-
 const { nameMaxChars, autoStopMaxHours, maxLimitCents } = rentalLimits;
 
-/** What is sent is changed, to just that; null takes a name or a limit away. */
-export const changeSchema = joi
-  .object<ChangeBody>({
-    name: joi
+/**
+ * What PATCH /v1/rentals/:id may ask for (decision 105, "Changed rentals"). What is sent is changed, to just that; null takes a name or a limit
+ * away.
+ */
+export const changeSchema = fields({
+  name: nullable(
+    joi
       .text()
-      .allow('', null)
+      .allow('')
       .maxChars(nameMaxChars)
       .meta({ jsonSchema: { type: ['string', 'null'], maxLength: nameMaxChars } }),
-    labels: labelsField,
-    maxSpendCents: joi.number().integer().min(1).max(maxLimitCents).allow(null),
-    autoStopAt: instantField.allow(null),
-    autoStopAfterHours: joi.number().greater(0).max(autoStopMaxHours).allow(null),
-  })
+  ),
+  labels: labelsField,
+  maxSpendCents: nullable(wholeFrom(1, maxLimitCents)),
+  autoStopAt: nullable(instantField),
+  autoStopAfterHours: nullable(joi.number().greater(0).max(autoStopMaxHours)),
+})
   .min(1)
   .messages({
     'object.min': 'send at least one of name, labels, maxSpendCents, autoStopAt and autoStopAfterHours',
   })
   .meta({ jsonSchema: { minProperties: 1, not: { required: ['autoStopAt', 'autoStopAfterHours'] } } });
+
+type ChangeBody = Read<typeof changeSchema>;
 
 /**
  * Reads what is asked for.

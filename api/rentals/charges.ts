@@ -10,15 +10,16 @@ import { Refusal } from '../../domain/refusal.js';
 import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
-import { joi, readQuery } from '../http/validation.js';
+import { fields, orElse, wordOf } from '../http/fields.js';
+import { readQuery } from '../http/validation.js';
 
 /** The route of a rental's charges, by hour or by day: GET /v1/rentals/:id/charges. */
 export function rentalChargeRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/rentals/:id/charges', requireCaller(deps, 'read'), showCharges(deps));
 }
 
-export const chargesQuery = joi.object<{ interval: ChargeInterval }>({
-  interval: joi.string().valid('hour', 'day').default('hour'),
+export const chargesQuery = fields({
+  interval: orElse(wordOf(['hour', 'day']), 'hour'),
 });
 
 function showCharges(deps: ApiDeps): Step {

@@ -1,7 +1,7 @@
 import { labelKeyPattern, readLabel, type Label, type Labels } from '../../domain/rentals/labels.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { JsonSchema } from '../http/openapi/json-schema.js';
-import { joi } from '../http/validation.js';
+import { joi, readAs } from '../http/fields.js';
 
 /** What `joi.text()` accepts. */
 const textPattern = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
@@ -12,7 +12,7 @@ const { labelsMax, labelValueMaxChars } = rentalLimits;
 const keyWords = `a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and starts with a letter or digit`;
 
 /** Labels as a rental shows them (decision 105, "Changed rentals"). */
-export const labelsShown: JsonSchema = {
+export const labelsShown: JsonSchema<Labels> = {
   type: 'object',
   description: 'Your own words, which statements can group by; fixed after the final bill.',
   maxProperties: labelsMax,
@@ -40,18 +40,15 @@ export const labelsField = joi
   });
 
 /** The filter of lists by one label: `key:value`. */
-export const labelFilter = joi
-  .text()
-  .custom((text: string, helpers): Label | ReturnType<typeof helpers.message> => {
-    return (
-      readLabel(text) ??
-      helpers.message({ custom: '{{#label}} must be a key and a value, such as team:research' })
-    );
-  })
-  .meta({
-    jsonSchema: {
-      pattern: String.raw`^[a-z0-9][a-z0-9_.-]{0,62}:[^\u0000-\u001f\u007f-\u009f]*$`,
-      description: 'Only rentals with this label, as key:value.',
-      examples: ['team:research'],
-    },
-  });
+export const labelFilter = readAs<Label>(
+  joi.text(),
+  (text, helpers) =>
+    readLabel(text) ??
+    helpers.message({ custom: '{{#label}} must be a key and a value, such as team:research' }),
+).meta({
+  jsonSchema: {
+    pattern: String.raw`^[a-z0-9][a-z0-9_.-]{0,62}:[^\u0000-\u001f\u007f-\u009f]*$`,
+    description: 'Only rentals with this label, as key:value.',
+    examples: ['team:research'],
+  },
+});

@@ -2,81 +2,64 @@ import { isFamilyId } from '../../domain/catalog/families.js';
 import { isId, type SshKeyId, type UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
-import type { Label, Labels } from '../../domain/rentals/labels.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
-import { rentalStatuses, type RentalStatus } from '../../domain/rentals/rental.js';
+import { rentalStatuses } from '../../domain/rentals/rental.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import { parsePublicKey } from '../accounts/public-keys.js';
 import { keyIdOf, type ApiContext } from '../context.js';
 import { keyFilter } from '../http/idempotency.js';
 import { labelFilter, labelsField } from './label-fields.js';
-import { joi, pageFields, readBody, regionField } from '../http/validation.js';
+import {
+  joi,
+  pageFields,
+  regionField,
+  fields,
+  needed,
+  orElse,
+  wordOf,
+  wholeFrom,
+  manyOf,
+  type Read,
+} from '../http/fields.js';
+import { readBody } from '../http/validation.js';
 
 const HOUR_MS = 3_600_000;
 const MAX_CENTS = rentalLimits.maxLimitCents;
 
-export interface RentalBody {
-  readonly familyId: string;
-  readonly gpuCount: number;
-  readonly templateId: string;
-  readonly region?: string;
-  readonly name?: string;
-  readonly autoStopAfterHours?: number;
-  readonly sshKeyIds?: readonly string[];
-  readonly maxSpendCents?: number;
-  readonly maxPricePerHourCents?: number;
-  readonly labels?: Labels;
-  readonly sshPublicKeys?: readonly string[];
-}
-
 /** Public keys of the rental alone (decision 108, "API keys"). A body holds ten RSA keys of the longest kind. */
-const ownKeysField = joi
-  .array()
-  .items(joi.string().max(8_192))
+const ownKeysField = manyOf(joi.string().max(8_192))
   .min(1)
   .max(rentalLimits.maxOwnPublicKeys)
   .description('OpenSSH public keys for this machine only, in addition to sshKeyIds.');
 
-export const rentalSchema = joi.object<RentalBody>({
-  familyId: joi.text().maxChars(64).required(),
-  gpuCount: joi
-    .number()
-    .valid(...catalogLimits.gpuCounts)
-    .required(),
-  templateId: joi
-    .string()
-    .valid(...templates.map((template) => template.id))
-    .default(defaultTemplateId),
+export const rentalSchema = fields({
+  familyId: needed(joi.text().maxChars(64)),
+  gpuCount: needed(joi.number().valid(...catalogLimits.gpuCounts)),
+  templateId: orElse(joi.string().valid(...templates.map((template) => template.id)), defaultTemplateId),
   region: regionField,
   name: joi.text().allow('').maxChars(rentalLimits.nameMaxChars),
   autoStopAfterHours: joi.number().greater(0).max(rentalLimits.autoStopMaxHours),
-  sshKeyIds: joi
-    .array()
-    .items(
-      joi
-        .text()
-        .maxChars(64)
-        .meta({ jsonSchema: { 'x-id-prefix': 'key' } }),
-    )
+  sshKeyIds: manyOf(
+    joi
+      .text()
+      .maxChars(64)
+      .meta({ jsonSchema: { 'x-id-prefix': 'key' } }),
+  )
     .unique()
     .max(100),
-  maxSpendCents: joi.number().integer().min(1).max(MAX_CENTS),
-  maxPricePerHourCents: joi.number().integer().min(1).max(MAX_CENTS),
+  maxSpendCents: wholeFrom(1, MAX_CENTS),
+  maxPricePerHourCents: wholeFrom(1, MAX_CENTS),
   labels: labelsField,
   sshPublicKeys: ownKeysField,
 });
 
+export type RentalBody = Read<typeof rentalSchema>;
+
 /** The query of GET /v1/rentals. */
-export const rentalsQuery = joi.object<{
-  idempotencyKey?: string;
-  status?: RentalStatus;
-  label?: Label;
-  cursor?: string;
-  pageSize: number;
-}>({
+export const rentalsQuery = fields({
   idempotencyKey: keyFilter,
-  status: joi.string().valid(...rentalStatuses),
+  status: wordOf(rentalStatuses),
   label: labelFilter,
   ...pageFields,
 });

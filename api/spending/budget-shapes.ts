@@ -2,11 +2,12 @@ import type { BudgetNow, BudgetSettings } from '../../adapters/postgres/spending
 import { spendingLimits } from '../../domain/spending/limits.js';
 import { leftOf } from '../../domain/spending/pots.js';
 import type { ApiContext } from '../context.js';
-import { fieldRefusal, joi, readBody } from '../http/validation.js';
+import { joi, fields, needed, orElse, nullable, wholeFrom } from '../http/fields.js';
+import { fieldRefusal, readBody } from '../http/validation.js';
 
-export const budgetSchema = joi.object<BudgetSettings>({
-  monthlyCents: joi.number().integer().min(1).max(spendingLimits.maxBudgetCents).allow(null).required(),
-  hard: joi.boolean().default(false),
+export const budgetSchema = fields({
+  monthlyCents: needed(nullable(wholeFrom(1, spendingLimits.maxBudgetCents))),
+  hard: orElse(joi.boolean(), false),
 });
 
 /**

@@ -2,32 +2,24 @@ import type { AutoTopupSettings } from '../../adapters/postgres/payments/auto-to
 import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
-import { fieldRefusal, joi } from '../http/validation.js';
+import { joi, fields, needed, nullable, wholeFrom } from '../http/fields.js';
+import { fieldRefusal } from '../http/validation.js';
 
 /**
  * The requests and answers of auto-topup (decision 33, "Removal of a card", and decision 34, "Trigger of auto-topup").
  */
 
-const thresholdField = joi
-  .number()
-  .integer()
-  .min(paymentLimits.minThresholdCents)
-  .max(paymentLimits.maxThresholdCents);
+const { minThresholdCents, maxThresholdCents, minAutoTopupCents, maxAutoTopupCents, maxDailyCapCents } =
+  paymentLimits;
 
-export const autoTopupSchema = joi.object<AutoTopupSettings>({
-  enabled: joi.boolean().required(),
-  thresholdCents: thresholdField.when('enabled', { is: true, then: joi.required() }),
-  topupAmountCents: joi
-    .number()
-    .integer()
-    .min(paymentLimits.minAutoTopupCents)
-    .max(paymentLimits.maxAutoTopupCents),
-  dailyCapCents: joi
-    .number()
-    .integer()
-    .min(paymentLimits.minAutoTopupCents)
-    .max(paymentLimits.maxDailyCapCents)
-    .allow(null),
+export const autoTopupSchema = fields({
+  enabled: needed(joi.boolean()),
+  thresholdCents: wholeFrom(minThresholdCents, maxThresholdCents).when('enabled', {
+    is: true,
+    then: joi.required(),
+  }),
+  topupAmountCents: wholeFrom(minAutoTopupCents, maxAutoTopupCents),
+  dailyCapCents: nullable(wholeFrom(minAutoTopupCents, maxDailyCapCents)),
 });
 
 /**

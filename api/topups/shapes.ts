@@ -3,20 +3,15 @@ import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { isId, type TopupId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { keyFilter } from '../http/idempotency.js';
-import { joi, pageFields } from '../http/validation.js';
+import { pageFields, fields, needed, wholeFrom } from '../http/fields.js';
 
 /** The requests and answers of top-ups (decision 32, "Checkout and credit"). */
 
-export const checkoutSchema = joi.object<{ amountCents: number }>({
-  amountCents: joi
-    .number()
-    .integer()
-    .min(paymentLimits.minTopupCents)
-    .max(paymentLimits.maxTopupCents)
-    .required(),
+export const checkoutSchema = fields({
+  amountCents: needed(wholeFrom(paymentLimits.minTopupCents, paymentLimits.maxTopupCents)),
 });
 
-export const topupsQuery = joi.object<{ idempotencyKey?: string; cursor?: string; pageSize: number }>({
+export const topupsQuery = fields({
   idempotencyKey: keyFilter,
   ...pageFields,
 });

@@ -1,7 +1,7 @@
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
 import { findStretch } from '../../adapters/postgres/wallets/statement-reads.js';
-import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
+import { ledgerEntryTypes } from '../../domain/ledger/ledger.js';
 import { isId, type ApiKeyId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { refuseWhenCapped } from '../spending/capped.js';
@@ -9,7 +9,8 @@ import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isNumberKey, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
-import { instantField, joi, pageFields, readQuery } from '../http/validation.js';
+import { instantField, joi, pageFields, fields, wordOf, wholeFrom, type Read } from '../http/fields.js';
+import { readQuery } from '../http/validation.js';
 import { refuseUnordered } from './statement.js';
 
 /** The route of a wallet's ledger, newest entry first (spec: GET /v1/billing/ledger). */
@@ -17,31 +18,17 @@ export function ledgerRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/ledger', requireCaller(deps, 'billing'), showLedger(deps));
 }
 
-export interface LedgerQuery {
-  readonly type?: LedgerEntryType;
-  readonly rentalId?: string;
-  readonly from?: Date;
-  readonly to?: Date;
-  readonly beforeSeq?: number;
-  readonly cursor?: string;
-  readonly pageSize: number;
-}
-
-export const ledgerQuery = joi.object<LedgerQuery>({
-  type: joi.string().valid(...ledgerEntryTypes),
+export const ledgerQuery = fields({
+  type: wordOf(ledgerEntryTypes),
   rentalId: joi
     .text()
     .maxChars(64)
     .meta({ jsonSchema: { 'x-id-prefix': 'rent' } }),
   from: instantField,
   to: instantField,
-  beforeSeq: joi
-    .number()
-    .integer()
-    .min(1)
-    .description(
-      'Only entries with a lower number. The oldest is number 1, and there are no gaps. The answer has the `range`.',
-    ),
+  beforeSeq: wholeFrom(1).description(
+    'Only entries with a lower number. The oldest is number 1, and there are no gaps. The answer has the `range`.',
+  ),
   ...pageFields,
 });
 
@@ -114,7 +101,7 @@ interface LedgerPage {
 
 /** A page of the ledger on read; who asks by numbers is told which there are. */
 export function presentLedger(
-  { beforeSeq }: LedgerQuery,
+  { beforeSeq }: Read<typeof ledgerQuery>,
   { page, balanceCents, nextCursor, range }: LedgerPage,
 ) {
   return {

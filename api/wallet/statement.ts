@@ -16,7 +16,8 @@ import { labelKeyPattern } from '../../domain/rentals/labels.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
-import { fieldRefusal, instantField, joi, readQuery } from '../http/validation.js';
+import { instantField, joi, fields, needed, readAs, type Read } from '../http/fields.js';
+import { fieldRefusal, readQuery } from '../http/validation.js';
 
 /** The routes for accountants: a wallet's sums between two instants, and its whole ledger as a file. */
 export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -25,37 +26,25 @@ export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 /** The key of the label that `groupBy` names. */
-const groupBy = joi
-  .string()
-  .custom((text: string, helpers) => {
-    const key = text.slice('label:'.length);
-    if (text.startsWith('label:') && labelKeyPattern.test(key)) return key;
-    return helpers.message({
-      custom: '{{#label}} must be label: and the key of a label, such as label:team',
-    });
-  })
-  .meta({
-    jsonSchema: {
-      pattern: '^label:[a-z0-9][a-z0-9_.-]{0,62}$',
-      description: 'Sums by the values of a label of your rentals.',
-      examples: ['label:team'],
-    },
+const groupBy = readAs<string>(joi.string(), (text, helpers) => {
+  const key = text.slice('label:'.length);
+  if (text.startsWith('label:') && labelKeyPattern.test(key)) return key;
+  return helpers.message({
+    custom: '{{#label}} must be label: and the key of a label, such as label:team',
   });
-
-export interface StatementQuery {
-  readonly from: Date;
-  readonly to: Date;
-  /** The key of a label. */
-  readonly groupBy?: string;
-}
-
-export const statementQuery = joi.object<StatementQuery>({
-  from: instantField.required(),
-  to: instantField.required(),
-  groupBy,
+}).meta({
+  jsonSchema: {
+    pattern: '^label:[a-z0-9][a-z0-9_.-]{0,62}$',
+    description: 'Sums by the values of a label of your rentals.',
+    examples: ['label:team'],
+  },
 });
 
-export const csvQuery = joi.object<{ from?: Date; to?: Date }>({ from: instantField, to: instantField });
+export const statementQuery = fields({ from: needed(instantField), to: needed(instantField), groupBy });
+
+export type StatementQuery = Read<typeof statementQuery>;
+
+export const csvQuery = fields({ from: instantField, to: instantField });
 
 function showStatement(deps: ApiDeps): Step {
   return async (ctx) => {

@@ -1,42 +1,37 @@
-import type { EventType } from '../../domain/events/events.js';
 import { Refusal } from '../../domain/refusal.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
 import { namedTypes } from '../../domain/webhooks/webhook.js';
-import { joi, pageFields } from '../http/validation.js';
+import {
+  joi,
+  pageFields,
+  fields,
+  needed,
+  orElse,
+  wordOf,
+  wholeFrom,
+  manyOf,
+  type Read,
+} from '../http/fields.js';
 
-interface WebhookRequest {
-  readonly url: string;
-  readonly types: readonly EventType[];
-  readonly description: string;
-}
-
-export type WebhookChangeRequest = {
-  readonly [Field in keyof WebhookRequest]?: WebhookRequest[Field] | undefined;
-};
-
-const fields = {
+const changeable = {
   url: joi.text().maxChars(webhookLimits.urlMaxChars),
-  types: joi
-    .array()
-    .items(joi.string().valid(...namedTypes))
-    .max(namedTypes.length)
-    .unique(),
+  types: manyOf(wordOf(namedTypes)).max(namedTypes.length).unique(),
   description: joi.text().allow('').maxChars(webhookLimits.descriptionMaxChars),
 };
 
-export const webhookSchema = joi.object<WebhookRequest>({
-  url: fields.url.required(),
-  types: fields.types.default([]),
-  description: fields.description.default(''),
+export const webhookSchema = fields({
+  url: needed(changeable.url),
+  types: orElse(changeable.types, []),
+  description: orElse(changeable.description, ''),
 });
 
-export const changeSchema = joi.object<WebhookChangeRequest>(fields).min(1);
+export const changeSchema = fields(changeable).min(1);
 
-export const redeliverSchema = joi.object<{ afterSeq: number }>({
-  afterSeq: joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER).required(),
-});
+export type WebhookChangeRequest = Read<typeof changeSchema>;
 
-export const deliveriesQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+export const redeliverSchema = fields({ afterSeq: needed(wholeFrom(0, Number.MAX_SAFE_INTEGER)) });
+
+export const deliveriesQuery = fields(pageFields);
 
 /** The refusal of a webhook beyond the number that a user may have. */
 export function tooManyWebhooks(): Refusal {

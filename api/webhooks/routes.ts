@@ -91,11 +91,11 @@ function change(deps: ApiDeps): Step {
   return async (ctx) => {
     const body = readBody(ctx, changeSchema);
     if (body.url !== undefined) refuseWhenNotFresh(ctx);
-    const url = body.url === undefined ? undefined : await checkReceiver(ctx, deps, body.url);
+    const asked = body.url === undefined ? body : { ...body, url: await checkReceiver(ctx, deps, body.url) };
     ctx.body = await changing(ctx, deps, async (trx, hook) => {
       if (tellsMoreOfSignIns(body.types, hook.types)) refuseWhenNotFresh(ctx);
-      const changed = changedFields({ ...body, url }, hook);
-      const row = await changeWebhook(trx, hook, { ...body, url });
+      const changed = changedFields(asked, hook);
+      const row = await changeWebhook(trx, hook, asked);
       if (changed.length > 0 || row.state !== hook.state) await tellChange(trx, ctx, hook, changed);
       return presentWebhook(row);
     });

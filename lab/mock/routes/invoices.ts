@@ -1,7 +1,8 @@
 import type { Invoice } from '../../../adapters/postgres/invoices/invoice-reads.js';
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import { invoicesQuery, isPayable, presentInvoice } from '../../../api/invoices/routes.js';
-import { joi, readBody, readQuery } from '../../../api/http/validation.js';
+import { joi } from '../../../api/http/fields.js';
+import { readBody, readQuery } from '../../../api/http/validation.js';
 import type { Account } from '../account.js';
 import { issueInvoice } from '../invoices.js';
 import { refusalOf } from '../refuse.js';

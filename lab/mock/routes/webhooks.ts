@@ -89,15 +89,14 @@ function add(world: World): Step {
 
 function change(world: World) {
   return (hook: MockWebhook, ctx: ApiContext, account: Account): object => {
-    const { url, types, description } = readBody(ctx, changeSchema);
-    if ([url !== undefined, tellsMoreOfSignIns(types, hook.row.types)].includes(true))
+    const body = readBody(ctx, changeSchema);
+    if ([body.url !== undefined, tellsMoreOfSignIns(body.types, hook.row.types)].includes(true))
       refuseWhenNotFresh(ctx);
-    const href = url === undefined ? undefined : readUrl(url);
-    const changed = changedFields({ url: href, types, description }, hook.row);
-    const isChallenged = href !== undefined && (href !== hook.row.url || hook.row.state !== 'enabled');
-    if (href !== undefined) hook.row.url = href;
-    if (types !== undefined) hook.row.types = [...types];
-    if (description !== undefined) hook.row.description = description;
+    const asked = body.url === undefined ? body : { ...body, url: readUrl(body.url) };
+    const changed = changedFields(asked, hook.row);
+    const isChallenged =
+      asked.url !== undefined && (asked.url !== hook.row.url || hook.row.state !== 'enabled');
+    Object.assign(hook.row, asked);
     if (isChallenged) {
       hook.row.state = 'pending';
       beginChallenge(world, hook);
