@@ -1,3 +1,6 @@
+import * as declared from './describe-audit.js';
+import { serve, type Handler } from '../http/serve.js';
+import { auditQuery } from './describe-audit.js';
 import {
   findAuditPlace,
   listAuditEvents,
@@ -5,26 +8,17 @@ import {
 } from '../../adapters/postgres/accounts/audit-events.js';
 import { listFailedSignIns } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import type { AuditEventRow } from '../../adapters/postgres/rows/tables.js';
-import { auditKinds } from '../../domain/accounts/audit.js';
 import type { UserId } from '../../domain/ids.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, noSuchCursor, pageOf, readCursor } from '../http/cursor.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
-import { pageFields, fields, wordOf } from '../http/fields.js';
 import { readQuery } from '../http/validation.js';
 
 /** The user's audit trail, newest first: GET /v1/audit (decision 59, "The audit trail"). */
 export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/audit', requireCaller(deps, 'read'), showAudit(deps));
+  serve(router, deps, declared.listAuditEvents, showAudit(deps));
 }
 
-export const auditQuery = fields({
-  kind: wordOf(auditKinds),
-  ...pageFields,
-});
-
-function showAudit(deps: ApiDeps): Step {
+function showAudit(deps: ApiDeps): Handler<typeof declared.listAuditEvents> {
   return async (ctx) => {
     const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
     const { userId } = callerOf(ctx);
@@ -34,7 +28,7 @@ function showAudit(deps: ApiDeps): Step {
     const from = nextCursor === null ? undefined : page.at(-1)?.at;
     const failed =
       kind === undefined ? await listFailedSignIns(deps.db, userId, { from, before: before?.at }) : [];
-    ctx.body = {
+    return {
       events: page.map(presentAuditEvent),
       failedSignIns: failed.map((row) => ({ hour: row.hour.toISOString(), tries: row.failed })),
       nextCursor,

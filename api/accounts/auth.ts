@@ -1,3 +1,6 @@
+import * as declared from './describe-sign-in.js';
+import { serve, type Handler } from '../http/serve.js';
+import { requestCodeSchema, verifyCodeSchema } from './describe-sign-in.js';
 import { findApiKeyOf } from '../../adapters/postgres/accounts/api-key-list.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import { linkIdentity } from '../../adapters/postgres/accounts/identities.js';
@@ -14,12 +17,10 @@ import { presentApiKey } from '../api-keys/present.js';
 import { mailCode } from './code-mail.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { clientOf } from '../http/middleware/client-address.js';
-import { requireCaller, requireSession } from '../http/middleware/caller.js';
-import { endSession, setSessionCookie, type Step } from '../http/middleware/session.js';
+import { endSession, setSessionCookie } from '../http/middleware/session.js';
 import { openSession } from './open-session.js';
 import { freshUntil } from './refresh-proof.js';
 import { tooManyCodes, wrongCode } from './sign-in-refusals.js';
-import { emailField, fields, needed, wordOf, sixDigits } from '../http/fields.js';
 import { readBody } from '../http/validation.js';
 
 /**
@@ -27,21 +28,17 @@ import { readBody } from '../http/validation.js';
  * decision 9, "Session cookies", and decision 10, "The signed-in user").
  */
 export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/auth/request-code', requestCode(deps));
-  router.post('/v1/auth/verify-code', verifyCode(deps));
-  router.get('/v1/auth/me', requireCaller(deps, 'read'), showMe(deps));
-  router.post('/v1/auth/logout', requireSession(deps), logOut(deps));
+  serve(router, deps, declared.requestCode, requestCode(deps));
+  serve(router, deps, declared.verifyCode, verifyCode(deps));
+  serve(router, deps, declared.showMe, showMe(deps));
+  serve(router, deps, declared.logOut, logOut(deps));
 }
-
-export const requestCodeSchema = fields({ email: emailField, intent: wordOf(['login', 'signup']) });
-
-export const verifyCodeSchema = fields({ email: emailField, code: needed(sixDigits) });
 
 /**
  * Answers the same with or without an account, and whether or not the mailbox has had its share. An asker who is told
  * to wait learns of their own requests only (decision 84, "Shares of codes").
  */
-function requestCode(deps: ApiDeps): Step {
+function requestCode(deps: ApiDeps): Handler<typeof declared.requestCode> {
   return async (ctx) => {
     const email = readBody(ctx, requestCodeSchema).email.toLowerCase();
     const browser = keepBrowser(ctx, deps);
@@ -52,14 +49,14 @@ function requestCode(deps: ApiDeps): Step {
       askedBy: (await isKnownFor(deps, browser, email)) ? 'known_browser' : 'anybody',
     });
     if (request.outcome === 'limited') throw tooManyCodes(request.retryAfterMs);
-    ctx.body = { ok: true };
+    return { ok: true };
   };
 }
 
 /**
  * Refuses a wrong code, a lapsed one and one that was never sent in the same words (decision 84, "Shares of codes").
  */
-function verifyCode(deps: ApiDeps): Step {
+function verifyCode(deps: ApiDeps): Handler<typeof declared.verifyCode> {
   return async (ctx) => {
     const body = readBody(ctx, verifyCodeSchema);
     const email = body.email.toLowerCase();
@@ -83,7 +80,7 @@ function verifyCode(deps: ApiDeps): Step {
     setSessionCookie(ctx, deps, session.token);
     await rememberBrowser(ctx, deps, email);
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = {
+    return {
       user: presentUser({ id: user.id, email: user.email, createdAt: user.created_at }),
       created,
       expiresAt: session.expiresAt.toISOString(),
@@ -101,12 +98,12 @@ async function count(ctx: ApiContext, { db }: ApiDeps, email: string): Promise<v
 }
 
 /** Who asks. A key is told what it may do, too. */
-function showMe({ db }: ApiDeps): Step {
+function showMe({ db }: ApiDeps): Handler<typeof declared.showMe> {
   return async (ctx) => {
     const caller = callerOf(ctx);
     const { userId: id, email, userCreatedAt: createdAt, expiresAt } = caller;
     const key = caller.kind === 'key' ? await findApiKeyOf(db, id, caller.keyId) : undefined;
-    ctx.body = {
+    return {
       user: presentUser({ id, email, createdAt }),
       expiresAt: expiresAt.toISOString(),
       freshUntil: caller.kind === 'session' ? freshUntil(caller) : null,
@@ -115,10 +112,10 @@ function showMe({ db }: ApiDeps): Step {
   };
 }
 
-function logOut(deps: ApiDeps): Step {
+function logOut(deps: ApiDeps): Handler<typeof declared.logOut> {
   return async (ctx) => {
     await endSession(ctx, deps);
-    ctx.body = { ok: true };
+    return { ok: true };
   };
 }
 

@@ -1,5 +1,5 @@
+import { pageFields, fields, wordOf } from '../http/fields.js';
 import { auditKinds } from '../../domain/accounts/audit.js';
-import { auditQuery } from './audit.js';
 import {
   count,
   exampleId,
@@ -15,6 +15,11 @@ import {
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { nextCursor, operation, type Operation } from '../http/openapi/operation.js';
+
+export const auditQuery = fields({
+  kind: wordOf(auditKinds),
+  ...pageFields,
+});
 
 const event = named(
   'AuditEvent',

@@ -1,4 +1,4 @@
-import { startQuery } from './oauth.js';
+import { joi, fields, orElse } from '../http/fields.js';
 import { listOf, named, object, text, url } from '../http/openapi/json-schema.js';
 import {
   operation,
@@ -6,6 +6,21 @@ import {
   type Operation,
   type Parameter,
 } from '../http/openapi/operation.js';
+
+/** A path of the dashboard. Two slashes at the beginning name another host, and browsers take \ for /. */
+export const startQuery = fields({
+  returnTo: orElse(
+    joi
+      .string()
+      .max(2_000)
+      .pattern(/^\/(?!\/)[!-[\]-~]*$/, 'a path of the dashboard'),
+    '/app',
+  ),
+  fresh: orElse(
+    joi.boolean().description('Asks the provider to confirm the person’s identity again, if it can.'),
+    false,
+  ),
+});
 
 const tag = 'Sign-in';
 

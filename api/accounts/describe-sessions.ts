@@ -1,8 +1,7 @@
+import { pageFields, fields, sixDigits } from '../http/fields.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { MINUTE } from '../../domain/durations.js';
 import { done } from './describe-sign-in.js';
-import { refreshProofSchema } from './refresh-proof.js';
-import { sessionsQuery } from './sessions.js';
 import {
   bool,
   exampleId,
@@ -15,6 +14,10 @@ import {
   whole,
 } from '../http/openapi/json-schema.js';
 import { idParameter, pageOf, operation, type Operation } from '../http/openapi/operation.js';
+
+export const refreshProofSchema = fields({ code: sixDigits });
+
+export const sessionsQuery = fields(pageFields);
 
 const tag = 'Sign-in';
 const minutes = accountLimits.freshProofMs / MINUTE;

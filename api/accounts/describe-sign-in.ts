@@ -1,5 +1,5 @@
+import { emailField, fields, needed, wordOf, sixDigits } from '../http/fields.js';
 import { apiKey } from '../api-keys/shapes.js';
-import { requestCodeSchema, verifyCodeSchema } from './auth.js';
 import {
   bool,
   exampleId,
@@ -12,6 +12,10 @@ import {
   yes,
 } from '../http/openapi/json-schema.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
+
+export const requestCodeSchema = fields({ email: emailField, intent: wordOf(['login', 'signup']) });
+
+export const verifyCodeSchema = fields({ email: emailField, code: needed(sixDigits) });
 
 const tag = 'Sign-in';
 const email = 'ann@example.com';

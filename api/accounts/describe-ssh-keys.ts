@@ -1,12 +1,20 @@
-import { keySchema } from './ssh-keys.js';
+import { joi, fields, needed } from '../http/fields.js';
 import { done } from './describe-sign-in.js';
 import { exampleId, idOf, instant, listOf, named, object, text } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, operation, type Operation } from '../http/openapi/operation.js';
 
+export const keySchema = fields({
+  name: needed(joi.text().min(1).maxChars(64)),
+  // A file that is pasted whole brings a line break at its end.
+  // The limit is five times the line of the longest RSA key that is accepted, and well within what a body may hold.
+  publicKey: joi.string().max(8_192),
+  generate: joi.boolean().valid(true),
+}).xor('publicKey', 'generate');
+
 const tag = 'SSH keys';
 const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJm0d1r0vGkGx3Qh4qzW0bHc2cV8m9w6o3aJt1m2Tq5u';
 
-const fields = {
+const shown = {
   id: idOf('key'),
   name: text,
   fingerprint: { ...text, description: 'As `ssh-keygen -l` prints it.' },
@@ -31,7 +39,7 @@ export const listSshKeys = operation({
   answers: [
     {
       description: 'All of them.',
-      schema: object({ sshKeys: listOf(named('SshKey', object(fields))) }),
+      schema: object({ sshKeys: listOf(named('SshKey', object(shown))) }),
       examples: [{ sshKeys: [example] }],
     },
   ],
@@ -57,7 +65,7 @@ export const addSshKey = operation({
       description: 'The key.',
       schema: named(
         'AddedSshKey',
-        object({ ...fields, privateKey: { ...text, description: 'PEM, only of a generated key.' } }, [
+        object({ ...shown, privateKey: { ...text, description: 'PEM, only of a generated key.' } }, [
           'privateKey',
         ]),
       ),

@@ -1,3 +1,6 @@
+import * as declared from './describe-oauth.js';
+import { register, serve, type Handler } from '../http/serve.js';
+import { startQuery } from './describe-oauth.js';
 import {
   IdentityError,
   type IdentityFault,
@@ -21,7 +24,7 @@ import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import { appendCookie, setSessionCookie, type Step } from '../http/middleware/session.js';
 import { clientOf, publicClientOf } from '../http/middleware/client-address.js';
 import { openSession, type OpenedSession } from './open-session.js';
-import { emailField, joi, fields, orElse } from '../http/fields.js';
+import { emailField } from '../http/fields.js';
 import { readQuery } from '../http/validation.js';
 
 /**
@@ -29,9 +32,9 @@ import { readQuery } from '../http/validation.js';
  * sign-in elsewhere", and decision 85, "Linked accounts").
  */
 export function oauthRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/auth/providers', listProviders(deps));
-  router.get(`${ROUTES}/:provider/start`, start(deps));
-  router.get(`${ROUTES}/:provider/callback`, callBack(deps));
+  serve(router, deps, declared.listProviders, listProviders(deps));
+  register(router, deps, declared.startOAuth, start(deps));
+  register(router, deps, declared.finishOAuth, callBack(deps));
 }
 
 /** Ties a sign-in to the browser that began it. It is sent to the routes of sign-ins only. */
@@ -47,26 +50,8 @@ const faults: Readonly<Record<IdentityFault, SignInFault>> = {
   refused: 'oauth_failed',
 };
 
-/** A path of the dashboard. Two slashes at the beginning name another host, and browsers take \ for /. */
-export const startQuery = fields({
-  returnTo: orElse(
-    joi
-      .string()
-      .max(2_000)
-      .pattern(/^\/(?!\/)[!-[\]-~]*$/, 'a path of the dashboard'),
-    '/app',
-  ),
-  fresh: orElse(
-    joi.boolean().description('Asks the provider to confirm the person’s identity again, if it can.'),
-    false,
-  ),
-});
-
-function listProviders(deps: ApiDeps): Step {
-  return (ctx) => {
-    ctx.body = { providers: deps.identityProviders.map(({ id, name }) => ({ id, name })) };
-    return Promise.resolve();
-  };
+function listProviders(deps: ApiDeps): Handler<typeof declared.listProviders> {
+  return () => Promise.resolve({ providers: deps.identityProviders.map(({ id, name }) => ({ id, name })) });
 }
 
 function start(deps: ApiDeps): Step {

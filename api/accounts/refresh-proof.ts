@@ -1,3 +1,7 @@
+import * as declared from './describe-sessions.js';
+import type { AnswerOf } from '../http/openapi/operation.js';
+import { serve, type Handler } from '../http/serve.js';
+import { refreshProofSchema } from './describe-sessions.js';
 import { deviceOf, userAgentOf } from '../../adapters/device.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
@@ -7,9 +11,7 @@ import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { proofCodeMail } from '../../domain/mails/sign-in.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession } from '../http/middleware/caller.js';
-import { setSessionCookie, type Step } from '../http/middleware/session.js';
-import { fields, sixDigits } from '../http/fields.js';
+import { setSessionCookie } from '../http/middleware/session.js';
 import { readBody } from '../http/validation.js';
 import { auditEvent } from './audit-event.js';
 import { endedMeanwhile, tooManyCodes, wrongCode } from './sign-in-refusals.js';
@@ -19,20 +21,19 @@ import { endedMeanwhile, tooManyCodes, wrongCode } from './sign-in-refusals.js';
  * the code makes the session fresh and gives it another token.
  */
 export function refreshProofRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/auth/refresh-proof', requireSession(deps), refresh(deps));
+  serve(router, deps, declared.refreshProof, refresh(deps));
 }
 
-export const refreshProofSchema = fields({ code: sixDigits });
-
-function refresh(deps: ApiDeps): Step {
+function refresh(deps: ApiDeps): Handler<typeof declared.refreshProof> {
   return async (ctx) => {
     const { code } = readBody(ctx, refreshProofSchema);
-    if (code === undefined) await mailCode(ctx, deps);
-    else await prove(ctx, deps, code);
+    return code === undefined ? mailCode(ctx, deps) : prove(ctx, deps, code);
   };
 }
 
-async function mailCode(ctx: ApiContext, deps: ApiDeps): Promise<void> {
+type Proof = AnswerOf<typeof declared.refreshProof>;
+
+async function mailCode(ctx: ApiContext, deps: ApiDeps): Promise<Proof> {
   const session = sessionOf(ctx);
   const device = deviceOf(userAgentOf(ctx.get('User-Agent')) ?? null);
   const request = await deps.db.transaction(async (trx) => {
@@ -48,10 +49,10 @@ async function mailCode(ctx: ApiContext, deps: ApiDeps): Promise<void> {
     return made;
   });
   if (request.outcome === 'limited') throw tooManyCodes(request.retryAfterMs);
-  ctx.body = { codeMailed: true, freshUntil: freshUntil(session) };
+  return { codeMailed: true, freshUntil: freshUntil(session) };
 }
 
-async function prove(ctx: ApiContext, deps: ApiDeps, code: string): Promise<void> {
+async function prove(ctx: ApiContext, deps: ApiDeps, code: string): Promise<Proof> {
   const session = sessionOf(ctx);
   const { userId, id: entityId, tokenHash } = session;
   // A wrong try must be counted, so the transaction commits whatever the verdict is.
@@ -70,7 +71,7 @@ async function prove(ctx: ApiContext, deps: ApiDeps, code: string): Promise<void
   }
   ctx.remove('Set-Cookie');
   setSessionCookie(ctx, deps, proved.token);
-  ctx.body = { codeMailed: false, freshUntil: freshUntil({ ...proved, isFresh: true }) };
+  return { codeMailed: false, freshUntil: freshUntil({ ...proved, isFresh: true }) };
 }
 
 /** Until when a session is fresh; null when it is not. */

@@ -1,3 +1,6 @@
+import * as declared from './describe-sessions.js';
+import { serve, type Handler } from '../http/serve.js';
+import { sessionsQuery } from './describe-sessions.js';
 import { deviceOf } from '../../adapters/device.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import {
@@ -10,9 +13,7 @@ import { isId, type SessionId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
-import { requireSession } from '../http/middleware/caller.js';
-import { endSession, type Step } from '../http/middleware/session.js';
-import { pageFields, fields } from '../http/fields.js';
+import { endSession } from '../http/middleware/session.js';
 import { readQuery } from '../http/validation.js';
 import { auditEvent } from './audit-event.js';
 import { endedMeanwhile } from './sign-in-refusals.js';
@@ -22,20 +23,18 @@ import { endedMeanwhile } from './sign-in-refusals.js';
  * sign-in: whoever finds a stranger's session ends it at once.
  */
 export function sessionRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/auth/sessions', requireSession(deps), list(deps));
-  router.delete('/v1/auth/sessions/:id', requireSession(deps), end(deps));
-  router.post('/v1/auth/sessions/end-others', requireSession(deps), endOthers(deps));
+  serve(router, deps, declared.listSessions, list(deps));
+  serve(router, deps, declared.endSession, end(deps));
+  serve(router, deps, declared.endOtherSessions, endOthers(deps));
 }
 
-export const sessionsQuery = fields(pageFields);
-
-function list(deps: ApiDeps): Step {
+function list(deps: ApiDeps): Handler<typeof declared.listSessions> {
   return async (ctx) => {
     const { cursor, pageSize } = readQuery(ctx, sessionsQuery);
     const { id, userId } = sessionOf(ctx);
     const rows = await listSessions(deps.db, userId, readPlace(cursor), pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, placeOf);
-    ctx.body = { sessions: page.map((row) => presentSession(row, id)), nextCursor };
+    return { sessions: page.map((row) => presentSession(row, id)), nextCursor };
   };
 }
 
@@ -59,7 +58,7 @@ function isPlace(value: readonly unknown[]): value is [number, SessionId] {
   return value.length === 2 && isInstant && typeof id === 'string' && isId('ses', id);
 }
 
-function end(deps: ApiDeps): Step {
+function end(deps: ApiDeps): Handler<typeof declared.endSession> {
   return async (ctx) => {
     const id = ctx.params['id'] ?? '';
     const { id: ownId, userId } = sessionOf(ctx);
@@ -75,11 +74,11 @@ function end(deps: ApiDeps): Step {
         }));
       if (!hasEnded) throw noSuchSession();
     }
-    ctx.body = { ok: true };
+    return { ok: true };
   };
 }
 
-function endOthers(deps: ApiDeps): Step {
+function endOthers(deps: ApiDeps): Handler<typeof declared.endOtherSessions> {
   return async (ctx) => {
     const session = sessionOf(ctx);
     const { userId } = session;
@@ -92,7 +91,7 @@ function endOthers(deps: ApiDeps): Step {
       }
       return sessions;
     });
-    ctx.body = { ended };
+    return { ended };
   };
 }
 

@@ -1,3 +1,6 @@
+import * as declared from './describe-ssh-keys.js';
+import { serve, type Handler } from '../http/serve.js';
+import { keySchema } from './describe-ssh-keys.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import { deleteSshKey, insertSshKey, listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
@@ -9,35 +12,24 @@ import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from './audit-event.js';
 import { refuseWhenNotFresh } from './fresh-proof.js';
 import { callerOf, sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller, requireSession } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { generateKeyPair, parsePublicKey } from './public-keys.js';
-import { joi, fields, needed } from '../http/fields.js';
 import { readBody } from '../http/validation.js';
 
 /** The keys with which users enter their machines (decision 14, "SSH keys"). */
 export function sshKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/ssh-keys', requireCaller(deps, 'read'), listKeys(deps));
-  router.post('/v1/ssh-keys', requireSession(deps), addKey(deps));
-  router.delete('/v1/ssh-keys/:id', requireSession(deps), removeKey(deps));
+  serve(router, deps, declared.listSshKeys, listKeys(deps));
+  serve(router, deps, declared.addSshKey, addKey(deps));
+  serve(router, deps, declared.removeSshKey, removeKey(deps));
 }
 
-export const keySchema = fields({
-  name: needed(joi.text().min(1).maxChars(64)),
-  // A file that is pasted whole brings a line break at its end.
-  // The limit is five times the line of the longest RSA key that is accepted, and well within what a body may hold.
-  publicKey: joi.string().max(8_192),
-  generate: joi.boolean().valid(true),
-}).xor('publicKey', 'generate');
-
-function listKeys(deps: ApiDeps): Step {
+function listKeys(deps: ApiDeps): Handler<typeof declared.listSshKeys> {
   return async (ctx) => {
     const rows = await listSshKeys(deps.db, callerOf(ctx).userId);
-    ctx.body = { sshKeys: rows.map(presentKey) };
+    return { sshKeys: rows.map(presentKey) };
   };
 }
 
-function addKey(deps: ApiDeps): Step {
+function addKey(deps: ApiDeps): Handler<typeof declared.addSshKey> {
   return async (ctx) => {
     const { name, publicKey: given } = readBody(ctx, keySchema);
     // It enters every machine that is rented from now on.
@@ -60,11 +52,11 @@ function addKey(deps: ApiDeps): Step {
     });
     if (row === 'known') throw new Refusal('duplicate_key', 'You already have this key.', { fingerprint });
     if (row === 'too many') throw tooManyKeys();
-    ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
+    return { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
   };
 }
 
-function removeKey(deps: ApiDeps): Step {
+function removeKey(deps: ApiDeps): Handler<typeof declared.removeSshKey> {
   return async (ctx) => {
     const id = ctx.params['id'] ?? '';
     const { userId } = sessionOf(ctx);
@@ -76,7 +68,7 @@ function removeKey(deps: ApiDeps): Step {
         return true;
       }));
     if (!removed) throw new Refusal('key_not_found', 'You have no such key: GET /v1/ssh-keys lists yours.');
-    ctx.body = { ok: true };
+    return { ok: true };
   };
 }
 

@@ -52,7 +52,6 @@ export const apiKeySchema = fields({
 export const apiKeyChangeSchema = fields(changeable).min(1);
 
 export type ApiKeyRequest = Read<typeof apiKeySchema>;
-export type ApiKeyChangeRequest = Read<typeof apiKeyChangeSchema>;
 
 /** The query of DELETE /v1/api-keys/:id. */
 export const revokeQuery = fields({

@@ -1,3 +1,5 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { insertApiKey } from '../../adapters/postgres/accounts/api-keys.js';
 import {
@@ -17,8 +19,6 @@ import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, pageOf, readCursor } from '../http/cursor.js';
-import { requireSession } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { readBody, readQuery } from '../http/validation.js';
 import { presentApiKey } from './present.js';
 import {
@@ -34,34 +34,33 @@ import {
 
 /** The keys with which programs call the API (decision 108, "API keys"). No key may ask for any of it. */
 export function apiKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
-  const session = requireSession(deps);
-  router.get('/v1/api-keys', session, list(deps));
-  router.post('/v1/api-keys', session, add(deps));
-  router.get('/v1/api-keys/:id', session, show(deps));
-  router.patch('/v1/api-keys/:id', session, change(deps));
-  router.delete('/v1/api-keys/:id', session, revoke(deps));
+  serve(router, deps, declared.listApiKeys, list(deps));
+  serve(router, deps, declared.createApiKey, add(deps));
+  serve(router, deps, declared.showApiKey, show(deps));
+  serve(router, deps, declared.changeApiKey, change(deps));
+  serve(router, deps, declared.revokeApiKey, revoke(deps));
 }
 
-function list(deps: ApiDeps): Step {
+function list(deps: ApiDeps): Handler<typeof declared.listApiKeys> {
   return async (ctx) => {
     const { cursor, pageSize } = readQuery(ctx, apiKeysQuery);
     const [before] = readCursor(cursor, isIdKey('key')) ?? [];
     const rows = await listApiKeys(deps.db, sessionOf(ctx).userId, before, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-    ctx.body = { apiKeys: page.map(presentApiKey), nextCursor };
+    return { apiKeys: page.map(presentApiKey), nextCursor };
   };
 }
 
-function show(deps: ApiDeps): Step {
+function show(deps: ApiDeps): Handler<typeof declared.showApiKey> {
   return async (ctx) => {
     const row = await findApiKeyOf(deps.db, sessionOf(ctx).userId, keyIdIn(ctx));
     if (!row) throw noSuchApiKey();
-    ctx.body = presentApiKey(row);
+    return presentApiKey(row);
   };
 }
 
 /** Makes a key. Whoever finds a session that was left open makes none: it would outlive the session. */
-function add(deps: ApiDeps): Step {
+function add(deps: ApiDeps): Handler<typeof declared.createApiKey> {
   return async (ctx) => {
     const {
       name,
@@ -90,15 +89,15 @@ function add(deps: ApiDeps): Step {
       });
       return added;
     });
-    ctx.body = { ...presentApiKey(made.row), key: made.token };
+    return { ...presentApiKey(made.row), key: made.token };
   };
 }
 
-function change(deps: ApiDeps): Step {
+function change(deps: ApiDeps): Handler<typeof declared.changeApiKey> {
   return async (ctx) => {
     const asked = readBody(ctx, apiKeyChangeSchema);
     const { userId } = sessionOf(ctx);
-    ctx.body = await deps.db.transaction(async (trx): Promise<object> => {
+    return await deps.db.transaction(async (trx) => {
       const before = await lockApiKey(trx, userId, keyIdIn(ctx), asked.allowedCidrs);
       if (!before) throw noSuchApiKey();
       const { spendCapCents: cap } = asked;
@@ -126,7 +125,7 @@ function isOther(field: string, before: ApiKeyRow, after: ApiKeyRow): boolean {
  * Revokes a key for good, and then asks for the end of its machines. One that was revoked before stays as it is, and its
  * machines can still be stopped.
  */
-function revoke(deps: ApiDeps): Step {
+function revoke(deps: ApiDeps): Handler<typeof declared.revokeApiKey> {
   return async (ctx) => {
     const { stopMachines } = readQuery(ctx, revokeQuery);
     const { userId } = sessionOf(ctx);
@@ -142,7 +141,7 @@ function revoke(deps: ApiDeps): Step {
       if (revoked === 'before') return;
       await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'api_key_revoked', entityId: id }));
     });
-    ctx.body = { ok: true };
+    return { ok: true };
   };
 }
 

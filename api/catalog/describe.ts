@@ -1,8 +1,7 @@
+import { regionField, fields, joi, pageFields } from '../http/fields.js';
 import { families } from '../../domain/catalog/families.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { templates } from '../../domain/catalog/templates.js';
-import { historyQuery } from './history.js';
-import { listingQuery } from './routes.js';
 import {
   bool,
   cents,
@@ -20,6 +19,18 @@ import {
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
 import { leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
+
+export const listingQuery = fields({
+  familyId: joi.text().maxChars(64),
+  model: joi.text().maxChars(64),
+  minVramGb: joi.number().min(0).max(1_000_000),
+  gpuCount: joi.number().valid(...catalogLimits.gpuCounts),
+  region: regionField,
+  maxPricePerHourCents: joi.number().min(0).max(1_000_000_000),
+  ...pageFields,
+});
+
+export const historyQuery = fields({ region: regionField });
 
 const tag = 'Catalog';
 

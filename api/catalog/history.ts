@@ -1,12 +1,12 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
+import { historyQuery } from './describe.js';
 import { readOfferHistory, type OfferHour } from '../../adapters/postgres/catalog/offer-history.js';
 import { isFamilyId } from '../../domain/catalog/families.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
-import { regionField, fields } from '../http/fields.js';
 import { readQuery } from '../http/validation.js';
 
 /**
@@ -14,12 +14,10 @@ import { readQuery } from '../http/validation.js';
  * reliability").
  */
 export function offerHistoryRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/catalog/families/:id/history', requireCaller(deps, 'read'), showHistory(deps));
+  serve(router, deps, declared.showFamilyHistory, showHistory(deps));
 }
 
-export const historyQuery = fields({ region: regionField });
-
-function showHistory(deps: ApiDeps): Step {
+function showHistory(deps: ApiDeps): Handler<typeof declared.showFamilyHistory> {
   return async (ctx) => {
     const { region } = readQuery(ctx, historyQuery);
     const familyId = knownFamily(ctx.params['id']);
@@ -28,7 +26,7 @@ function showHistory(deps: ApiDeps): Step {
       regionCodes: region === undefined ? undefined : countriesOf(region),
       days: catalogLimits.historyDays,
     });
-    ctx.body = presentHistory(familyId, hours);
+    return presentHistory(familyId, hours);
   };
 }
 

@@ -1,3 +1,6 @@
+import * as declared from './describe.js';
+import { serve, withoutBody, type Handler } from '../http/serve.js';
+import { listingQuery } from './describe.js';
 import {
   listLiveListings,
   readCatalogVersion,
@@ -8,57 +11,44 @@ import {
 } from '../../adapters/postgres/catalog/listings.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { families } from '../../domain/catalog/families.js';
-import { catalogLimits } from '../../domain/catalog/limits.js';
 import { isId } from '../../domain/ids.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { knownReliability, reliabilityIn, type ReliabilityOf } from './known-reliability.js';
 import { isKnownVersion } from '../http/known-version.js';
-import { joi, pageFields, regionField, fields, type Read } from '../http/fields.js';
+import { type Read } from '../http/fields.js';
 import { readQuery } from '../http/validation.js';
 
 /** The routes of what can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
 export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/catalog/listings', requireCaller(deps, 'read'), showListings(deps));
-  router.get('/v1/catalog/families', requireCaller(deps, 'read'), showFamilies(deps));
-  router.get('/v1/catalog/templates', requireCaller(deps, 'read'), showTemplates());
+  serve(router, deps, declared.listListings, showListings(deps));
+  serve(router, deps, declared.listFamilies, showFamilies(deps));
+  serve(router, deps, declared.listTemplates, () => Promise.resolve(presentTemplates()));
 }
-
-export const listingQuery = fields({
-  familyId: joi.text().maxChars(64),
-  model: joi.text().maxChars(64),
-  minVramGb: joi.number().min(0).max(1_000_000),
-  gpuCount: joi.number().valid(...catalogLimits.gpuCounts),
-  region: regionField,
-  maxPricePerHourCents: joi.number().min(0).max(1_000_000_000),
-  ...pageFields,
-});
 
 /** One more whenever presentListing tells something else of the same row. */
 const ANSWER_FORM = 1;
 
-function showListings(deps: ApiDeps): Step {
+function showListings(deps: ApiDeps): Handler<typeof declared.listListings> {
   return async (ctx) => {
     const query = readQuery(ctx, listingQuery);
     const after = readCursor(query.cursor, isListingKey);
     // Both are read before the listings: a change in between is told under an older version, and never the other way.
     const version = await readCatalogVersion(deps.db);
     const reliability = await knownReliability(deps.db);
-    if (isKnownVersion(ctx, [ANSWER_FORM, version, [...reliability]])) return;
+    if (isKnownVersion(ctx, [ANSWER_FORM, version, [...reliability]])) return withoutBody;
     const rows = await listLiveListings(deps.db, filterOf(query), after && keyOf(after), query.pageSize + 1);
     const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
     const reliabilityOf = reliabilityIn(reliability);
-    ctx.body = { listings: page.map((row) => presentListing(row, reliabilityOf)), nextCursor };
+    return { listings: page.map((row) => presentListing(row, reliabilityOf)), nextCursor };
   };
 }
 
-function showFamilies(deps: ApiDeps): Step {
-  return async (ctx) => {
-    ctx.body = { families: presentFamilies(await summarizeFamilies(deps.db)) };
+function showFamilies(deps: ApiDeps): Handler<typeof declared.listFamilies> {
+  return async () => {
+    return { families: presentFamilies(await summarizeFamilies(deps.db)) };
   };
 }
 
@@ -73,12 +63,10 @@ export function presentFamilies(offered: readonly FamilyOffer[]) {
   }));
 }
 
-export function showTemplates(): Step {
-  return (ctx) => {
-    ctx.body = {
-      templates: templates.map((template) => ({ ...template, isDefault: template.id === defaultTemplateId })),
-    };
-    return Promise.resolve();
+/** Every template. */
+export function presentTemplates() {
+  return {
+    templates: templates.map((template) => ({ ...template, isDefault: template.id === defaultTemplateId })),
   };
 }
 

@@ -1,24 +1,25 @@
+import * as declared from './describe.js';
+import type { Step } from '../http/middleware/session.js';
+import { register, serve, type Handler } from '../http/serve.js';
 import type { Holder } from '../../adapters/postgres/accounts/holders.js';
 import { readEventPage, type EventPage } from '../../adapters/postgres/events/event-reads.js';
 import { presentEvent } from '../../domain/events/present.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter, type Caller } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { readEventsQuery, readStreamQuery, resyncRefusal } from './query.js';
 import { isOutOfRange } from './stream.js';
 
 /** The feed of events, by pages and as a stream (decision 100, "Feed and stream"). */
 export function eventRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/events', requireCaller(deps, 'read'), listEvents(deps));
-  router.get('/v1/events/stream', requireCaller(deps, 'read'), streamEvents(deps));
+  serve(router, deps, declared.listEvents, listEvents(deps));
+  register(router, deps, declared.streamEvents, streamEvents(deps));
 }
 
-function listEvents(deps: ApiDeps): Step {
+function listEvents(deps: ApiDeps): Handler<typeof declared.listEvents> {
   return async (ctx) => {
     const selection = readEventsQuery(ctx);
     const page = await readEventPage(deps.db, callerOf(ctx).userId, { ...selection, onlyOf: onlyOf(ctx) });
-    ctx.body = presentPage(page, selection.after);
+    return presentPage(page, selection.after);
   };
 }
 

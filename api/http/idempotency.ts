@@ -112,13 +112,13 @@ export async function recordAnswer(
 }
 
 /** Gives a recorded answer again, marked as a replay. @throws the recorded Refusal */
-export function replayAnswer(ctx: ApiContext, recorded: unknown): void {
+export function replayedAnswer(ctx: ApiContext, recorded: unknown): object {
   ctx.set('Idempotent-Replayed', 'true');
   const answer = recorded as RecordedAnswer;
   if ('refused' in answer) {
     throw new Refusal(answer.refused.code, answer.refused.message, answer.refused.details);
   }
-  ctx.body = answer.body;
+  return answer.body as object;
 }
 
 /** A hash that tells two bodies apart. */

@@ -7,14 +7,14 @@ import type { LastWord } from '../../adapters/postgres/requests/last-word.js';
 import type { UserId } from '../../domain/ids.js';
 import { isRefusalCode, Refusal, refusalStatus, type RefusalDetails } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps } from '../context.js';
-import { claimKey, idempotencyKeyOf, recordAnswer, replayAnswer, type ClaimedKey } from './idempotency.js';
+import { claimKey, idempotencyKeyOf, recordAnswer, replayedAnswer, type ClaimedKey } from './idempotency.js';
 
 /**
  * The shared part of POST /v1/rentals, POST /v1/billing/checkout and PATCH /v1/rentals/:id. A workflow gets an update,
  * and its answer is awaited until a deadline that the activity keeps as well (decision 4, "Promise of a 503"), once per
  * Idempotency-Key (decision 6, "Idempotent retries").
  */
-export interface Opening<Id extends string, Row> {
+export interface Opening<Id extends string, Row, Body extends object = object> {
   readonly endpoint: string;
   readonly userId: UserId;
   /** The validated request. It tells a retry of an Idempotency-Key from its use for another request. */
@@ -29,7 +29,7 @@ export interface Opening<Id extends string, Row> {
   find(id: Id): Promise<Row | undefined>;
   /** Finds the row under the wallet's lock, after the deadline. */
   findUnderLock(id: Id, answerBefore: Date): Promise<LastWord<Row>>;
-  present(row: Row): object;
+  present(row: Row): Body;
   /** Tells whether another request has made the row, under an id of its own. Default: no. */
   isAnothers?(row: Row, id: Id): boolean;
   /** Adds to a final refusal what helps its caller on. Never fails. Default: nothing. */
@@ -73,14 +73,14 @@ type Answer<Row> =
 /**
  * Answers the request with what the workflow opened. The process may die at any line, and the caller may hang up: each
  * step says from where a retry goes on. tellOutcomes (middleware/outcomes.ts) answers its failures.
- * @returns its id
+ * @returns its id, and the body of its answer
  * @throws Refusal with the workflow's reason, or a 503
  */
-export async function answerOpening<Id extends string, Row>(
+export async function answerOpening<Id extends string, Row, Body extends object>(
   ctx: ApiContext,
   deps: ApiDeps,
-  opening: Opening<Id, Row>,
-): Promise<Id> {
+  opening: Opening<Id, Row, Body>,
+): Promise<{ readonly id: Id; readonly body: Body }> {
   const run: Run<Id, Row> = { ctx, deps, opening };
 
   // Before the call: the key is committed with a new id, or shows the id of an earlier request with it.
@@ -95,8 +95,8 @@ export async function answerOpening<Id extends string, Row>(
   // A retry after the answer was recorded: it is given again.
   const recorded = recordedFor(attempt);
   if (recorded) {
-    replayAnswer(ctx, recorded.body);
-    return attempt.id;
+    // What stands under a key is what this route answered.
+    return { id: attempt.id, body: replayedAnswer(ctx, recorded.body) as Body };
   }
 
   // The call. After silence the row decides, and after the deadline the row under the wallet's lock.
@@ -110,8 +110,8 @@ export async function answerOpening<Id extends string, Row>(
   }
 
   // After the call: a final answer is recorded under the key for retries. Every answer is given.
-  await giveAnswer(run, attempt, answer);
-  return attempt.id;
+  const body = await giveAnswer(run, attempt, answer);
+  return { id: attempt.id, body: body as Body };
 }
 
 /** Returns a new id, or the one that stands under the request's Idempotency-Key. */
@@ -316,7 +316,7 @@ async function giveAnswer<Id extends string, Row>(
   run: Run<Id, Row>,
   attempt: Attempt<Id>,
   answer: Answer<Row>,
-): Promise<void> {
+): Promise<object> {
   const { ctx, opening } = run;
   // This is the answer of an earlier request, or of a twin that was first.
   if (!attempt.isFirst && answer.isFinal) ctx.set('Idempotent-Replayed', 'true');
@@ -329,7 +329,7 @@ async function giveAnswer<Id extends string, Row>(
   if (opening.isAnothers?.(answer.row, attempt.id) === true) ctx.set('Idempotent-Replayed', 'true');
   const body = opening.present(answer.row);
   await recordIfPossible(run, attempt, body);
-  ctx.body = body;
+  return body;
 }
 
 /**

@@ -1,23 +1,37 @@
 import type { ApiContext, ApiRouter } from '../context.js';
 import { requireCaller, requireSession } from './middleware/caller.js';
-import type { CookieDeps } from './middleware/session.js';
+import type { CookieDeps, Step } from './middleware/session.js';
 import type { AnswerOf, Operation } from './openapi/operation.js';
 
-/** Answers a route as it is declared. What goes out in another way (a stream, a file) leaves by `ctx`. */
-export type Handler<O> = (ctx: ApiContext) => Promise<AnswerOf<O>>;
+/** What a handler returns for an answer without a body, such as a 304. */
+export const withoutBody = Symbol('without a body');
+
+type Answering<Answer> = (ctx: ApiContext) => Promise<Answer | typeof withoutBody>;
+
+/** Answers a route as it is declared. */
+export type Handler<O> = Answering<AnswerOf<O>>;
 
 /** Registers a route as it is declared: where it stands, who may call it, and what it answers. */
-export function serve<Answer>(
+export function serve<Answer extends object>(
   router: ApiRouter,
   deps: CookieDeps,
-  { method, path, isPublic, scope }: Operation<Answer>,
-  handler: (ctx: ApiContext) => Promise<Answer>,
+  operation: Operation<Answer>,
+  handler: Answering<Answer>,
+): void {
+  register(router, deps, operation, async (ctx) => {
+    const body = await handler(ctx);
+    if (body !== withoutBody) ctx.body = body;
+  });
+}
+
+/** The same for a route whose answer is no JSON: a stream, a file, a redirect. */
+export function register(
+  router: ApiRouter,
+  deps: CookieDeps,
+  { method, path, isPublic, scope }: Operation,
+  step: Step,
 ): void {
   const guard = scope === undefined ? requireSession(deps) : requireCaller(deps, scope);
-  const answer = async (ctx: ApiContext): Promise<void> => {
-    const body = await handler(ctx);
-    if (body !== undefined) ctx.body = body;
-  };
-  if (isPublic) router[method](path, answer);
-  else router[method](path, guard, answer);
+  if (isPublic) router[method](path, step);
+  else router[method](path, guard, step);
 }

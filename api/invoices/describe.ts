@@ -1,4 +1,4 @@
-import { invoicesQuery } from './routes.js';
+import { fields, pageFields, wordOf } from '../http/fields.js';
 import {
   cents,
   exampleId,
@@ -14,6 +14,11 @@ import {
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, operation, type Operation } from '../http/openapi/operation.js';
+
+export const invoicesQuery = fields({
+  status: wordOf(['open', 'paid', 'void', 'uncollectible']),
+  limit: pageFields.pageSize,
+});
 
 const tag = 'Invoices';
 const id = exampleId('inv');

@@ -1,48 +1,43 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
+import { invoicesQuery } from './describe.js';
 import { findInvoice, listInvoices, type Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
-import { fields, pageFields, wordOf } from '../http/fields.js';
 import { readQuery } from '../http/validation.js';
 
 /** The routes of invoices (spec: GET /v1/billing/invoices). workflows/followers.ts makes and settles them. */
 export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/invoices', requireCaller(deps, 'billing'), showInvoices(deps));
-  router.get('/v1/billing/invoices/:id', requireCaller(deps, 'billing'), showInvoice(deps));
-  router.get('/v1/billing/invoices/:id/pay-url', requireCaller(deps, 'billing'), showPayUrl(deps));
+  serve(router, deps, declared.listInvoices, showInvoices(deps));
+  serve(router, deps, declared.showInvoice, showInvoice(deps));
+  serve(router, deps, declared.showPayUrl, showPayUrl(deps));
 }
 
-export const invoicesQuery = fields({
-  status: wordOf(['open', 'paid', 'void', 'uncollectible']),
-  limit: pageFields.pageSize,
-});
-
-function showInvoices(deps: ApiDeps): Step {
+function showInvoices(deps: ApiDeps): Handler<typeof declared.listInvoices> {
   return async (ctx) => {
     const { status, limit } = readQuery(ctx, invoicesQuery);
     const invoices = await listInvoices(deps.db, callerOf(ctx).userId, status, limit);
-    ctx.body = { data: invoices.map(presentInvoice) };
+    return { data: invoices.map(presentInvoice) };
   };
 }
 
-function showInvoice(deps: ApiDeps): Step {
+function showInvoice(deps: ApiDeps): Handler<typeof declared.showInvoice> {
   return async (ctx) => {
     const invoice = await getInvoice(ctx, deps);
     // Internal and transient (spec: Invoice status): it is not there yet, and pay-url says so of it with null.
     if (invoice.row.status === 'draft') throw notFound();
-    ctx.body = presentInvoice(invoice);
+    return presentInvoice(invoice);
   };
 }
 
 /** Shows the page on which an invoice can be paid. The processor is asked each time: the page's address may change. */
-function showPayUrl(deps: ApiDeps): Step {
+function showPayUrl(deps: ApiDeps): Handler<typeof declared.showPayUrl> {
   return async (ctx) => {
     const { row } = await getInvoice(ctx, deps);
-    ctx.body = { url: isPayable(row) ? await readPayUrl(ctx, deps, row.processor_invoice_id) : null };
+    return { url: isPayable(row) ? await readPayUrl(ctx, deps, row.processor_invoice_id) : null };
   };
 }
 

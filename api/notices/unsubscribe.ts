@@ -1,3 +1,6 @@
+import * as declared from './describe.js';
+import type { Step } from '../http/middleware/session.js';
+import { register } from '../http/serve.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { listSwitchedOff, switchNotices } from '../../adapters/postgres/notices/notice-settings.js';
 import {
@@ -8,7 +11,6 @@ import {
 import { auditEvent } from '../accounts/audit-event.js';
 import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import type { RawPath } from '../http/middleware/body.js';
-import type { Step } from '../http/middleware/session.js';
 import { showExpired, showOff, showQuestion, showUnknown } from './page.js';
 
 /**
@@ -17,8 +19,8 @@ import { showExpired, showOff, showQuestion, showUnknown } from './page.js';
  * `List-Unsubscribe=One-Click`, the page's button the same.
  */
 export function unsubscribeRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get(unsubscribePath, askFirst(deps));
-  router.post(unsubscribePath, switchOff(deps));
+  register(router, deps, declared.askBeforeUnsubscribing, askFirst(deps));
+  register(router, deps, declared.unsubscribe, switchOff(deps));
 }
 
 /**

@@ -1,3 +1,5 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import {
@@ -18,8 +20,6 @@ import { asksForLimits, refusalOfEnding, type AskedChange } from '../../domain/r
 import { auditAddress, noteAudit } from '../accounts/audit-event.js';
 import { refuseToEnd } from '../api-keys/request.js';
 import { keyIdOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { answerOpening } from '../http/opening.js';
 import { readChange, refuseTooLate } from './change-request.js';
 import { presentRental } from './present.js';
@@ -27,7 +27,7 @@ import { getRental } from './routes.js';
 
 /** The route that changes a rental: PATCH /v1/rentals/:id (decision 105, "Changed rentals"). */
 export function changeRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.patch('/v1/rentals/:id', requireCaller(deps, 'rentals'), changeRental(deps));
+  serve(router, deps, declared.changeRental, changeRental(deps));
 }
 
 /** One request to change a rental. */
@@ -43,7 +43,7 @@ interface Changing {
  * Changes a rental. New limits are set by its workflow, whose activity is activities/rentals/change-rental.ts: it meters
  * first, under the wallet's lock. A name and labels alone are one transaction here.
  */
-function changeRental(deps: ApiDeps): Step {
+function changeRental(deps: ApiDeps): Handler<typeof declared.changeRental> {
   return async (ctx) => {
     const { body, asked } = readChange(ctx);
     const rental = await getRental(ctx, deps);
@@ -53,18 +53,19 @@ function changeRental(deps: ApiDeps): Step {
     }
     const changing = { deps, rental, asked, apiKeyId: keyIdOf(ctx), clientAddress: auditAddress(ctx) };
     const ways = asksForLimits(asked) ? byWorkflow(changing) : byOurselves(changing);
-    const changeId = await answerOpening<ChangeId, RentalWithHealth>(ctx, deps, {
+    const { id: entityId, body: answer } = await answerOpening(ctx, deps, {
       endpoint: 'PATCH /v1/rentals/:id',
       userId: rental.user_id,
       body: { ...body, id: rental.id },
-      newId: () => newId('chg'),
+      newId: (): ChangeId => newId('chg'),
       ...ways,
       find: (id) => findChanged(deps.db, changing, id),
       present: presentRental,
       idName: 'changeId',
       lookAt: () => `/v1/rentals/${rental.id}`,
     });
-    await noteAudit(ctx, deps, { userId: rental.user_id, kind: 'rental_changed', entityId: changeId });
+    await noteAudit(ctx, deps, { userId: rental.user_id, kind: 'rental_changed', entityId });
+    return answer;
   };
 }
 

@@ -1,3 +1,6 @@
+import * as declared from './describe-costs.js';
+import { serve, type Handler } from '../http/serve.js';
+import { chargesQuery } from './describe-costs.js';
 import {
   sumCharges,
   type ChargeBucket,
@@ -8,21 +11,14 @@ import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
-import { fields, orElse, wordOf } from '../http/fields.js';
 import { readQuery } from '../http/validation.js';
 
 /** The route of a rental's charges, by hour or by day: GET /v1/rentals/:id/charges. */
 export function rentalChargeRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/rentals/:id/charges', requireCaller(deps, 'read'), showCharges(deps));
+  serve(router, deps, declared.showCharges, showCharges(deps));
 }
 
-export const chargesQuery = fields({
-  interval: orElse(wordOf(['hour', 'day']), 'hour'),
-});
-
-function showCharges(deps: ApiDeps): Step {
+function showCharges(deps: ApiDeps): Handler<typeof declared.showCharges> {
   return async (ctx) => {
     const { interval } = readQuery(ctx, chargesQuery);
     const { userId } = callerOf(ctx);
@@ -31,7 +27,7 @@ function showCharges(deps: ApiDeps): Step {
     if (!rental)
       throw new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
     const buckets = await sumCharges(deps.db, userId, rental.id, interval);
-    ctx.body = presentCharges(rental, interval, buckets);
+    return presentCharges(rental, interval, buckets);
   };
 }
 

@@ -1,3 +1,4 @@
+import { fields, orElse, wordOf } from '../http/fields.js';
 import {
   exampleId,
   cents,
@@ -12,7 +13,10 @@ import {
   whole,
 } from '../http/openapi/json-schema.js';
 import { idParameter, operation, type Operation } from '../http/openapi/operation.js';
-import { chargesQuery } from './charges.js';
+
+export const chargesQuery = fields({
+  interval: orElse(wordOf(['hour', 'day']), 'hour'),
+});
 
 const tag = 'Rentals';
 const id = exampleId('rent');

@@ -124,6 +124,9 @@ const rental = named(
   }),
 );
 
+/** A rental on read (decision 16, "A rental on read"). */
+export type Rental = ValueOf<typeof rental>;
+
 const exampleRental: ValueOf<typeof rental> = {
   id,
   name: 'first',
@@ -176,6 +179,8 @@ const opened = named(
     ['warnings'],
   ),
 );
+export type OpenedRental = ValueOf<typeof opened>;
+
 const exampleOpened: ValueOf<typeof opened> = {
   id,
   status: 'provisioning',

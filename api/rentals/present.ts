@@ -1,11 +1,12 @@
 import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { progressIn } from '../../adapters/postgres/rentals/progress-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import type { OpenedRental, Rental } from './describe.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { pendingMillicents } from '../../domain/metering/metering.js';
 
 /** A rental on read (decision 16, "A rental on read"). */
-export function presentRental(row: RentalWithHealth) {
+export function presentRental(row: RentalWithHealth): Rental {
   const { phase, phaseSince, attempt, expectedReadyAt } = progressIn(row);
   return {
     id: row.id,
@@ -49,7 +50,7 @@ export function presentRental(row: RentalWithHealth) {
  * The answer to POST /v1/rentals: the specification's fields, and warnings when there are any (decision 14, "SSH
  * keys").
  */
-export function presentOpened(row: RentalWithHealth) {
+export function presentOpened(row: RentalWithHealth): OpenedRental {
   const warnings = warningsOf(row);
   return {
     id: row.id,
@@ -92,7 +93,7 @@ export function presentMeter(reading: MeterReading) {
 }
 
 /** Why a rental failed, as far as is known: a code for programs, a text for people. */
-function failureOf({ status, error, running_at: runningAt }: RentalRow): object | null {
+function failureOf({ status, error, running_at: runningAt }: RentalRow): Rental['failure'] {
   if (status !== 'failed' || error === null) return null;
   return { code: runningAt === null ? 'not_provisioned' : 'lost_at_start', message: error };
 }
@@ -102,12 +103,14 @@ function netChargedCents(row: RentalRow): number {
 }
 
 /** A machine that does not answer is not ended for it: its renter may have closed the door themselves. */
-function warningsOf(row: RentalWithHealth): string[] {
+function warningsOf(row: RentalWithHealth): Rental['warnings'] {
   const running = row.status === 'running';
   return [
-    ...(row.ssh_key_ids.length === 0 && row.own_ssh_keys === 0 ? ['no_ssh_key'] : []),
-    ...(running && (row.silent_probes ?? 0) >= machineLimits.silentProbes ? ['ssh_unreachable'] : []),
-    ...(running && row.host_key_changed === true ? ['host_key_changed'] : []),
+    ...(row.ssh_key_ids.length === 0 && row.own_ssh_keys === 0 ? (['no_ssh_key'] as const) : []),
+    ...(running && (row.silent_probes ?? 0) >= machineLimits.silentProbes
+      ? (['ssh_unreachable'] as const)
+      : []),
+    ...(running && row.host_key_changed === true ? (['host_key_changed'] as const) : []),
   ];
 }
 

@@ -1,3 +1,5 @@
+import * as declared from './describe-quotes.js';
+import { serve, type Handler } from '../http/serve.js';
 import { findAlternatives, type Besides } from '../../adapters/postgres/catalog/alternatives.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { listProvidersFor } from '../../adapters/postgres/catalog/provider-health.js';
@@ -18,23 +20,21 @@ import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quo
 import { reliabilityNow, type ReliabilityOf } from '../catalog/known-reliability.js';
 import { presentListing } from '../catalog/routes.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { readRentalRequest } from './request.js';
 
 /** The route of quotes: POST /v1/quotes (decision 104, "Quotes and alternatives"). */
 export function quoteRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/quotes', requireCaller(deps, 'rentals'), createQuote(deps));
+  serve(router, deps, declared.createQuote, createQuote(deps));
 }
 
-function createQuote({ db }: ApiDeps): Step {
+function createQuote({ db }: ApiDeps): Handler<typeof declared.createQuote> {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const { request } = await readRentalRequest(ctx, userId, async () =>
       (await listSshKeys(db, userId)).map((key) => key.id),
     );
     await refuseWhenNotAllowed(db, userId);
-    ctx.body = await quote(db, request, []);
+    return await quote(db, request, []);
   };
 }
 

@@ -1,3 +1,6 @@
+import * as declared from './describe.js';
+import * as costs from './describe-costs.js';
+import { serve, type Handler } from '../http/serve.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { insertRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
@@ -20,8 +23,6 @@ import { auditEvent, noteAudit } from '../accounts/audit-event.js';
 import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { refuseToEnd } from '../api-keys/request.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { onlyMade } from '../http/idempotency.js';
 import { answerOpening } from '../http/opening.js';
 import {
@@ -44,11 +45,11 @@ const ENDPOINT = 'POST /v1/rentals';
  * rental on read", and decision 17, "The meter on read").
  */
 export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/rentals', requireCaller(deps, 'rentals'), createRental(deps));
-  router.get('/v1/rentals', requireCaller(deps, 'read'), listRentals(deps));
-  router.get('/v1/rentals/:id', requireCaller(deps, 'read'), showRental(deps));
-  router.post('/v1/rentals/:id/stop', requireCaller(deps, 'rentals'), stopRental(deps));
-  router.get('/v1/rentals/:id/meter', requireCaller(deps, 'read'), showMeter(deps));
+  serve(router, deps, declared.createRental, createRental(deps));
+  serve(router, deps, declared.listRentals, listRentals(deps));
+  serve(router, deps, declared.showRental, showRental(deps));
+  serve(router, deps, declared.stopRental, stopRental(deps));
+  serve(router, deps, costs.showMeter, showMeter(deps));
 }
 
 /**
@@ -56,15 +57,15 @@ export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
  * activities/rentals/open-rental.ts, which takes the nine steps under the wallet's lock. Money moves there and nowhere
  * in here.
  */
-function createRental(deps: ApiDeps): Step {
+function createRental(deps: ApiDeps): Handler<typeof declared.createRental> {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const asked = await readCreate(ctx, deps, userId);
-    await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
+    const { body: answer } = await answerOpening(ctx, deps, {
       endpoint: ENDPOINT,
       userId,
       body: asked.body,
-      newId: () => newId('rent'),
+      newId: (): RentalId => newId('rent'),
       start: (id, answerBefore) => startOpening(deps, asked, id, answerBefore),
       find: (id) => findOpened(deps.db, asked, id),
       findUnderLock: (id, answerBefore) =>
@@ -78,8 +79,8 @@ function createRental(deps: ApiDeps): Step {
       lookAt: (id) => `/v1/rentals/${id}`,
     });
     // A quote's rental has the id of the request that took it.
-    const { id: entityId } = ctx.body as ReturnType<typeof presentOpened>;
-    await noteAudit(ctx, deps, { userId, kind: 'rental_created', entityId });
+    await noteAudit(ctx, deps, { userId, kind: 'rental_created', entityId: answer.id });
+    return answer;
   };
 }
 
@@ -126,7 +127,7 @@ async function findOpened(
   return findRentalOfQuote(db, { userId, onlyOf: key }, quoteId);
 }
 
-function listRentals(deps: ApiDeps): Step {
+function listRentals(deps: ApiDeps): Handler<typeof declared.listRentals> {
   return async (ctx) => {
     const { idempotencyKey, status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
     const { userId } = callerOf(ctx);
@@ -138,13 +139,13 @@ function listRentals(deps: ApiDeps): Step {
     const filter = { status, label, onlyOf: onlyOf(ctx), onlyId };
     const rows = await listRentalRows(deps.db, userId, filter, before, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-    ctx.body = { rentals: page.map(presentRental), nextCursor };
+    return { rentals: page.map(presentRental), nextCursor };
   };
 }
 
-function showRental(deps: ApiDeps): Step {
+function showRental(deps: ApiDeps): Handler<typeof declared.showRental> {
   return async (ctx) => {
-    ctx.body = presentRental(await getRental(ctx, deps));
+    return presentRental(await getRental(ctx, deps));
   };
 }
 
@@ -153,7 +154,7 @@ function showRental(deps: ApiDeps): Step {
  * money is right even when Temporal is away. Then the API waits for the workflow, so that the answer can name the
  * amounts.
  */
-function stopRental(deps: ApiDeps): Step {
+function stopRental(deps: ApiDeps): Handler<typeof declared.stopRental> {
   return async (ctx) => {
     const rental = await getRental(ctx, deps);
     refuseToEnd(ctx, rental);
@@ -165,7 +166,7 @@ function stopRental(deps: ApiDeps): Step {
     });
     ctx.state.passTurn?.();
     await waitForStop(ctx, deps, rental.id);
-    ctx.body = presentStop(await getRental(ctx, deps));
+    return presentStop(await getRental(ctx, deps));
   };
 }
 
@@ -190,7 +191,7 @@ export function alreadyStopped(rental: RentalRow): Refusal {
   });
 }
 
-function showMeter(deps: ApiDeps): Step {
+function showMeter(deps: ApiDeps): Handler<typeof costs.showMeter> {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const id = ctx.params['id'] ?? '';
@@ -198,7 +199,7 @@ function showMeter(deps: ApiDeps): Step {
       isId('rent', id) &&
       (await findMeterReading(deps.db, userId, id, deps.settings.meterShards, onlyOf(ctx)));
     if (!reading) throw noSuchRental();
-    ctx.body = presentMeter(reading);
+    return presentMeter(reading);
   };
 }
 

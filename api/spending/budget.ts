@@ -1,25 +1,25 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
 import { readBudget, saveBudget, type BudgetNow } from '../../adapters/postgres/spending/budgets.js';
 import { auditAddress } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { callerOf, sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller, requireSession } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { isLoosened, presentBudget, readBudgetSettings } from './budget-shapes.js';
 
 /** The budget of an account for a month (decision 109, "Caps and budgets"). */
 export function budgetRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/budget', requireCaller(deps, 'billing'), showBudget(deps));
-  router.put('/v1/billing/budget', requireSession(deps), putBudget(deps));
+  serve(router, deps, declared.showBudget, showBudget(deps));
+  serve(router, deps, declared.putBudget, putBudget(deps));
 }
 
-function showBudget(deps: ApiDeps): Step {
+function showBudget(deps: ApiDeps): Handler<typeof declared.showBudget> {
   return async (ctx) => {
-    ctx.body = presentBudget(await readBudget(deps.db, callerOf(ctx).userId));
+    return presentBudget(await readBudget(deps.db, callerOf(ctx).userId));
   };
 }
 
 /** Sets the budget. Whoever loosens a hard one shows first who they are, as for the cap of a key. */
-function putBudget(deps: ApiDeps): Step {
+function putBudget(deps: ApiDeps): Handler<typeof declared.putBudget> {
   return async (ctx) => {
     const settings = readBudgetSettings(ctx);
     const budget: BudgetNow = await saveBudget(deps.db, sessionOf(ctx).userId, settings, {
@@ -28,6 +28,6 @@ function putBudget(deps: ApiDeps): Step {
       },
       clientAddress: auditAddress(ctx),
     });
-    ctx.body = presentBudget(budget);
+    return presentBudget(budget);
   };
 }

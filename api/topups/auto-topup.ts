@@ -1,3 +1,5 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
 import {
   findAutoTopup,
   readBurnPerHour,
@@ -10,8 +12,6 @@ import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditAddress } from '../accounts/audit-event.js';
 import { callerOf, sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller, requireSession } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import {
   autoTopupSchema,
   autoTopupWarnings,
@@ -26,15 +26,15 @@ import { countCardTries } from './card-tries.js';
  * auto-topup").
  */
 export function autoTopupRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/auto-topup', requireCaller(deps, 'billing'), showSettings(deps));
-  router.put('/v1/billing/auto-topup', requireSession(deps), putSettings(deps));
+  serve(router, deps, declared.showAutoTopup, showSettings(deps));
+  serve(router, deps, declared.putAutoTopup, putSettings(deps));
 }
 
 const SIGNAL_LIMIT_MS = 5_000;
 
-function showSettings(deps: ApiDeps): Step {
+function showSettings(deps: ApiDeps): Handler<typeof declared.showAutoTopup> {
   return async (ctx) => {
-    ctx.body = presentAutoTopup(await findAutoTopup(deps.db, callerOf(ctx).userId));
+    return presentAutoTopup(await findAutoTopup(deps.db, callerOf(ctx).userId));
   };
 }
 
@@ -42,7 +42,7 @@ function showSettings(deps: ApiDeps): Step {
  * Stores the settings, with an intent where the level asks for one, and tells the workflow at once as well
  * (workflows/followers.ts). From then on whatever lowers what is available checks the level.
  */
-function putSettings(deps: ApiDeps): Step {
+function putSettings(deps: ApiDeps): Handler<typeof declared.putAutoTopup> {
   const countTry = countCardTries(deps);
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
@@ -62,7 +62,7 @@ function putSettings(deps: ApiDeps): Step {
       );
     }
     if (row.enabled) void signalAutoTopup(ctx, deps, userId);
-    ctx.body = { ...presentAutoTopup(row), warnings: await warningsOf(deps, userId, row) };
+    return { ...presentAutoTopup(row), warnings: await warningsOf(deps, userId, row) };
   };
 }
 

@@ -1,3 +1,5 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { beginCardSetup, recordCardSetup } from '../../adapters/postgres/payments/card-setups.js';
 import { findSavedCard, removeCardOfUser } from '../../adapters/postgres/payments/saved-cards.js';
@@ -9,16 +11,14 @@ import { auditAddress } from '../accounts/audit-event.js';
 import { callerOf, sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { paidPath } from '../service/plain-pages.js';
 import type { ApiSettings } from '../settings.js';
-import { requireCaller, requireSession } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { presentCard } from './card-shapes.js';
 import { countCardTries } from './card-tries.js';
 
 /** The routes of the saved card (spec: POST /v1/billing/setup-intent, GET and DELETE /v1/billing/card). */
 export function cardRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/billing/setup-intent', requireSession(deps), beginSetup(deps));
-  router.get('/v1/billing/card', requireCaller(deps, 'billing'), showCard(deps));
-  router.delete('/v1/billing/card', requireSession(deps), removeCard(deps));
+  serve(router, deps, declared.beginCardSetup, beginSetup(deps));
+  serve(router, deps, declared.showCard, showCard(deps));
+  serve(router, deps, declared.removeCard, removeCard(deps));
 }
 
 const SIGNAL_LIMIT_MS = 5_000;
@@ -27,7 +27,7 @@ const SIGNAL_LIMIT_MS = 5_000;
  * Begins the saving of a card; nothing is charged. The processor's own form continues with the secret, and its event
  * `setup_intent.succeeded` saves the card (workflows/followers.ts).
  */
-function beginSetup(deps: ApiDeps): Step {
+function beginSetup(deps: ApiDeps): Handler<typeof declared.beginCardSetup> {
   const countTry = countCardTries(deps);
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
@@ -37,7 +37,7 @@ function beginSetup(deps: ApiDeps): Step {
     }
     await countTry(ctx, userId);
     const setup = await setUp(ctx, deps, userId);
-    ctx.body = {
+    return {
       clientSecret: setup.clientSecret,
       publishableKey: billing.publishableKey,
       pageUrl: pageUrlOf(deps.settings, setup),
@@ -75,18 +75,18 @@ function pageUrlOf({ billing, dashboardUrl }: ApiSettings, setup: CardSetup): st
   return url.toString();
 }
 
-function showCard(deps: ApiDeps): Step {
+function showCard(deps: ApiDeps): Handler<typeof declared.showCard> {
   return async (ctx) => {
-    ctx.body = presentCard(await findSavedCard(deps.db, callerOf(ctx).userId));
+    return presentCard(await findSavedCard(deps.db, callerOf(ctx).userId));
   };
 }
 
 /** Removes the card here at once; its workflow detaches it at the processor (decision 33, "Removal of a card"). */
-function removeCard(deps: ApiDeps): Step {
+function removeCard(deps: ApiDeps): Handler<typeof declared.removeCard> {
   return async (ctx) => {
     const pmId = await removeCardOfUser(deps.db, sessionOf(ctx).userId, auditAddress(ctx));
-    ctx.body = { ok: true };
     if (pmId !== undefined) void signalRemoval(ctx, deps, pmId);
+    return { ok: true };
   };
 }
 

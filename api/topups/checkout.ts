@@ -1,3 +1,6 @@
+import { checkoutSchema, topupsQuery } from './describe.js';
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
 import { findTopupOfUser, listTopups as listTopupRows } from '../../adapters/postgres/payments/topups.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -10,12 +13,10 @@ import { Refusal } from '../../domain/refusal.js';
 import { noteAudit } from '../accounts/audit-event.js';
 import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { onlyMade } from '../http/idempotency.js';
 import { answerOpening } from '../http/opening.js';
 import { countCardTries } from './card-tries.js';
-import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery } from './shapes.js';
+import { isTopupKey, presentCheckout, presentTopup } from './shapes.js';
 import { openTopup } from '../../adapters/temporal/open-topup.js';
 import { readBody, readQuery } from '../http/validation.js';
 import { refuseWhenCapped } from '../spending/capped.js';
@@ -24,16 +25,16 @@ const ENDPOINT = 'POST /v1/billing/checkout';
 
 /** The route that puts money into the wallet (spec: POST /v1/billing/checkout; decision 32, "Checkout and credit"). */
 export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/billing/checkout', requireCaller(deps, 'billing'), createCheckout(deps));
-  router.get('/v1/billing/topups', requireCaller(deps, 'billing'), listTopups(deps));
-  router.get('/v1/billing/topups/:id', requireCaller(deps, 'billing'), showTopup(deps));
+  serve(router, deps, declared.createCheckout, createCheckout(deps));
+  serve(router, deps, declared.listTopups, listTopups(deps));
+  serve(router, deps, declared.showTopup, showTopup(deps));
 }
 
 /**
  * Opens a top-up. openTopup (adapters/temporal/open-topup.ts) starts workflows/topup.ts, which charges the saved card
  * or opens the payment page.
  */
-function createCheckout(deps: ApiDeps): Step {
+function createCheckout(deps: ApiDeps): Handler<typeof declared.createCheckout> {
   const countTry = countCardTries(deps);
   const beginning = new Map<TopupId, Promise<void>>();
   const begin = async (ctx: ApiContext, id: TopupId, request: TopupRequest, answerBefore: Date) => {
@@ -50,11 +51,11 @@ function createCheckout(deps: ApiDeps): Step {
     // A second call while a charge of the same amount is under way gets the answer of that charge (decision 32,
     // "Checkout and credit").
     let answeredBy: TopupId | undefined;
-    const topupId = await answerOpening<TopupId, TopupRow>(ctx, deps, {
+    const { id: topupId, body: answer } = await answerOpening(ctx, deps, {
       endpoint: ENDPOINT,
       userId,
       body,
-      newId: () => newId('top'),
+      newId: (): TopupId => newId('top'),
       start: async (id, answerBefore) => {
         const apiKeyId = keyIdOf(ctx);
         const request = {
@@ -78,6 +79,7 @@ function createCheckout(deps: ApiDeps): Step {
       lookAt: (id) => `/v1/billing/topups/${id}`,
     });
     await noteAudit(ctx, deps, { userId, kind: 'checkout_begun', entityId: answeredBy ?? topupId });
+    return answer;
   };
 }
 
@@ -113,7 +115,7 @@ async function findOpenOrSent(
   return isSent && row.closed_at === null ? 'sent' : undefined;
 }
 
-function listTopups(deps: ApiDeps): Step {
+function listTopups(deps: ApiDeps): Handler<typeof declared.listTopups> {
   return async (ctx) => {
     const { idempotencyKey, cursor, pageSize } = readQuery(ctx, topupsQuery);
     const before = readCursor(cursor, isTopupKey)?.[0];
@@ -121,11 +123,11 @@ function listTopups(deps: ApiDeps): Step {
     const only = await onlyMade(ctx, deps.db, ENDPOINT, idempotencyKey);
     const rows = await listTopupRows(deps.db, callerOf(ctx).userId, before, pageSize + 1, only);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-    ctx.body = { topups: page.map(presentTopup), nextCursor };
+    return { topups: page.map(presentTopup), nextCursor };
   };
 }
 
-function showTopup(deps: ApiDeps): Step {
+function showTopup(deps: ApiDeps): Handler<typeof declared.showTopup> {
   return async (ctx) => {
     const id = ctx.params['id'] ?? '';
     const row = isId('top', id) && (await findTopupOfUser(deps.db, callerOf(ctx).userId, id));
@@ -135,6 +137,6 @@ function showTopup(deps: ApiDeps): Step {
     if (!isSeen) {
       throw new Refusal('topup_not_found', 'You have no such top-up: GET /v1/billing/topups lists yours.');
     }
-    ctx.body = presentTopup(row);
+    return presentTopup(row);
   };
 }

@@ -1,7 +1,8 @@
+import { pageFields, fields, needed, wholeFrom } from '../http/fields.js';
+import { keyFilter } from '../http/idempotency.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { topupStatuses } from '../../domain/payments/topup.js';
 import { autoTopupSchema } from './auto-topup-shapes.js';
-import { checkoutSchema, topupsQuery } from './shapes.js';
 import { done } from '../accounts/describe-sign-in.js';
 import {
   bool,
@@ -18,34 +19,45 @@ import {
   url,
   whole,
   type ValueOf,
+  eitherOf,
+  type JsonSchema,
 } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
 import { idempotencyKey, replayed } from '../rentals/describe.js';
+
+export const checkoutSchema = fields({
+  amountCents: needed(wholeFrom(paymentLimits.minTopupCents, paymentLimits.maxTopupCents)),
+});
+
+export const topupsQuery = fields({
+  idempotencyKey: keyFilter,
+  ...pageFields,
+});
 
 const tag = 'Payments';
 const id = exampleId('top');
 const status = named('TopupStatus', oneOf(topupStatuses));
 export const topupSource = named('TopupSource', oneOf(['checkout', 'saved_card', 'auto_topup']));
 const pageUrl = 'https://pay.example.com/c/pay/cs_test_1';
-const nothing = { type: 'null' };
+const nothing: JsonSchema<null> = { type: 'null' };
 
 /** Decision 32, "Checkout and credit": the page of the processor, or the result of the saved card's charge. */
-const checkout = named('Checkout', {
-  anyOf: [
-    named('CheckoutPage', object({ checkoutUrl: url, sessionId: text, topupId: idOf('top'), status })),
-    named(
-      'CheckoutCharge',
-      object({
-        checkoutUrl: nothing,
-        sessionId: nothing,
-        topupId: idOf('top'),
-        status,
-        amountCents: whole,
-        processorChargeId: orNull(text, 'Null until the charge succeeded.'),
-      }),
-    ),
-  ],
-});
+const page = named(
+  'CheckoutPage',
+  object({ checkoutUrl: url, sessionId: text, topupId: idOf('top'), status }),
+);
+const charge = named(
+  'CheckoutCharge',
+  object({
+    checkoutUrl: nothing,
+    sessionId: nothing,
+    topupId: idOf('top'),
+    status,
+    amountCents: whole,
+    processorChargeId: orNull(text, 'Null until the charge succeeded.'),
+  }),
+);
+const checkout = named('Checkout', eitherOf(page, charge));
 
 const topup = named(
   'Topup',

@@ -1,20 +1,10 @@
 import type { TopupOnRead } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { isId, type TopupId } from '../../domain/ids.js';
-import { paymentLimits } from '../../domain/payments/limits.js';
-import { keyFilter } from '../http/idempotency.js';
-import { pageFields, fields, needed, wholeFrom } from '../http/fields.js';
+import type { AnswerOf } from '../http/openapi/operation.js';
+import type { createCheckout } from './describe.js';
 
 /** The requests and answers of top-ups (decision 32, "Checkout and credit"). */
-
-export const checkoutSchema = fields({
-  amountCents: needed(wholeFrom(paymentLimits.minTopupCents, paymentLimits.maxTopupCents)),
-});
-
-export const topupsQuery = fields({
-  idempotencyKey: keyFilter,
-  ...pageFields,
-});
 
 /** Tells whether a cursor's key is one of top-ups: they are sorted by id. */
 export function isTopupKey(value: readonly unknown[]): value is [TopupId] {
@@ -22,14 +12,11 @@ export function isTopupKey(value: readonly unknown[]): value is [TopupId] {
 }
 
 /** The answer to POST /v1/billing/checkout: a page, or the charge of the saved card. */
-export function presentCheckout(row: TopupRow) {
+export function presentCheckout(row: TopupRow): AnswerOf<typeof createCheckout> {
   if (row.source === 'checkout') {
-    return {
-      checkoutUrl: row.checkout_url,
-      sessionId: row.session_id,
-      topupId: row.id,
-      status: row.status,
-    };
+    const { checkout_url: checkoutUrl, session_id: sessionId } = row;
+    if (checkoutUrl === null || sessionId === null) throw new Error(`${row.id} has no page yet`);
+    return { checkoutUrl, sessionId, topupId: row.id, status: row.status };
   }
   return {
     checkoutUrl: null,

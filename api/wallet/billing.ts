@@ -1,25 +1,20 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
 import { getBalance, type Balance } from '../../adapters/postgres/wallets/wallet-reads.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 
 /** The routes of a wallet's balance and of a client's config (decision 31, "Balance and config"). */
 export function billingRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/balance', requireCaller(deps, 'billing'), showBalance(deps));
-  router.get('/v1/billing/config', requireCaller(deps, 'billing'), showConfig(deps));
+  serve(router, deps, declared.showBalance, showBalance(deps));
+  serve(router, deps, declared.showBillingConfig, () =>
+    Promise.resolve(presentConfig(deps.settings.billing.publishableKey)),
+  );
 }
 
-function showBalance(deps: ApiDeps): Step {
+function showBalance(deps: ApiDeps): Handler<typeof declared.showBalance> {
   return async (ctx) => {
-    ctx.body = presentBalance(await getBalance(deps.db, callerOf(ctx).userId, ctx.state.ahead));
-  };
-}
-
-function showConfig(deps: ApiDeps): Step {
-  return (ctx) => {
-    ctx.body = presentConfig(deps.settings.billing.publishableKey);
-    return Promise.resolve();
+    return presentBalance(await getBalance(deps.db, callerOf(ctx).userId, ctx.state.ahead));
   };
 }
 
@@ -27,7 +22,7 @@ function showConfig(deps: ApiDeps): Step {
 export function presentConfig(publishableKey: string) {
   return {
     publishableKey,
-    currency: 'USD',
+    currency: 'USD' as const,
     minTopupCents: paymentLimits.minTopupCents,
     maxTopupCents: paymentLimits.maxTopupCents,
   };

@@ -1,7 +1,17 @@
+import { labelKeyPattern } from '../../domain/rentals/labels.js';
+import {
+  instantField,
+  joi,
+  pageFields,
+  fields,
+  wordOf,
+  wholeFrom,
+  needed,
+  readAs,
+  type Read,
+} from '../http/fields.js';
 import { ledgerEntryTypes } from '../../domain/ledger/ledger.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
-import { ledgerQuery } from './ledger.js';
-import { csvQuery, statementQuery } from './statement.js';
 import {
   cents,
   count,
@@ -18,6 +28,41 @@ import {
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { leadsTo, nextCursor, operation, type Operation } from '../http/openapi/operation.js';
+
+/** The key of the label that `groupBy` names. */
+const groupBy = readAs<string>(joi.string(), (text, helpers) => {
+  const key = text.slice('label:'.length);
+  if (text.startsWith('label:') && labelKeyPattern.test(key)) return key;
+  return helpers.message({
+    custom: '{{#label}} must be label: and the key of a label, such as label:team',
+  });
+}).meta({
+  jsonSchema: {
+    pattern: '^label:[a-z0-9][a-z0-9_.-]{0,62}$',
+    description: 'Sums by the values of a label of your rentals.',
+    examples: ['label:team'],
+  },
+});
+
+export const statementQuery = fields({ from: needed(instantField), to: needed(instantField), groupBy });
+
+export type StatementQuery = Read<typeof statementQuery>;
+
+export const csvQuery = fields({ from: instantField, to: instantField });
+
+export const ledgerQuery = fields({
+  type: wordOf(ledgerEntryTypes),
+  rentalId: joi
+    .text()
+    .maxChars(64)
+    .meta({ jsonSchema: { 'x-id-prefix': 'rent' } }),
+  from: instantField,
+  to: instantField,
+  beforeSeq: wholeFrom(1).description(
+    'Only entries with a lower number. The oldest is number 1, and there are no gaps. The answer has the `range`.',
+  ),
+  ...pageFields,
+});
 
 const tag = 'Wallet';
 

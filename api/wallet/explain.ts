@@ -1,7 +1,7 @@
+import * as declared from './describe-explain.js';
+import { serve, type Handler } from '../http/serve.js';
 import { explainEntry } from '../../adapters/postgres/explain/explain-entry.js';
 import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { noSuchEntry, presentExplanation } from './explanation-shapes.js';
 
 /**
@@ -9,15 +9,15 @@ import { noSuchEntry, presentExplanation } from './explanation-shapes.js';
  * "Explained cents").
  */
 export function explainRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/ledger/:id/explain', requireCaller(deps, 'billing'), showExplanation(deps));
+  serve(router, deps, declared.explainLedgerEntry, showExplanation(deps));
 }
 
-function showExplanation(deps: ApiDeps): Step {
+function showExplanation(deps: ApiDeps): Handler<typeof declared.explainLedgerEntry> {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const { meterShards } = deps.settings;
     const explanation = await explainEntry(deps.db, ctx.params['id'] ?? '', meterShards, userId, onlyOf(ctx));
     if (!explanation) throw noSuchEntry();
-    ctx.body = presentExplanation(explanation);
+    return presentExplanation(explanation);
   };
 }

@@ -1,8 +1,10 @@
 import type { Explanation } from '../../domain/ledger/explanation.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { AnswerOf } from '../http/openapi/operation.js';
+import type { explainLedgerEntry } from './describe-explain.js';
 
 /** An explanation without what only operators see: the upstream's ids of machines, workflows, and who acted by hand. */
-export function presentExplanation(told: Omit<Explanation, 'evidence'>) {
+export function presentExplanation(told: Omit<Explanation, 'evidence'>): AnswerOf<typeof explainLedgerEntry> {
   const { id, type, amountCents, balanceBeforeCents, balanceAfterCents, createdAt } = told.entry;
   const { rentalId, processorChargeId } = told.entry;
   // Instants become ISO texts by Date.toJSON.
@@ -25,7 +27,7 @@ export function presentExplanation(told: Omit<Explanation, 'evidence'>) {
     reversal: told.reversal,
     invoice: told.invoice,
     byHand: told.byHand,
-  };
+  } as unknown as AnswerOf<typeof explainLedgerEntry>;
 }
 
 /** The refusal of an id that is nobody's, or another user's (decision 5, "Foreign ids"). */

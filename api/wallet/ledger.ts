@@ -1,38 +1,24 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
+import { ledgerQuery } from './describe.js';
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
 import { findStretch } from '../../adapters/postgres/wallets/statement-reads.js';
-import { ledgerEntryTypes } from '../../domain/ledger/ledger.js';
 import { isId, type ApiKeyId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { refuseWhenCapped } from '../spending/capped.js';
 import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isNumberKey, pageOf, readCursor } from '../http/cursor.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
-import { instantField, joi, pageFields, fields, wordOf, wholeFrom, type Read } from '../http/fields.js';
+import { type Read } from '../http/fields.js';
 import { readQuery } from '../http/validation.js';
 import { refuseUnordered } from './statement.js';
 
 /** The route of a wallet's ledger, newest entry first (spec: GET /v1/billing/ledger). */
 export function ledgerRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/ledger', requireCaller(deps, 'billing'), showLedger(deps));
+  serve(router, deps, declared.listLedger, showLedger(deps));
 }
 
-export const ledgerQuery = fields({
-  type: wordOf(ledgerEntryTypes),
-  rentalId: joi
-    .text()
-    .maxChars(64)
-    .meta({ jsonSchema: { 'x-id-prefix': 'rent' } }),
-  from: instantField,
-  to: instantField,
-  beforeSeq: wholeFrom(1).description(
-    'Only entries with a lower number. The oldest is number 1, and there are no gaps. The answer has the `range`.',
-  ),
-  ...pageFields,
-});
-
-function showLedger(deps: ApiDeps): Step {
+function showLedger(deps: ApiDeps): Handler<typeof declared.listLedger> {
   return async (ctx) => {
     const query = readQuery(ctx, ledgerQuery);
     const { type, rentalId, from, to, cursor, pageSize } = query;
@@ -59,7 +45,7 @@ function showLedger(deps: ApiDeps): Step {
       oldestSeq: between.fromSeq ?? 1,
       newestSeq: between.toSeq === undefined ? newestSeq : between.toSeq - 1,
     };
-    ctx.body = presentLedger(query, { page, balanceCents, nextCursor, range });
+    return presentLedger(query, { page, balanceCents, nextCursor, range });
   };
 }
 

@@ -1,3 +1,8 @@
+import * as declared from './describe.js';
+import type { AnswerOf } from '../http/openapi/operation.js';
+import type { Step } from '../http/middleware/session.js';
+import { register } from '../http/serve.js';
+import { statementQuery, type StatementQuery, csvQuery } from './describe.js';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -12,39 +17,14 @@ import {
 } from '../../adapters/postgres/wallets/statement-reads.js';
 import { groupedBy } from '../../domain/grouped.js';
 import type { RentalId } from '../../domain/ids.js';
-import { labelKeyPattern } from '../../domain/rentals/labels.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireCaller } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
-import { instantField, joi, fields, needed, readAs, type Read } from '../http/fields.js';
 import { fieldRefusal, readQuery } from '../http/validation.js';
 
 /** The routes for accountants: a wallet's sums between two instants, and its whole ledger as a file. */
 export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/statement', requireCaller(deps, 'billing'), showStatement(deps));
-  router.get('/v1/billing/ledger.csv', requireCaller(deps, 'billing'), sendCsv(deps));
+  register(router, deps, declared.showStatement, showStatement(deps));
+  register(router, deps, declared.downloadLedger, sendCsv(deps));
 }
-
-/** The key of the label that `groupBy` names. */
-const groupBy = readAs<string>(joi.string(), (text, helpers) => {
-  const key = text.slice('label:'.length);
-  if (text.startsWith('label:') && labelKeyPattern.test(key)) return key;
-  return helpers.message({
-    custom: '{{#label}} must be label: and the key of a label, such as label:team',
-  });
-}).meta({
-  jsonSchema: {
-    pattern: '^label:[a-z0-9][a-z0-9_.-]{0,62}$',
-    description: 'Sums by the values of a label of your rentals.',
-    examples: ['label:team'],
-  },
-});
-
-export const statementQuery = fields({ from: needed(instantField), to: needed(instantField), groupBy });
-
-export type StatementQuery = Read<typeof statementQuery>;
-
-export const csvQuery = fields({ from: instantField, to: instantField });
 
 function showStatement(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -58,7 +38,10 @@ function showStatement(deps: ApiDeps): Step {
 }
 
 /** A wallet's sums between two instants. */
-export function presentStatement({ from, to, groupBy: labelKey }: StatementQuery, statement: Statement) {
+export function presentStatement(
+  { from, to, groupBy: labelKey }: StatementQuery,
+  statement: Statement,
+): AnswerOf<typeof declared.showStatement> {
   return {
     from: from.toISOString(),
     to: to.toISOString(),
@@ -109,9 +92,9 @@ function groupsOf({ sums }: Statement, labelKey: string) {
     (a ?? '') < (b ?? '') ? -1 : 1,
   );
   const groups = [
-    ...byValue.map(([value, ofValue]) => ({ kind: 'label', value, ofGroup: ofValue })),
-    { kind: 'unlabelled', value: null, ofGroup: unlabelled },
-    { kind: 'other', value: null, ofGroup: other },
+    ...byValue.map(([value, ofValue]) => ({ kind: 'label' as const, value, ofGroup: ofValue })),
+    { kind: 'unlabelled' as const, value: null, ofGroup: unlabelled },
+    { kind: 'other' as const, value: null, ofGroup: other },
   ];
   return groups
     .filter(({ ofGroup }) => ofGroup.length > 0)

@@ -7,7 +7,8 @@ export function presentWebhook(row: WebhookRow) {
     url: row.url,
     types: row.types,
     description: row.description,
-    state: row.state,
+    // No read finds one that is removed.
+    state: row.state as Exclude<WebhookRow['state'], 'removed'>,
     deliveredSeq: row.cursor_seq,
     createdAt: row.created_at.toISOString(),
     lastSuccessAt: row.last_success_at?.toISOString() ?? null,

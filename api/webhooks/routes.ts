@@ -1,3 +1,5 @@
+import * as declared from './describe.js';
+import { serve, type Handler } from '../http/serve.js';
 import { newId } from '../../adapters/ids.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
@@ -24,8 +26,6 @@ import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
-import { requireCaller, requireSession } from '../http/middleware/caller.js';
-import type { Step } from '../http/middleware/session.js';
 import { fieldRefusal, readBody, readQuery } from '../http/validation.js';
 import { presentDelivery, presentWebhook } from './present.js';
 import {
@@ -41,32 +41,30 @@ import { checkReceiver } from './receiver.js';
 
 /** Where users want their events delivered (decision 102, "Webhooks out"). */
 export function webhookEndpointRoutes(router: ApiRouter, deps: ApiDeps): void {
-  const reader = requireCaller(deps, 'read');
-  const session = requireSession(deps);
-  router.get('/v1/webhooks', reader, list(deps));
-  router.post('/v1/webhooks', session, add(deps));
-  router.get('/v1/webhooks/:id', reader, show(deps));
-  router.patch('/v1/webhooks/:id', session, change(deps));
-  router.delete('/v1/webhooks/:id', session, remove(deps));
-  router.get('/v1/webhooks/:id/deliveries', reader, showDeliveries(deps));
-  router.post('/v1/webhooks/:id/ping', session, ping(deps));
-  router.post('/v1/webhooks/:id/redeliver', session, redeliver(deps));
-  router.post('/v1/webhooks/:id/rotate-secret', session, rotate(deps));
+  serve(router, deps, declared.listWebhooks, list(deps));
+  serve(router, deps, declared.addWebhook, add(deps));
+  serve(router, deps, declared.getWebhook, show(deps));
+  serve(router, deps, declared.changeWebhook, change(deps));
+  serve(router, deps, declared.removeWebhook, remove(deps));
+  serve(router, deps, declared.listWebhookDeliveries, showDeliveries(deps));
+  serve(router, deps, declared.pingWebhook, ping(deps));
+  serve(router, deps, declared.redeliverWebhook, redeliver(deps));
+  serve(router, deps, declared.rotateWebhookSecret, rotate(deps));
 }
 
-function list(deps: ApiDeps): Step {
+function list(deps: ApiDeps): Handler<typeof declared.listWebhooks> {
   return async (ctx) => {
-    ctx.body = { webhooks: (await listWebhooks(deps.db, callerOf(ctx).userId)).map(presentWebhook) };
+    return { webhooks: (await listWebhooks(deps.db, callerOf(ctx).userId)).map(presentWebhook) };
   };
 }
 
-function show(deps: ApiDeps): Step {
+function show(deps: ApiDeps): Handler<typeof declared.getWebhook> {
   return async (ctx) => {
-    ctx.body = presentWebhook(await foundOf(ctx, (userId, id) => findWebhook(deps.db, userId, id)));
+    return presentWebhook(await foundOf(ctx, (userId, id) => findWebhook(deps.db, userId, id)));
   };
 }
 
-function add(deps: ApiDeps): Step {
+function add(deps: ApiDeps): Handler<typeof declared.addWebhook> {
   return async (ctx) => {
     const { types, description, url: text } = readBody(ctx, webhookSchema);
     refuseWhenNotFresh(ctx);
@@ -83,16 +81,16 @@ function add(deps: ApiDeps): Step {
       await recordEvent(trx, { type: 'webhook.created', userId, entityId: id, data: {} });
       return added;
     });
-    ctx.body = { ...presentWebhook(row), secret };
+    return { ...presentWebhook(row), secret };
   };
 }
 
-function change(deps: ApiDeps): Step {
+function change(deps: ApiDeps): Handler<typeof declared.changeWebhook> {
   return async (ctx) => {
     const body = readBody(ctx, changeSchema);
     if (body.url !== undefined) refuseWhenNotFresh(ctx);
     const asked = body.url === undefined ? body : { ...body, url: await checkReceiver(ctx, deps, body.url) };
-    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+    return await changing(ctx, deps, async (trx, hook) => {
       if (tellsMoreOfSignIns(body.types, hook.types)) refuseWhenNotFresh(ctx);
       const changed = changedFields(asked, hook);
       const row = await changeWebhook(trx, hook, asked);
@@ -122,9 +120,9 @@ async function tellChange(
   await recordEvent(trx, { type: 'webhook.changed', userId, entityId: id, data: { changed } });
 }
 
-function remove(deps: ApiDeps): Step {
+function remove(deps: ApiDeps): Handler<typeof declared.removeWebhook> {
   return async (ctx) => {
-    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+    return await changing(ctx, deps, async (trx, hook) => {
       const { id, user_id: userId } = hook;
       await removeWebhook(trx, hook);
       await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'webhook_removed', entityId: id }));
@@ -134,7 +132,7 @@ function remove(deps: ApiDeps): Step {
   };
 }
 
-function showDeliveries(deps: ApiDeps): Step {
+function showDeliveries(deps: ApiDeps): Handler<typeof declared.listWebhookDeliveries> {
   return async (ctx) => {
     const { cursor, pageSize } = readQuery(ctx, deliveriesQuery);
     const hook = await foundOf(ctx, (userId, id) => findWebhook(deps.db, userId, id));
@@ -143,13 +141,13 @@ function showDeliveries(deps: ApiDeps): Step {
     );
     const rows = await listDeliveries(deps.db, hook.id, beforeNo, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-    ctx.body = { deliveries: page.map(presentDelivery), nextCursor };
+    return { deliveries: page.map(presentDelivery), nextCursor };
   };
 }
 
-function ping(deps: ApiDeps): Step {
+function ping(deps: ApiDeps): Handler<typeof declared.pingWebhook> {
   return async (ctx) => {
-    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+    return await changing(ctx, deps, async (trx, hook) => {
       refuseUnlessEnabled(hook);
       const event = { userId: hook.user_id, entityId: hook.id, data: {} };
       await recordEvent(trx, { type: 'webhook.ping', ...event });
@@ -158,14 +156,14 @@ function ping(deps: ApiDeps): Step {
   };
 }
 
-function redeliver(deps: ApiDeps): Step {
+function redeliver(deps: ApiDeps): Handler<typeof declared.redeliverWebhook> {
   const { redeliveriesPerHour, redeliveredAtOnce } = webhookLimits;
   const asked = createExactCount(deps.db, 'webhook-redeliver', redeliveriesPerHour, HOUR);
   return async (ctx) => {
     const { afterSeq } = readBody(ctx, redeliverSchema);
     // What is refused for another reason counts too: the limit stands before the work.
     refuseWhenTooOften(await asked.count(callerOf(ctx).userId));
-    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+    return await changing(ctx, deps, async (trx, hook) => {
       refuseUnlessEnabled(hook);
       const first = hook.cursor_seq - redeliveredAtOnce;
       if (afterSeq < first) {
@@ -193,12 +191,12 @@ function refuseWhenTooOften({ allowed, resetMs }: Standing): void {
   );
 }
 
-function rotate(deps: ApiDeps): Step {
+function rotate(deps: ApiDeps): Handler<typeof declared.rotateWebhookSecret> {
   return async (ctx) => {
     refuseWhenNotFresh(ctx);
     const publicKey = sealingKeyOf(deps);
     const secret = newWebhookSecret();
-    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+    return await changing(ctx, deps, async (trx, hook) => {
       const until = await rotateSecret(trx, hook, sealSecret(publicKey, secret, hook.id));
       await tellChange(trx, ctx, hook, ['secret']);
       return { ...presentWebhook(hook), secret, previousSecretValidUntil: until.toISOString() };

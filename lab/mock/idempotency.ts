@@ -1,5 +1,5 @@
 import { keyIdOf, type ApiContext } from '../../api/context.js';
-import { hashOf, idempotencyKeyOf, replayAnswer, type RecordedAnswer } from '../../api/http/idempotency.js';
+import { hashOf, idempotencyKeyOf, replayedAnswer, type RecordedAnswer } from '../../api/http/idempotency.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import type { Account } from './account.js';
 import { refusalOf } from './refuse.js';
@@ -39,7 +39,7 @@ export function answerOnce(
   const kept = key === undefined ? undefined : account.kept.get(name);
   if (kept && kept.bodyHash !== bodyHash) throw refusalOf('idempotency_conflict');
   if (kept) {
-    replayAnswer(ctx, kept.answer);
+    replayedAnswer(ctx, kept.answer);
     return;
   }
   const keep = (answer: RecordedAnswer): void => {

@@ -1407,7 +1407,7 @@ export interface WebhookRow {
   user_id: UserId;
   url: string;
   /** The types of events that it gets; none: all but those that must be named. */
-  types: string[];
+  types: EventType[];
   description: string;
   /** pending: it has not answered its challenge yet. */
   state: 'pending' | 'enabled' | 'switched_off' | 'removed';

@@ -64,9 +64,11 @@ export function openTo<T>(known: JsonSchema<T>, other: JsonSchema): JsonSchema<T
 const OPEN = 'x-open';
 
 /** A word (or number) of an answer. What a request takes is a closed list: `valid()` of its Joi schema. */
-export function oneOf<const T extends string | number>(values: readonly T[]): JsonSchema<T> {
+export function oneOf<const T extends string>(values: readonly T[]): JsonSchema<T>;
+export function oneOf(values: readonly number[]): JsonSchema<number>;
+export function oneOf(values: readonly string[] | readonly number[]): JsonSchema {
   const { type } = typeof values[0] === 'number' ? whole : text;
-  return openTo<T>({ type, enum: values }, { type });
+  return openTo({ type, enum: values }, { type });
 }
 
 /** A copy of a part of the document that holds only what this release may answer. */
@@ -82,6 +84,11 @@ export function closed<T>(part: T): T {
 
 export function listOf<T>(items: JsonSchema<T>): JsonSchema<readonly T[]> {
   return { type: 'array', items };
+}
+
+/** One of two shapes. */
+export function eitherOf<A, B>(one: JsonSchema<A>, other: JsonSchema<B>): JsonSchema<A | B> {
+  return { anyOf: [one, other] };
 }
 
 /** A schema, or null. @param when says when it is null */

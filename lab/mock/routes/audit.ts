@@ -1,4 +1,5 @@
-import { auditQuery, presentAuditEvent } from '../../../api/accounts/audit.js';
+import { auditQuery } from '../../../api/accounts/describe-audit.js';
+import { presentAuditEvent } from '../../../api/accounts/audit.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { readQuery } from '../../../api/http/validation.js';

@@ -1,6 +1,7 @@
+import { requestCodeSchema, verifyCodeSchema } from '../../../api/accounts/describe-sign-in.js';
 import { seenFrom } from '../../../api/accounts/seen-from.js';
 import { freshUntil } from '../../../api/accounts/refresh-proof.js';
-import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/accounts/auth.js';
+import { presentUser } from '../../../api/accounts/auth.js';
 import { callerOf, sessionOf, type ApiRouter } from '../../../api/context.js';
 import {
   refusalOfClash,

@@ -1,14 +1,14 @@
+import { historyQuery, listingQuery } from '../../../api/catalog/describe.js';
 import type { ApiRouter } from '../../../api/context.js';
 import {
   filterOf,
   isListingKey,
   keyOf,
-  listingQuery,
   presentFamilies,
   presentListing,
-  showTemplates,
+  presentTemplates,
 } from '../../../api/catalog/routes.js';
-import { historyQuery, knownFamily, presentHistory } from '../../../api/catalog/history.js';
+import { knownFamily, presentHistory } from '../../../api/catalog/history.js';
 import { pageOf, readCursor } from '../../../api/http/cursor.js';
 import { isKnownVersion } from '../../../api/http/known-version.js';
 import { readQuery } from '../../../api/http/validation.js';
@@ -44,9 +44,10 @@ export function catalogRoutes(router: ApiRouter, world: World): void {
       ctx.body = presentHistory(familyId, madeUpHistory(world.listings, familyId, region, world.now()));
     }),
   );
-  const templates = showTemplates();
   router.get(
     '/v1/catalog/templates',
-    signedIn(world, (ctx) => templates(ctx, () => Promise.resolve())),
+    signedIn(world, (ctx) => {
+      ctx.body = presentTemplates();
+    }),
   );
 }

@@ -1,6 +1,7 @@
+import { invoicesQuery } from '../../../api/invoices/describe.js';
 import type { Invoice } from '../../../adapters/postgres/invoices/invoice-reads.js';
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
-import { invoicesQuery, isPayable, presentInvoice } from '../../../api/invoices/routes.js';
+import { isPayable, presentInvoice } from '../../../api/invoices/routes.js';
 import { joi } from '../../../api/http/fields.js';
 import { readBody, readQuery } from '../../../api/http/validation.js';
 import type { Account } from '../account.js';

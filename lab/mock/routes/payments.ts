@@ -1,3 +1,4 @@
+import { checkoutSchema, topupsQuery } from '../../../api/topups/describe.js';
 import { keyIdOf, onlyOf, type ApiRouter } from '../../../api/context.js';
 import { pageOf, readCursor } from '../../../api/http/cursor.js';
 import {
@@ -8,13 +9,7 @@ import {
 } from '../../../api/topups/auto-topup-shapes.js';
 import { refuseWhenCapped } from '../../../api/spending/capped.js';
 import { presentCard } from '../../../api/topups/card-shapes.js';
-import {
-  checkoutSchema,
-  isTopupKey,
-  presentCheckout,
-  presentTopup,
-  topupsQuery,
-} from '../../../api/topups/shapes.js';
+import { isTopupKey, presentCheckout, presentTopup } from '../../../api/topups/shapes.js';
 import { readBody, readQuery } from '../../../api/http/validation.js';
 import { saveAutoTopup, topUpWhenLow } from '../auto-topup.js';
 import { removeCard, saveCard } from '../cards.js';

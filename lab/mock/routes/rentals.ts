@@ -1,3 +1,4 @@
+import { chargesQuery } from '../../../api/rentals/describe-costs.js';
 import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/rentals/rental-charges.js';
 import type { RentalWithHealth } from '../../../adapters/postgres/rentals/rental-reads.js';
 import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
@@ -6,7 +7,7 @@ import { refuseToEnd } from '../../../api/api-keys/request.js';
 import { keyIdOf, onlyOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { readChange, refuseTooLate } from '../../../api/rentals/change-request.js';
-import { chargesQuery, presentCharges } from '../../../api/rentals/charges.js';
+import { presentCharges } from '../../../api/rentals/charges.js';
 import { readQuoteBody, type QuoteBody } from '../../../api/rentals/by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
 import { readRentalRequest, rentalsQuery } from '../../../api/rentals/request.js';

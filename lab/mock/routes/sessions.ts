@@ -1,11 +1,6 @@
-import { freshUntil, refreshProofSchema } from '../../../api/accounts/refresh-proof.js';
-import {
-  noSuchSession,
-  placeOf,
-  presentSession,
-  readPlace,
-  sessionsQuery,
-} from '../../../api/accounts/sessions.js';
+import { refreshProofSchema, sessionsQuery } from '../../../api/accounts/describe-sessions.js';
+import { freshUntil } from '../../../api/accounts/refresh-proof.js';
+import { noSuchSession, placeOf, presentSession, readPlace } from '../../../api/accounts/sessions.js';
 import { sessionOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { pageOf } from '../../../api/http/cursor.js';
 import { setSessionCookie, takeSessionCookieBack } from '../../../api/http/middleware/session.js';

@@ -1,9 +1,10 @@
+import { keySchema } from '../../../api/accounts/describe-ssh-keys.js';
 import type { SshKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { generateKeyPair, parsePublicKey } from '../../../api/accounts/public-keys.js';
-import { keySchema, presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
+import { presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
 import { readBody } from '../../../api/http/validation.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { refusalOf } from '../refuse.js';

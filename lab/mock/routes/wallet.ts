@@ -1,18 +1,12 @@
+import { ledgerQuery, csvQuery, statementQuery, type StatementQuery } from '../../../api/wallet/describe.js';
 import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
 import type { Statement, StatementSum } from '../../../adapters/postgres/wallets/statement-reads.js';
 import { presentBalance, presentConfig } from '../../../api/wallet/billing.js';
 import { refuseWhenCapped } from '../../../api/spending/capped.js';
 import { onlyOf, type ApiRouter } from '../../../api/context.js';
 import { isNumberKey, pageOf, readCursor } from '../../../api/http/cursor.js';
-import { ledgerQuery, presentLedger } from '../../../api/wallet/ledger.js';
-import {
-  csvQuery,
-  presentStatement,
-  refuseUnordered,
-  sendLedgerFile,
-  statementQuery,
-  type StatementQuery,
-} from '../../../api/wallet/statement.js';
+import { presentLedger } from '../../../api/wallet/ledger.js';
+import { presentStatement, refuseUnordered, sendLedgerFile } from '../../../api/wallet/statement.js';
 import { noSuchEntry, presentExplanation } from '../../../api/wallet/explanation-shapes.js';
 import { readQuery } from '../../../api/http/validation.js';
 import type { RentalId } from '../../../domain/ids.js';

@@ -1,8 +1,7 @@
+import { ledgerQuery, csvQuery, statementQuery } from '../../../api/wallet/describe.js';
 import assert from 'node:assert/strict';
 import { apiKeySchema } from '../../../api/api-keys/request.js';
 import { changeSchema } from '../../../api/rentals/change-request.js';
-import { ledgerQuery } from '../../../api/wallet/ledger.js';
-import { csvQuery, statementQuery } from '../../../api/wallet/statement.js';
 
 describe('a day that there is not', () => {
   for (const [schema, field] of [

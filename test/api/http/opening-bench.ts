@@ -9,7 +9,6 @@ import Koa from 'koa';
 import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { findRental } from '../../../adapters/postgres/rentals/rental-reads.js';
-import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import { readUnderWalletLock } from '../../../adapters/postgres/requests/last-word.js';
 import type { ApiDeps, ApiState } from '../../../api/context.js';
 import { errors } from '../../../api/http/middleware/errors.js';
@@ -150,9 +149,9 @@ export class OpeningBench {
   private createApp(): Koa<ApiState, object> {
     const { deps } = this.api;
     const router = new Router<ApiState>();
-    router.post('/open/:body', (ctx) => {
+    router.post('/open/:body', async (ctx) => {
       const { userId } = this;
-      return answerOpening<RentalId, RentalRow>(ctx, this.deps, {
+      const { body } = await answerOpening(ctx, this.deps, {
         endpoint: 'test',
         userId,
         body: { what: ctx.params['body'] },
@@ -175,6 +174,7 @@ export class OpeningBench {
         idName: 'rentalId',
         lookAt: (id) => `/v1/rentals/${id}`,
       });
+      ctx.body = body;
     });
     const app = new Koa<ApiState, object>();
     app.use(requestId(deps.log));
