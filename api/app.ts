@@ -32,9 +32,9 @@ import { sessionRoutes } from './accounts/sessions.js';
 import { apiKeyRoutes } from './api-keys/routes.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
 import { statementRoutes } from './wallet/statement.js';
-import { webhookEndpointRoutes } from './webhooks/routes.js';
-import { webhookPath } from './webhook/path.js';
-import { unreadWebhook, webhookRoutes } from './webhook/routes.js';
+import { webhookRoutes } from './webhooks/routes.js';
+import { processorEventsPath } from './processor-events/path.js';
+import { unreadProcessorEvents, processorEventRoutes } from './processor-events/routes.js';
 
 /** Every resource of the API. */
 const resources = [
@@ -60,8 +60,8 @@ const resources = [
   autoTopupRoutes,
   budgetRoutes,
   invoiceRoutes,
+  processorEventRoutes,
   webhookRoutes,
-  webhookEndpointRoutes,
   auditRoutes,
   noticeRoutes,
   unsubscribeRoutes,
@@ -81,7 +81,11 @@ export function createRouter(deps: ApiDeps): ApiRouter {
 export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const { log, settings } = deps;
   const { allowedOrigins, allowedHosts, dashboardUrl, trustProxy, secureCookie } = settings;
-  const first = [limitRequests(deps, [webhookPath]), refuseUncalled(), refuseChangesWhenRestored(deps.db)];
+  const first = [
+    limitRequests(deps, [processorEventsPath]),
+    refuseUncalled(),
+    refuseChangesWhenRestored(deps.db),
+  ];
   return createFrame(
     {
       log,
@@ -91,7 +95,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState, object> {
       dashboardUrl,
       overTls: secureCookie,
       first,
-      rawPaths: [unreadWebhook(deps), unreadUnsubscribe],
+      rawPaths: [unreadProcessorEvents(deps), unreadUnsubscribe],
       observeRequest: deps.observeRequest,
     },
     createRouter(deps),

@@ -1,6 +1,6 @@
 import { docsFiles, docsPath, documentPath } from './docs-page.js';
 import { indexPath, paidPath } from './plain-pages.js';
-import { webhookPath } from '../webhook/path.js';
+import { processorEventsPath } from '../processor-events/path.js';
 import {
   listOf,
   named,
@@ -82,7 +82,7 @@ export const health: readonly Operation[] = [showAlive, showReady];
 
 const webhook: Operation = {
   method: 'post',
-  path: webhookPath,
+  path: processorEventsPath,
   name: 'takeProcessorEvent',
   tag,
   summary: 'Takes an event of the payment processor',

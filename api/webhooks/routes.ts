@@ -40,7 +40,7 @@ import {
 import { checkReceiver } from './receiver.js';
 
 /** Where users want their events delivered (decision 102, "Webhooks out"). */
-export function webhookEndpointRoutes(router: ApiRouter, deps: ApiDeps): void {
+export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.listWebhooks, list(deps));
   serve(router, deps, declared.addWebhook, add(deps));
   serve(router, deps, declared.getWebhook, show(deps));

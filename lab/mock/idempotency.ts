@@ -39,7 +39,7 @@ export function answerOnce(
   const kept = key === undefined ? undefined : account.kept.get(name);
   if (kept && kept.bodyHash !== bodyHash) throw refusalOf('idempotency_conflict');
   if (kept) {
-    replayedAnswer(ctx, kept.answer);
+    ctx.body = replayedAnswer(ctx, kept.answer);
     return;
   }
   const keep = (answer: RecordedAnswer): void => {

@@ -25,7 +25,7 @@ import { rentalRoutes } from './routes/rentals.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { serviceRoutes } from './routes/service.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
-import { webhookEndpointRoutes } from './routes/webhooks.js';
+import { webhookRoutes } from './routes/webhooks.js';
 import { walletRoutes } from './routes/wallet.js';
 import { mockDurations, World, type Clock, type MockDurations } from './world.js';
 
@@ -60,7 +60,7 @@ const resources = [
   sessionRoutes,
   sshKeyRoutes,
   apiKeyRoutes,
-  webhookEndpointRoutes,
+  webhookRoutes,
   catalogRoutes,
   quoteRoutes,
   rentalRoutes,

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
-import { webhookPath } from '../../webhook/path.js';
+import { processorEventsPath } from '../../processor-events/path.js';
 import { apiKeyOperations } from '../../api-keys/describe.js';
 import { auditOperations } from '../../accounts/describe-audit.js';
 import { authOperations } from '../../accounts/describe-sign-in.js';
@@ -300,5 +300,5 @@ function callerRefusals({ scope, method, path }: Operation): RefusalCode[] {
 
 /** Tells whether middleware/request-limits.ts counts an operation: everything under /v1 but the processor's events. */
 function isLimited({ path }: Operation): boolean {
-  return path.startsWith('/v1/') && path !== webhookPath;
+  return path.startsWith('/v1/') && path !== processorEventsPath;
 }

@@ -1,4 +1,5 @@
 import { GpuRental } from '@gpu-rental/client';
+import facts from '../package.json' with { type: 'json' };
 import { Asking } from './asking/asking.js';
 import { checkAnswer } from './checked-answers.js';
 import { defaultUrl, placeOf, readUrl, Store } from './config/store.js';
@@ -20,7 +21,7 @@ export interface GlobalOptions {
   readonly color?: boolean;
 }
 
-export const version = '0.2.0';
+export const { version } = facts;
 
 /** What a command works with: its surroundings, its outputs, what is remembered, and the client of the service. */
 export class Cli {

@@ -1,7 +1,7 @@
 import type { ApiRouter } from '../../../api/context.js';
 import { openApiRoutes } from '../../../api/service/description.js';
 import { indexPath, showIndex } from '../../../api/service/plain-pages.js';
-import { webhookPath } from '../../../api/webhook/path.js';
+import { processorEventsPath } from '../../../api/processor-events/path.js';
 import { Refusal } from '../../../domain/refusal.js';
 
 /** The routes for monitoring, and the service's description. The mock depends on nothing that could be away. */
@@ -14,7 +14,7 @@ export function serviceRoutes(router: ApiRouter): void {
     ctx.body = { status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } };
   });
   // No processor knows the mock, so nobody can sign an event for it.
-  router.post(webhookPath, () => {
+  router.post(processorEventsPath, () => {
     throw new Refusal('validation_failed', 'This is not a signed event of the payment processor.');
   });
   openApiRoutes(router);

@@ -27,7 +27,7 @@ import type { World } from '../world.js';
  * Webhooks, checked as the service does. The mock sends nothing: a receiver answers its challenge after a moment, and a
  * ping is taken at once.
  */
-export function webhookEndpointRoutes(router: ApiRouter, world: World): void {
+export function webhookRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/webhooks',
     signedIn(world, (ctx, { webhooks }) => {

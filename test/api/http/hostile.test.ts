@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import Stripe from 'stripe';
-import { webhookPath } from '../../../api/webhook/path.js';
+import { processorEventsPath } from '../../../api/processor-events/path.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Answer } from '../../support/http/answers.js';
 import { startApi, webhookSecret, type SignedIn, type TestApi } from '../../support/http/api.js';
@@ -116,7 +116,7 @@ describe('a hostile request', () => {
         const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
         const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
         socket.write(
-          `POST ${webhookPath} HTTP/1.1\r\nHost: a\r\nContent-Length: ${big.length}\r\n${lines.join('')}\r\n`,
+          `POST ${processorEventsPath} HTTP/1.1\r\nHost: a\r\nContent-Length: ${big.length}\r\n${lines.join('')}\r\n`,
         );
         const [head] = (await once(socket, 'data')) as [Buffer];
         socket.destroy();
@@ -127,7 +127,7 @@ describe('a hostile request', () => {
     it('is refused cheaply when only its bytes tell that it is forged', async () => {
       const header = Stripe.webhooks.generateTestHeaderString({ payload: 'other', secret: webhookSecret });
       const answer = await cheaply(() =>
-        api.stranger().send('POST', webhookPath, big, { 'Stripe-Signature': header }),
+        api.stranger().send('POST', processorEventsPath, big, { 'Stripe-Signature': header }),
       );
       assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed']);
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import Stripe from 'stripe';
-import { webhookPath } from '../../../api/webhook/path.js';
+import { processorEventsPath } from '../../../api/processor-events/path.js';
 import { API_KEY } from '../../lab/provider/living-lab.js';
 import { webhookSecret, type SignedIn } from '../../support/http/api.js';
 import { secretKey, startService, type TestService } from '../../support/service/living-service.js';
@@ -76,7 +76,7 @@ describe('the log holds no secrets', () => {
     });
     await paying.saveCard(user);
     assert.equal((await paying.checkout(user, 500)).body.status, 'succeeded');
-    const forged = await user.send('POST', webhookPath, '{}', {
+    const forged = await user.send('POST', processorEventsPath, '{}', {
       'Stripe-Signature': Stripe.webhooks.generateTestHeaderString({
         payload: '{}',
         secret: 'whsec_guessed',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import Stripe from 'stripe';
 import { BodyBudget } from '../../../api/http/middleware/body-budget.js';
-import { webhookPath } from '../../../api/webhook/path.js';
+import { processorEventsPath } from '../../../api/processor-events/path.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { startApi, webhookSecret, type TestApi } from '../../support/http/api.js';
@@ -93,7 +93,7 @@ describe('what strangers ask for', () => {
     `Stripe-Signature: t=${Math.floor(seconds)},v1=${'0'.repeat(64)}`;
   const nowS = (): number => Date.now() / 1_000;
   const deliver = (...headers: readonly string[]): Line =>
-    line().send(`POST ${webhookPath} HTTP/1.1`, 'Host: a', 'Content-Type: application/json', ...headers);
+    line().send(`POST ${processorEventsPath} HTTP/1.1`, 'Host: a', 'Content-Type: application/json', ...headers);
 
   /** Counts the statements that the API sends meanwhile. */
   async function statementsOf(ask: () => Promise<void>): Promise<number> {
@@ -183,12 +183,12 @@ describe('what strangers ask for', () => {
     });
     const header = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecret });
     await until('there is room again', async () => {
-      const answer = await api.stranger().send('POST', webhookPath, payload, { 'Stripe-Signature': header });
+      const answer = await api.stranger().send('POST', processorEventsPath, payload, { 'Stripe-Signature': header });
       return answer.status === 200;
     });
     const many = await Promise.all(
       Array.from({ length: 100 }, () =>
-        api.stranger().send('POST', webhookPath, payload, { 'Stripe-Signature': header }),
+        api.stranger().send('POST', processorEventsPath, payload, { 'Stripe-Signature': header }),
       ),
     );
     assert.deepEqual(new Set(many.map(({ status }) => status)), new Set([200]));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import Stripe from 'stripe';
 import { newId } from '../../../adapters/ids.js';
 import { ProcessorError, type Processor } from '../../../adapters/processor/processor.js';
-import { webhookPath } from '../../../api/webhook/path.js';
+import { processorEventsPath } from '../../../api/processor-events/path.js';
 import { operationLimits } from '../../../domain/operations/limits.js';
 import { getWallet } from '../../support/money/money.js';
 import { runOps } from '../../support/ops/ops.js';
@@ -64,7 +64,7 @@ describe('a top-up', () => {
       ...{ livemode: false, api_version: Stripe.API_VERSION, data: { object } },
     });
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecret });
-    return service.api.stranger().send('POST', webhookPath, payload, {
+    return service.api.stranger().send('POST', processorEventsPath, payload, {
       ...{ 'Content-Type': 'application/json', 'Stripe-Signature': signature },
     });
   }

@@ -18,7 +18,7 @@ import { createRunpodProvider } from '../../../adapters/providers/runpod/runpod.
 import { createShadeformProvider } from '../../../adapters/providers/shadeform/shadeform.js';
 import { connectTemporal } from '../../../adapters/temporal/client.js';
 import type { ApiSettings } from '../../../api/settings.js';
-import { webhookPath } from '../../../api/webhook/path.js';
+import { processorEventsPath } from '../../../api/processor-events/path.js';
 import { databaseRoles } from '../../../migrations/roles.js';
 import { startMailInbox, type MailInbox } from '../../../lab/mail/index.js';
 import { startLabProcessor, type LabProcessor } from '../../../lab/processor/server.js';
@@ -167,7 +167,7 @@ async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts>
     dataDir: join(folder, 'processor'),
     secretKey,
     publishableKey,
-    webhook: { url: `${api.url}${webhookPath}`, secret: webhookSecret },
+    webhook: { url: `${api.url}${processorEventsPath}`, secret: webhookSecret },
   });
   stops.push(() => processor.close());
   const inbox = await startMailInbox({ smtpPort: 0, httpPort: 0, dataDir: null });

@@ -13,7 +13,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import type { RawPath } from '../http/middleware/body.js';
 import type { Step } from '../http/middleware/session.js';
-import { webhookPath } from './path.js';
+import { processorEventsPath } from './path.js';
 
 const SIGNAL_LIMIT_MS = 10_000;
 
@@ -21,9 +21,9 @@ const SIGNAL_LIMIT_MS = 10_000;
  * The rules for the webhook's body. Anybody can call it, without a session and without a limit of requests. A request
  * whose headers alone show that it is not the processor's is refused unread (decision 83, "Cost of one caller").
  */
-export function unreadWebhook(deps: ApiDeps): RawPath {
+export function unreadProcessorEvents(deps: ApiDeps): RawPath {
   return {
-    path: webhookPath,
+    path: processorEventsPath,
     limitBytes: requestLimits.eventMaxBytes,
     refuseUnread(header) {
       if (!deps.verifyWebhook) throw disabled();
@@ -33,8 +33,8 @@ export function unreadWebhook(deps: ApiDeps): RawPath {
 }
 
 /** The route of the payment processor's events (spec: Events). Their signature authenticates them, not a session. */
-export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post(webhookPath, receiveEvent(deps));
+export function processorEventRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post(processorEventsPath, receiveEvent(deps));
 }
 
 /**
