@@ -1,3 +1,4 @@
+import { monitorPaths } from '../http/middleware/hosts.js';
 import { docsFiles, docsPath, documentPath } from './docs-page.js';
 import { indexPath, paidPath } from './plain-pages.js';
 import { processorEventsPath } from '../processor-events/path.js';
@@ -37,7 +38,7 @@ const readiness = (statuses: readonly string[]) =>
 
 export const showAlive = operation({
   method: 'get',
-  path: '/healthz',
+  path: monitorPaths.alive,
   name: 'showAlive',
   tag,
   summary: 'Whether the process lives',
@@ -49,7 +50,7 @@ export const showAlive = operation({
 
 export const showReady = operation({
   method: 'get',
-  path: '/readyz',
+  path: monitorPaths.ready,
   name: 'showReady',
   tag,
   summary: 'Whether the service can do its work',

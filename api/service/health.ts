@@ -1,12 +1,13 @@
 import { readReadiness, type Readiness } from '../../adapters/postgres/schema.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
+import { monitorPaths } from '../http/middleware/hosts.js';
 import type { Step } from '../http/middleware/session.js';
 import { within } from '../../adapters/within.js';
 
 /** The routes for monitors: outside /v1 and the session (decision 2, "Shape of an error"). */
 export function healthRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/healthz', showAlive());
-  router.get('/readyz', showReady(deps));
+  router.get(monitorPaths.alive, showAlive());
+  router.get(monitorPaths.ready, showReady(deps));
 }
 
 function showAlive(): Step {

@@ -5,6 +5,11 @@ import type { ApiState } from '../../context.js';
 /** The names of this machine by which a service on 127.0.0.1 is reached; nothing listens on ::1. */
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
+/** What monitors and balancers ask, by whatever address they reach a process at. It says two words, and nothing of a user. */
+export const monitorPaths = { alive: '/healthz', ready: '/readyz' } as const;
+
+const forMonitors: readonly string[] = Object.values(monitorPaths);
+
 /** The origins of a service at a port of this machine's own names, for services that only this machine reaches. */
 export function loopbackOrigins(port: number): string[] {
   return LOOPBACK.map((name) => `http://${name}:${port}`);
@@ -22,6 +27,7 @@ export function refuseUnknownHosts(hosts: readonly string[] | null): Middleware<
     const asked = ctx.get('Host');
     // Every browser sends it.
     if (known === null || asked === '' || known.has(plainHost(asked))) return next();
+    if (forMonitors.includes(ctx.path)) return next();
     const message = `This service is not available as ${shown(asked)}. Open ${hosts?.[0]}.`;
     if (!opensPage(ctx.request)) throw new Refusal('unknown_host', message);
     // Plain text: the name is the asker's, and nothing in it is run.

@@ -1,3 +1,4 @@
+import { monitorPaths } from '../../../api/http/middleware/hosts.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { openApiRoutes } from '../../../api/service/description.js';
 import { indexPath, showIndex } from '../../../api/service/plain-pages.js';
@@ -6,10 +7,10 @@ import { Refusal } from '../../../domain/refusal.js';
 
 /** The routes for monitoring, and the service's description. The mock depends on nothing that could be away. */
 export function serviceRoutes(router: ApiRouter): void {
-  router.get('/healthz', (ctx) => {
+  router.get(monitorPaths.alive, (ctx) => {
     ctx.body = { status: 'ok' };
   });
-  router.get('/readyz', (ctx) => {
+  router.get(monitorPaths.ready, (ctx) => {
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } };
   });

@@ -120,11 +120,16 @@ describe('the names of a service on this machine', () => {
     'box.lan.evil.example',
   ]) {
     it(`are not: ${host}`, async () => {
-      const { status, bytes } = await from({ Host: host }, '/healthz', 'GET');
+      const { status, bytes } = await from({ Host: host }, '/v1/openapi.json', 'GET');
       assert.equal(status, 421);
       assert.match(bytes.toString(), /"unknown_host".*Open 127\.0\.0\.1:8080/);
     });
   }
+
+  it('are no matter to monitors, which ask a process by its own address', async () => {
+    for (const path of ['/healthz', '/readyz'])
+      assert.equal((await from({ Host: '10.0.0.7:8080' }, path, 'GET')).status, 200);
+  });
 
   it('tell a person so in a sentence alone, which names where to go', async () => {
     const headers = { Host: 'evil.example', Accept: 'text/html,*/*' };

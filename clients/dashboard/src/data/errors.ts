@@ -23,7 +23,9 @@ export interface ReadableError {
 export function readableError(error: unknown): ReadableError {
   if (isApiError(error)) {
     const { message, requestId, retryAfterSeconds } = error;
-    return { message, nextStep: nextStepOf(error.code), requestId, retryAfterSeconds };
+    // A wait of minutes stands in the message itself.
+    const isLong = (retryAfterSeconds ?? 0) >= 60;
+    return { message, nextStep: isLong ? undefined : nextStepOf(error.code), requestId, retryAfterSeconds };
   }
   if (error instanceof ProofCancelled) {
     const { cancelled: message, cancelledStep: nextStep } = freshProofTexts;

@@ -8,7 +8,7 @@ export const errorTexts = texts({
   unknown: 'Something went wrong on this page.',
   unknownStep: 'Reload the page. If it happens again, tell support what you did.',
   requestId: (id: string) => `Request ${id}`,
-  retryIn: (seconds: string) => `Try again in ${seconds} s`,
+  retryIn: (time: string) => `Try again in ${time}`,
   retry: 'Try again',
   notFoundTitle: 'Page not found',
   notFound: 'The address is wrong, or this belongs to another account.',

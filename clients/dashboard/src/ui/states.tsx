@@ -1,5 +1,6 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { readableError } from '../data/errors.js';
+import { span } from '../format/time.js';
 import { errorTexts } from '../texts/errors.js';
 import { Callout } from './badge.js';
 import { Button } from './button.js';
@@ -50,7 +51,7 @@ export function ErrorNote({ error, title = errorTexts.title, onRetry }: ErrorNot
       actions={
         onRetry && (
           <Button size="small" onClick={onRetry} disabled={left > 0}>
-            {left > 0 ? errorTexts.retryIn(left.toString()) : errorTexts.retry}
+            {left > 0 ? errorTexts.retryIn(span(left)) : errorTexts.retry}
           </Button>
         )
       }

@@ -5,7 +5,7 @@ import { readableError } from '../../data/errors.js';
 import { DoneBefore } from '../../data/wishes.js';
 import { money } from '../../format/money.js';
 import { number } from '../../format/number.js';
-import { ago } from '../../format/time.js';
+import { ago, span } from '../../format/time.js';
 import { useNow } from '../../live/now.js';
 import { errorTexts } from '../../texts/errors.js';
 import { rentTexts } from '../../texts/rent.js';
@@ -78,7 +78,7 @@ function Told({ error, title, text, tone = 'bad', actions, onRetry, children }: 
             {actions}
             {onRetry && (
               <Button size="small" onClick={onRetry} disabled={left > 0}>
-                {left > 0 ? texts.retryIn(left.toString()) : texts.retry}
+                {left > 0 ? texts.retryIn(span(left)) : texts.retry}
               </Button>
             )}
           </>
@@ -128,7 +128,7 @@ function Unknown({ error, onRetry }: { readonly error: unknown; readonly onRetry
       actions={
         <>
           <Button size="small" look="primary" onClick={onRetry} disabled={left > 0}>
-            {left > 0 ? texts.retryIn(left.toString()) : texts.unknownAsk}
+            {left > 0 ? texts.retryIn(span(left)) : texts.unknownAsk}
           </Button>
           <Link to="/app/rentals" className={buttonClasses('secondary', 'small')}>
             {texts.unknownLook}
