@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { Figures } from './figures.js';
 import { watchMetering } from './metering-watch.js';
-import { readRestarts, restartAll } from './restarts.js';
+import { readRestarts, restartAll, upgrades } from './restarts.js';
 import { startTopology, type Topology } from './topology.js';
 import { arrive, rentUntil } from './user.js';
 import { judge } from './verdict.js';
@@ -16,8 +16,12 @@ import { judge } from './verdict.js';
  */
 const users = Number(process.env['PROD_LIKE_USERS'] ?? '20');
 const quietMs = Number(process.env['PROD_LIKE_QUIET_SECONDS'] ?? '30') * 1_000;
-/** The parts to restart, one after the other; default: all. */
-const restarts = readRestarts(process.env['PROD_LIKE_RESTARTS']);
+/**
+ * The parts to restart, one after the other; default: all. From the folder of an earlier release that is built, all are
+ * upgraded to this one instead.
+ */
+const from = process.env['PROD_LIKE_FROM'];
+const restarts = from === undefined ? readRestarts(process.env['PROD_LIKE_RESTARTS']) : upgrades;
 const startedAt = Date.now();
 const log = (line: string): void => {
   console.log(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`);
@@ -59,7 +63,7 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
 
 /** @returns the faults */
 async function run(folder: string): Promise<string[]> {
-  const topology = await startTopology(folder, process.env, log);
+  const topology = await startTopology(folder, process.env, log, from);
   const db = openDatabase(topology.ownerUrl, 4, 'prod-like');
   try {
     return await play(topology, db);

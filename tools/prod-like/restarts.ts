@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PartName, Topology } from './topology.js';
+import type { How, PartName, Topology } from './topology.js';
 
-type Restart = readonly [PartName, 'stop' | 'kill'];
+type Restart = readonly [PartName, How] | readonly ['schema', 'upgrade'];
 
 /** Every part in turn, first with an orderly stop as in a deployment, then with a kill as in a crash. */
 const all: readonly Restart[] = [
@@ -17,7 +17,16 @@ const all: readonly Restart[] = [
   ['Temporal', 'kill'],
 ];
 
-const words = { stop: 'stopped in order', kill: 'killed (SIGKILL)' };
+/** From an earlier release to this one, one process at a time, in the order of docs/operations/deploying.md. */
+export const upgrades: readonly Restart[] = [
+  ['schema', 'upgrade'],
+  ['worker 1', 'upgrade'],
+  ['worker 2', 'upgrade'],
+  ['API 1', 'upgrade'],
+  ['API 2', 'upgrade'],
+];
+
+const words = { stop: 'stopped in order', kill: 'killed (SIGKILL)', upgrade: 'upgraded' };
 const pauseMs = 10_000;
 
 /**
@@ -43,7 +52,8 @@ export async function restartAll(
 ): Promise<void> {
   for (const [name, how] of restarts) {
     const startedAt = performance.now();
-    await topology.restart(name, how);
+    if (name === 'schema') await topology.migrate();
+    else await topology.restart(name, how);
     log(
       `${name} was ${words[how]} and is ready again after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
     );

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { databaseRoles } from '../../migrations/roles.js';
 import { ensureLogins, loginOf } from '../../migrations/logins.js';
@@ -26,6 +27,9 @@ import { startFront, type Front } from './front.js';
 /** A process that is restarted under load. */
 export type PartName = 'Temporal' | 'API 1' | 'API 2' | 'worker 1' | 'worker 2';
 
+/** How a part is ended, and what is started in its place. */
+export type How = 'stop' | 'kill' | 'upgrade';
+
 /** The shape of docker-compose.yml twice over, as processes: two APIs behind a balancer, two workers. */
 export interface Topology {
   readonly urls: StackUrls;
@@ -33,31 +37,39 @@ export interface Topology {
   readonly ownerUrl: string;
   readonly opsUrl: string;
   readonly front: Front;
-  /** Ends a part, orderly or by SIGKILL, and starts it again. Resolves when it is ready. */
-  restart(name: PartName, how: 'stop' | 'kill'): Promise<void>;
+  /** Ends a part, orderly or by SIGKILL, and starts it again; `upgrade`: as this release. Resolves when it is ready. */
+  restart(name: PartName, how: How): Promise<void>;
+  /** Brings the database of an earlier release to this one's schema. */
+  migrate(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 interface Part {
-  readonly start: () => Promise<Program>;
+  /** @param root the folder of the release that it runs */
+  readonly start: (root: string) => Promise<Program>;
+  root: string;
   program: Program;
 }
 
 const password = (role: string): string => `prod-like-${role}`;
 const temporalLogin = { user: 'temporal', password: 'temporal' } as const;
 
-/** Starts the whole topology, with its own data below a folder. If that fails, it stops the parts that were started. */
+/**
+ * Starts the whole topology, with its own data below a folder. If that fails, it stops the parts that were started.
+ * @param from the folder of an earlier release, built: its schema, API and worker begin, until they are upgraded
+ */
 export async function startTopology(
   folder: string,
   env: NodeJS.ProcessEnv,
   log: (line: string) => void,
+  from: string | undefined,
 ): Promise<Topology> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (let next = stops.pop(); next !== undefined; next = stops.pop()) await next();
   };
   try {
-    return { ...(await startParts(folder, env, log, stops)), stop };
+    return { ...(await startParts(folder, env, { log, stops, from })), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -67,8 +79,11 @@ export async function startTopology(
 async function startParts(
   folder: string,
   env: NodeJS.ProcessEnv,
-  log: (line: string) => void,
-  stops: (() => Promise<unknown>)[],
+  {
+    log,
+    stops,
+    from,
+  }: { log: (line: string) => void; stops: (() => Promise<unknown>)[]; from: string | undefined },
 ): Promise<Omit<Topology, 'stop'>> {
   const ports = await findFreePorts(temporalPortCount);
   const settings = await settingsOn(folder, env, ports[0] ?? 0);
@@ -81,10 +96,11 @@ async function startParts(
   });
   stops.push(() => postgres.stop());
   log('PostgreSQL is ready');
-  await prepareDatabases(postgres);
+  await prepareDatabases(postgres, from);
   const parts = new Map<PartName, Part>();
-  const add = async (name: PartName, start: () => Promise<Program>): Promise<void> => {
-    const part: Part = { start, program: await start() };
+  const add = async (name: PartName, start: Part['start']): Promise<void> => {
+    const root = from ?? settings.projectDir;
+    const part: Part = { start, root, program: await start(root) };
     parts.set(name, part);
     stops.push(() => part.program.stop());
     log(`${name} is ready`);
@@ -106,10 +122,12 @@ async function startParts(
   }
   const apiPorts = await findFreePorts(2);
   for (const [index, port] of apiPorts.entries()) {
-    await add(`API ${index + 1}` as PartName, () => startProgram(apiPlan(settings, postgres, index, port)));
+    const plan = apiPlan(settings, postgres, index, port);
+    await add(`API ${index + 1}` as PartName, (root) => startProgram({ ...plan, cwd: root }));
   }
   for (const name of ['worker 1', 'worker 2'] as const) {
-    await add(name, () => startProgram(workerPlan(settings, postgres, name)));
+    const plan = workerPlan(settings, postgres, name);
+    await add(name, (root) => startProgram({ ...plan, cwd: root }));
   }
   const front = await startFront(settings.ports.api, apiPorts);
   stops.push(() => front.close());
@@ -118,15 +136,18 @@ async function startParts(
     ownerUrl: postgres.url,
     opsUrl: loginUrl(postgres, 'ops'),
     front,
-    async restart(name, how) {
-      const part = parts.get(name);
-      if (part === undefined) throw new Error(`There is no ${name}.`);
-      if (how === 'stop') await part.program.stop();
-      else part.program.kill();
-      await part.program.exited;
-      part.program = await part.start();
-    },
+    restart: (name, how) => restartPart(parts.get(name), how, settings.projectDir),
+    migrate: () => migrateToLatest(postgres.url, { say: log }),
   };
+}
+
+async function restartPart(part: Part | undefined, how: How, present: string): Promise<void> {
+  if (part === undefined) throw new Error('There is no such part.');
+  if (how === 'kill') part.program.kill();
+  else await part.program.stop();
+  await part.program.exited;
+  if (how === 'upgrade') part.root = present;
+  part.program = await part.start(part.root);
 }
 
 /** The settings on free ports, without the local stack's and without external servers. */
@@ -147,14 +168,22 @@ async function settingsOn(
 }
 
 /** Does the work of docker-compose.yml's "migrate", and makes the databases that Temporal's image makes. */
-async function prepareDatabases(postgres: PostgresServer): Promise<void> {
+async function prepareDatabases(postgres: PostgresServer, from: string | undefined): Promise<void> {
   await makeTemporalDatabases(postgres.adminUrl, temporalLogin);
-  await migrateToLatest(postgres.url);
+  if (from === undefined) await migrateToLatest(postgres.url);
+  else migrateBy(from, postgres.url);
   await ensureLogins(postgres.url, {
     api: password('api'),
     worker: password('worker'),
     ops: password('ops'),
   });
+}
+
+/** Makes the schema as an earlier release does. */
+function migrateBy(root: string, url: string): void {
+  const script = `import('${root}/dist/migrations/migrate.js').then((m) => m.migrateToLatest('${url}'))`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The release in ${root} can’t migrate: ${stderr}`);
 }
 
 function loginUrl(postgres: PostgresServer, role: keyof typeof databaseRoles): string {
