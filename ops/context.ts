@@ -20,6 +20,8 @@ export interface OpsContext {
   readonly ui: () => TemporalPlace;
   /** How many tick engines there are. */
   readonly shards: () => number;
+  /** How long a command waits for the outcome of an order, in milliseconds; default: half a minute. */
+  readonly waitMs?: number;
 }
 
 /** Opens the database for one command. */

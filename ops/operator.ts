@@ -83,7 +83,7 @@ export async function carryOut(
   const before = await getOrder(db, id);
   const said =
     before.closed_at === null
-      ? await withTemporal(context.temporal(), (client) => run(client, before))
+      ? await withTemporal(context.temporal(), (client) => run(client, before, context.waitMs ?? WAIT_MS))
       : undefined;
   const after = await getOrder(db, id);
   if (said?.outcome === 'going_on' && after.closed_at === null) {
@@ -222,9 +222,13 @@ function refusalOf(
 /** The workflow's answer, or the fact that it had not ended when the wait was over. */
 type Said = OperationOutcome | { readonly outcome: 'going_on' };
 
-async function run(client: TemporalClient, { id: operationId, kind }: OperatorOrderRow): Promise<Said> {
+async function run(
+  client: TemporalClient,
+  { id: operationId, kind }: OperatorOrderRow,
+  waitMs: number,
+): Promise<Said> {
   try {
-    return await client.withDeadline(Date.now() + WAIT_MS, () => runOrder(client.workflow, operationId));
+    return await client.withDeadline(Date.now() + waitMs, () => runOrder(client.workflow, operationId));
   } catch (cause) {
     if (kind === 'refund_rentals' && hasPassedDeadline(cause)) return { outcome: 'going_on' };
     throw new Error(

@@ -4,7 +4,7 @@ import {
   accruedCents,
   AHEAD_MS,
   chargedAt,
-  heldAt,
+  heldOf,
   runwaySeconds,
   stalledSince,
   timed,
@@ -116,9 +116,9 @@ describe('what a machine has cost between two words of the service', () => {
 
   it('takes what it costs out of the hold first', () => {
     const meter = meterAt(10_000, { holdCents: 2 });
-    assert.equal(heldAt(meter, meter.receivedAtMs), 2);
-    assert.equal(heldAt(meter, meter.receivedAtMs + 1_000), 1);
-    assert.equal(heldAt(meter, meter.receivedAtMs + 5_000), 0);
+    const heldAfter = (ms: number): number => heldOf(meter, chargedAt(meter, meter.receivedAtMs + ms));
+    assert.deepEqual([0, 1_000, 5_000].map(heldAfter), [2, 1, 0]);
+    assert.equal(heldOf({ holdCents: 3_991, chargedCents: 1 }, 3), 3_989, 'the cost is known from elsewhere');
   });
 
   it('tells how long money lasts in whole seconds', () => {

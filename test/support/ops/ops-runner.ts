@@ -14,6 +14,8 @@ export interface OpsRequest {
   readonly login: TestOperator;
   readonly temporalAddress: string;
   readonly namespace: string;
+  /** How long it waits for the outcome of an order; default: as operators do. */
+  readonly waitMs?: number | undefined;
 }
 
 export interface OpsResult {
@@ -22,20 +24,21 @@ export interface OpsResult {
   readonly err: string;
 }
 
-async function run({ args, databaseUrl, login, temporalAddress, namespace }: OpsRequest): Promise<OpsResult> {
+async function run({ args, databaseUrl, login, waitMs, ...to }: OpsRequest): Promise<OpsResult> {
   const written = { out: '', err: '' };
   const restore = [
     capture('stdout', (text) => (written.out += text)),
     capture('stderr', (text) => (written.err += text)),
   ];
   try {
-    const place = { address: temporalAddress, namespace, uiUrl: 'http://127.0.0.1:8233' };
+    const place = { address: to.temporalAddress, namespace: to.namespace, uiUrl: 'http://127.0.0.1:8233' };
     const code = await runCommand(args, {
       open: () => openDatabase(urlAs(login, databaseUrl), 2, 'ops'),
       openAsOwner: () => openDatabase(databaseUrl, 1, 'ops'),
       temporal: () => place,
       ui: () => place,
       shards: () => 1,
+      ...(waitMs !== undefined && { waitMs }),
     });
     return { code, ...written };
   } finally {

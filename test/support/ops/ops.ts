@@ -20,15 +20,21 @@ export async function runOps(
     readonly namespace?: { readonly address: string; readonly name: string };
     /** The operator who is logged in; default: Ada. */
     readonly operator?: TestOperator;
+    /** How long a command waits for the outcome of an order; default: as operators do. */
+    readonly waitMs?: number;
   },
   ...args: readonly string[]
 ): Promise<OpsResult> {
   const {
     databaseUrl,
     operator: login = 'ada',
+    waitMs,
     namespace = { address: '127.0.0.1:1', name: 'default' },
   } = service;
-  const request = { args, login, databaseUrl, temporalAddress: namespace.address, namespace: namespace.name };
+  const request = {
+    ...{ args, login, databaseUrl, waitMs },
+    ...{ temporalAddress: namespace.address, namespace: namespace.name },
+  };
   const result = last.then(() => ask(request));
   last = result.catch(() => undefined);
   return result;

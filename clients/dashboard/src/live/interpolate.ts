@@ -52,9 +52,16 @@ export function chargedAt(meter: TimedMeter, nowMs: number, limits: MeterLimits 
   return Math.max(chargedCents, Math.min(cents, limits.maxSpendCents ?? Infinity));
 }
 
-/** Whole cents that are still held for the machine: what it costs is taken out of its hold first. */
-export function heldAt(meter: TimedMeter, nowMs: number, limits: MeterLimits = {}): number {
-  return Math.max(0, meter.holdCents - (chargedAt(meter, nowMs, limits) - meter.chargedCents));
+/**
+ * Whole cents that are still held for the machine: what it costs is taken out of its hold first.
+ * @param meter the sums of one moment
+ * @param chargedCents what it has cost by now, which may be known from elsewhere
+ */
+export function heldOf(
+  meter: { readonly holdCents: number; readonly chargedCents: number },
+  chargedCents: number,
+): number {
+  return Math.max(0, meter.holdCents - (chargedCents - meter.chargedCents));
 }
 
 /** Since when the service has said nothing though a cent fell due; undefined while the figure is as good as live. */

@@ -2,7 +2,7 @@ import type { Rental } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { isLive, meterQuery } from '../../data/rentals.js';
 import { useLiveMeter } from '../../live/hooks.js';
-import { chargedAt, heldAt, stalledSince } from '../../live/interpolate.js';
+import { chargedAt, heldOf, stalledSince } from '../../live/interpolate.js';
 import { useNow } from '../../live/now.js';
 import { rentalTexts } from '../../texts/rentals.js';
 
@@ -23,12 +23,9 @@ export function useCost(rental: Rental): Cost {
   if (isEnded || !meter) {
     return { chargedCents: rental.totalChargedCents, heldCents: undefined, stalledSince: undefined };
   }
-  return {
-    // What was asked for may be newer than what was told.
-    chargedCents: Math.max(rental.totalChargedCents, chargedAt(meter, now, rental)),
-    heldCents: heldAt(meter, now, rental),
-    stalledSince: stalledSince(meter, now),
-  };
+  // What was asked for may be newer than what was told.
+  const chargedCents = Math.max(rental.totalChargedCents, chargedAt(meter, now, rental));
+  return { chargedCents, heldCents: heldOf(meter, chargedCents), stalledSince: stalledSince(meter, now) };
 }
 
 /** The same with the hold, which is asked for where the stream has told nothing of it. */
@@ -36,7 +33,10 @@ export function useFullCost(rental: Rental): Cost {
   const cost = useCost(rental);
   const isUntold = isLive(rental) && cost.heldCents === undefined;
   const { data } = useQuery({ ...meterQuery(rental.id), enabled: isUntold });
-  return isUntold && data ? { ...cost, heldCents: data.holdCents } : cost;
+  if (!isUntold || !data) return cost;
+  // The two were asked for at two moments: cost and hold are shown as of the later one.
+  const chargedCents = Math.max(cost.chargedCents, data.chargedCents);
+  return { ...cost, chargedCents, heldCents: heldOf(data, chargedCents) };
 }
 
 /** For how many whole seconds a rental has been billed. */
