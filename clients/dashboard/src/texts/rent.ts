@@ -186,7 +186,6 @@ export const rentTexts = texts({
       'The answer was lost. Check again: it is the same request, so nothing is rented or held twice.',
     unknownAsk: 'Check again',
     unknownLook: 'View rentals',
-    retryIn: (time: string) => `Try again in ${time}`,
     retry: 'Try again',
     rental: (id: string) => `Rental ${id}`,
     twiceTitle: (when: string) => `You rented the same kind of machine ${when}`,

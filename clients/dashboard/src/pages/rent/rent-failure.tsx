@@ -78,7 +78,7 @@ function Told({ error, title, text, tone = 'bad', actions, onRetry, children }: 
             {actions}
             {onRetry && (
               <Button size="small" onClick={onRetry} disabled={left > 0}>
-                {left > 0 ? texts.retryIn(span(left)) : texts.retry}
+                {left > 0 ? errorTexts.retryIn(span(left)) : texts.retry}
               </Button>
             )}
           </>
@@ -128,7 +128,7 @@ function Unknown({ error, onRetry }: { readonly error: unknown; readonly onRetry
       actions={
         <>
           <Button size="small" look="primary" onClick={onRetry} disabled={left > 0}>
-            {left > 0 ? texts.retryIn(span(left)) : texts.unknownAsk}
+            {left > 0 ? errorTexts.retryIn(span(left)) : texts.unknownAsk}
           </Button>
           <Link to="/app/rentals" className={buttonClasses('secondary', 'small')}>
             {texts.unknownLook}
