@@ -93,7 +93,12 @@ describe('what strangers ask for', () => {
     `Stripe-Signature: t=${Math.floor(seconds)},v1=${'0'.repeat(64)}`;
   const nowS = (): number => Date.now() / 1_000;
   const deliver = (...headers: readonly string[]): Line =>
-    line().send(`POST ${processorEventsPath} HTTP/1.1`, 'Host: a', 'Content-Type: application/json', ...headers);
+    line().send(
+      `POST ${processorEventsPath} HTTP/1.1`,
+      'Host: a',
+      'Content-Type: application/json',
+      ...headers,
+    );
 
   /** Counts the statements that the API sends meanwhile. */
   async function statementsOf(ask: () => Promise<void>): Promise<number> {
@@ -183,7 +188,9 @@ describe('what strangers ask for', () => {
     });
     const header = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecret });
     await until('there is room again', async () => {
-      const answer = await api.stranger().send('POST', processorEventsPath, payload, { 'Stripe-Signature': header });
+      const answer = await api
+        .stranger()
+        .send('POST', processorEventsPath, payload, { 'Stripe-Signature': header });
       return answer.status === 200;
     });
     const many = await Promise.all(
