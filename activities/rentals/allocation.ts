@@ -1,4 +1,9 @@
-import { insertAttempt, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
+import {
+  insertAttempt,
+  moveAttempt,
+  recordAttemptPod,
+  type FailedBy,
+} from '../../adapters/postgres/machines/attempts.js';
 import { noteProviderFailure, noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import {
@@ -177,7 +182,7 @@ export async function condemn(
   provider: Provider,
   attempt: AllocationAttemptRow,
   podId: string | null,
-  why: { readonly error: string; readonly failedBy: AllocationAttemptRow['failed_by'] },
+  why: { readonly error: string; readonly failedBy: FailedBy },
   wait: Wait = {},
 ): Promise<void> {
   if (!(await moveAttempt(deps.db, attempt.id, 'open', 'condemned', why))) return;

@@ -1,6 +1,5 @@
 import * as declared from './describe-audit.js';
 import { serve, type Handler } from '../http/serve.js';
-import { auditQuery } from './describe-audit.js';
 import {
   findAuditPlace,
   listAuditEvents,
@@ -20,7 +19,7 @@ export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function showAudit(deps: ApiDeps): Handler<typeof declared.listAuditEvents> {
   return async (ctx) => {
-    const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
+    const { kind, cursor, pageSize } = readQuery(ctx, declared.auditQuery);
     const { userId } = callerOf(ctx);
     const before = await findPlace(deps, userId, cursor);
     const rows = await listAuditEvents(deps.db, userId, { kind, beforeNo: before?.no }, pageSize + 1);

@@ -1,6 +1,5 @@
 import * as declared from './describe-sign-in.js';
 import { serve, type Handler } from '../http/serve.js';
-import { requestCodeSchema, verifyCodeSchema } from './describe-sign-in.js';
 import { findApiKeyOf } from '../../adapters/postgres/accounts/api-key-list.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import { linkIdentity } from '../../adapters/postgres/accounts/identities.js';
@@ -40,7 +39,7 @@ export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
  */
 function requestCode(deps: ApiDeps): Handler<typeof declared.requestCode> {
   return async (ctx) => {
-    const email = readBody(ctx, requestCodeSchema).email.toLowerCase();
+    const email = readBody(ctx, declared.requestCodeSchema).email.toLowerCase();
     const browser = keepBrowser(ctx, deps);
     const request = await mailCode(deps, {
       email,
@@ -58,7 +57,7 @@ function requestCode(deps: ApiDeps): Handler<typeof declared.requestCode> {
  */
 function verifyCode(deps: ApiDeps): Handler<typeof declared.verifyCode> {
   return async (ctx) => {
-    const body = readBody(ctx, verifyCodeSchema);
+    const body = readBody(ctx, declared.verifyCodeSchema);
     const email = body.email.toLowerCase();
     const browser = findBrowser(ctx);
     // A wrong try must be counted, so the transaction commits whatever the verdict is.

@@ -1,6 +1,5 @@
 import * as declared from './describe-oauth.js';
 import { register, serve, type Handler } from '../http/serve.js';
-import { startQuery } from './describe-oauth.js';
 import {
   IdentityError,
   type IdentityFault,
@@ -57,7 +56,7 @@ function listProviders(deps: ApiDeps): Handler<typeof declared.listProviders> {
 function start(deps: ApiDeps): Step {
   return async (ctx) => {
     const provider = providerOf(ctx, deps);
-    const { returnTo, fresh: wantsFresh } = readQuery(ctx, startQuery);
+    const { returnTo, fresh: wantsFresh } = readQuery(ctx, declared.startQuery);
     if (!staysInDashboard(deps, returnTo)) throw leavesDashboard();
     const { browserToken, ...request } = await insertOAuthState(deps.db, provider.id, returnTo);
     ctx.state.passTurn?.();

@@ -1,7 +1,6 @@
 import * as declared from './describe-sessions.js';
 import type { AnswerOf } from '../http/openapi/operation.js';
 import { serve, type Handler } from '../http/serve.js';
-import { refreshProofSchema } from './describe-sessions.js';
 import { deviceOf, userAgentOf } from '../../adapters/device.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
@@ -26,7 +25,7 @@ export function refreshProofRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function refresh(deps: ApiDeps): Handler<typeof declared.refreshProof> {
   return async (ctx) => {
-    const { code } = readBody(ctx, refreshProofSchema);
+    const { code } = readBody(ctx, declared.refreshProofSchema);
     return code === undefined ? mailCode(ctx, deps) : prove(ctx, deps, code);
   };
 }

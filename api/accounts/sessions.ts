@@ -1,6 +1,5 @@
 import * as declared from './describe-sessions.js';
 import { serve, type Handler } from '../http/serve.js';
-import { sessionsQuery } from './describe-sessions.js';
 import { deviceOf } from '../../adapters/device.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import {
@@ -30,7 +29,7 @@ export function sessionRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function list(deps: ApiDeps): Handler<typeof declared.listSessions> {
   return async (ctx) => {
-    const { cursor, pageSize } = readQuery(ctx, sessionsQuery);
+    const { cursor, pageSize } = readQuery(ctx, declared.sessionsQuery);
     const { id, userId } = sessionOf(ctx);
     const rows = await listSessions(deps.db, userId, readPlace(cursor), pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, placeOf);

@@ -1,6 +1,5 @@
 import * as declared from './describe-ssh-keys.js';
 import { serve, type Handler } from '../http/serve.js';
-import { keySchema } from './describe-ssh-keys.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import { deleteSshKey, insertSshKey, listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
@@ -31,7 +30,7 @@ function listKeys(deps: ApiDeps): Handler<typeof declared.listSshKeys> {
 
 function addKey(deps: ApiDeps): Handler<typeof declared.addSshKey> {
   return async (ctx) => {
-    const { name, publicKey: given } = readBody(ctx, keySchema);
+    const { name, publicKey: given } = readBody(ctx, declared.keySchema);
     // It enters every machine that is rented from now on.
     refuseWhenNotFresh(ctx);
     const key = given === undefined ? generateKeyPair() : parsePublicKey(given);

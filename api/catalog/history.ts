@@ -1,6 +1,5 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
-import { historyQuery } from './describe.js';
 import { readOfferHistory, type OfferHour } from '../../adapters/postgres/catalog/offer-history.js';
 import { isFamilyId } from '../../domain/catalog/families.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
@@ -19,7 +18,7 @@ export function offerHistoryRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function showHistory(deps: ApiDeps): Handler<typeof declared.showFamilyHistory> {
   return async (ctx) => {
-    const { region } = readQuery(ctx, historyQuery);
+    const { region } = readQuery(ctx, declared.historyQuery);
     const familyId = knownFamily(ctx.params['id']);
     const hours = await readOfferHistory(deps.db, {
       familyId,

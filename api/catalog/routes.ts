@@ -1,6 +1,5 @@
 import * as declared from './describe.js';
 import { serve, withoutBody, type Handler } from '../http/serve.js';
-import { listingQuery } from './describe.js';
 import {
   listLiveListings,
   readCatalogVersion,
@@ -33,7 +32,7 @@ const ANSWER_FORM = 1;
 
 function showListings(deps: ApiDeps): Handler<typeof declared.listListings> {
   return async (ctx) => {
-    const query = readQuery(ctx, listingQuery);
+    const query = readQuery(ctx, declared.listingQuery);
     const after = readCursor(query.cursor, isListingKey);
     // Both are read before the listings: a change in between is told under an older version, and never the other way.
     const version = await readCatalogVersion(deps.db);
@@ -71,7 +70,7 @@ export function presentTemplates() {
 }
 
 /** The filter of the listings for a query. */
-export function filterOf(query: Read<typeof listingQuery>): ListingFilter {
+export function filterOf(query: Read<typeof declared.listingQuery>): ListingFilter {
   const { familyId, model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
   return {
     ...(familyId !== undefined && { familyId }),

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { isRegion } from '../../domain/catalog/regions.js';
+import type { IdPrefix } from '../../domain/ids.js';
 import { instantPattern, readInstant } from '../../domain/instants.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 
@@ -91,6 +92,14 @@ export function manyOf<S extends Joi.Schema>(item: S): Joi.ArraySchema<readonly 
 /** A text that a handler reads as something else, or refuses. */
 export function readAs<T>(schema: Joi.Schema, read: Joi.CustomValidator<string, T>): Joi.AnySchema<T> {
   return schema.custom(read) as Joi.AnySchema<T>;
+}
+
+/** An id of the caller's own. A text that is none is answered as one that nobody has. */
+export function idField(prefix: IdPrefix): TextSchema {
+  return joi
+    .text()
+    .maxChars(64)
+    .meta({ jsonSchema: { 'x-id-prefix': prefix } });
 }
 
 /** An ISO country code, or one of us, eu, apac; case does not matter. */

@@ -1,6 +1,5 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
-import { invoicesQuery } from './describe.js';
 import { findInvoice, listInvoices, type Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
@@ -18,7 +17,7 @@ export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function showInvoices(deps: ApiDeps): Handler<typeof declared.listInvoices> {
   return async (ctx) => {
-    const { status, limit } = readQuery(ctx, invoicesQuery);
+    const { status, limit } = readQuery(ctx, declared.invoicesQuery);
     const invoices = await listInvoices(deps.db, callerOf(ctx).userId, status, limit);
     return { data: invoices.map(presentInvoice) };
   };

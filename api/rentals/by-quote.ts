@@ -7,18 +7,13 @@ import type { RentalRequest } from '../../domain/opening.js';
 import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { Refusal, type RefusalDetails } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps } from '../context.js';
-import { joi, fields, needed, type Read } from '../http/fields.js';
+import { fields, needed, type Read, idField } from '../http/fields.js';
 import { manyFieldsRefusal, readBody } from '../http/validation.js';
 import { quote, unavailable, type Quote } from './quotes.js';
 
 /** The body of POST /v1/rentals that takes a quote (decision 104, "Quotes and alternatives"). */
 export const quoteBodySchema = fields({
-  quoteId: needed(
-    joi
-      .text()
-      .maxChars(64)
-      .meta({ jsonSchema: { 'x-id-prefix': 'quo' } }),
-  ),
+  quoteId: needed(idField('quo')),
 });
 
 export type QuoteBody = Read<typeof quoteBodySchema>;

@@ -1,6 +1,5 @@
 import * as declared from './describe-costs.js';
 import { serve, type Handler } from '../http/serve.js';
-import { chargesQuery } from './describe-costs.js';
 import {
   sumCharges,
   type ChargeBucket,
@@ -20,7 +19,7 @@ export function rentalChargeRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function showCharges(deps: ApiDeps): Handler<typeof declared.showCharges> {
   return async (ctx) => {
-    const { interval } = readQuery(ctx, chargesQuery);
+    const { interval } = readQuery(ctx, declared.chargesQuery);
     const { userId } = callerOf(ctx);
     const id = ctx.params['id'] ?? '';
     const rental = isId('rent', id) && (await findRental(deps.db, userId, id, onlyOf(ctx)));

@@ -12,15 +12,15 @@ import {
   orNull,
   whole,
 } from '../http/openapi/json-schema.js';
-import { idParameter, operation, type Operation } from '../http/openapi/operation.js';
+import { operation, type Operation } from '../http/openapi/operation.js';
 
 export const chargesQuery = fields({
   interval: orElse(wordOf(['hour', 'day']), 'hour'),
 });
+import { rentalId } from './describe.js';
 
 const tag = 'Rentals';
 const id = exampleId('rent');
-const rentalId = idParameter('rent', 'a rental', id);
 
 const meter = named(
   'Meter',

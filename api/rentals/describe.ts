@@ -36,7 +36,7 @@ import {
 
 const tag = 'Rentals';
 const id = exampleId('rent');
-const rentalId = idParameter('rent', 'a rental', id);
+export const rentalId = idParameter('rent', 'a rental', id);
 
 /** Decision 6, "Idempotent retries". */
 export const idempotencyKey: Parameter = {

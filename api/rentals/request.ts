@@ -21,6 +21,7 @@ import {
   wholeFrom,
   manyOf,
   type Read,
+  idField,
 } from '../http/fields.js';
 import { readBody } from '../http/validation.js';
 
@@ -40,14 +41,7 @@ export const rentalSchema = fields({
   region: regionField,
   name: joi.text().allow('').maxChars(rentalLimits.nameMaxChars),
   autoStopAfterHours: joi.number().greater(0).max(rentalLimits.autoStopMaxHours),
-  sshKeyIds: manyOf(
-    joi
-      .text()
-      .maxChars(64)
-      .meta({ jsonSchema: { 'x-id-prefix': 'key' } }),
-  )
-    .unique()
-    .max(100),
+  sshKeyIds: manyOf(idField('key')).unique().max(100),
   maxSpendCents: wholeFrom(1, MAX_CENTS),
   maxPricePerHourCents: wholeFrom(1, MAX_CENTS),
   labels: labelsField,

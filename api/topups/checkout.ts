@@ -1,4 +1,3 @@
-import { checkoutSchema, topupsQuery } from './describe.js';
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
 import { findTopupOfUser, listTopups as listTopupRows } from '../../adapters/postgres/payments/topups.js';
@@ -44,7 +43,7 @@ function createCheckout(deps: ApiDeps): Handler<typeof declared.createCheckout> 
   };
   return async (ctx) => {
     const { userId } = callerOf(ctx);
-    const body = readBody(ctx, checkoutSchema);
+    const body = readBody(ctx, declared.checkoutSchema);
     if (!deps.settings.billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are turned off here. Ask support how to pay.');
     }
@@ -117,7 +116,7 @@ async function findOpenOrSent(
 
 function listTopups(deps: ApiDeps): Handler<typeof declared.listTopups> {
   return async (ctx) => {
-    const { idempotencyKey, cursor, pageSize } = readQuery(ctx, topupsQuery);
+    const { idempotencyKey, cursor, pageSize } = readQuery(ctx, declared.topupsQuery);
     const before = readCursor(cursor, isTopupKey)?.[0];
     if (idempotencyKey === undefined) refuseWhenCapped(ctx);
     const only = await onlyMade(ctx, deps.db, ENDPOINT, idempotencyKey);

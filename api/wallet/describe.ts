@@ -9,6 +9,7 @@ import {
   needed,
   readAs,
   type Read,
+  idField,
 } from '../http/fields.js';
 import { ledgerEntryTypes } from '../../domain/ledger/ledger.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
@@ -52,10 +53,7 @@ export const csvQuery = fields({ from: instantField, to: instantField });
 
 export const ledgerQuery = fields({
   type: wordOf(ledgerEntryTypes),
-  rentalId: joi
-    .text()
-    .maxChars(64)
-    .meta({ jsonSchema: { 'x-id-prefix': 'rent' } }),
+  rentalId: idField('rent'),
   from: instantField,
   to: instantField,
   beforeSeq: wholeFrom(1).description(

@@ -1,6 +1,5 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
-import { ledgerQuery } from './describe.js';
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
 import { findStretch } from '../../adapters/postgres/wallets/statement-reads.js';
@@ -20,7 +19,7 @@ export function ledgerRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function showLedger(deps: ApiDeps): Handler<typeof declared.listLedger> {
   return async (ctx) => {
-    const query = readQuery(ctx, ledgerQuery);
+    const query = readQuery(ctx, declared.ledgerQuery);
     const { type, rentalId, from, to, cursor, pageSize } = query;
     refuseUnordered(from, to);
     const { userId } = callerOf(ctx);
@@ -87,7 +86,7 @@ interface LedgerPage {
 
 /** A page of the ledger on read; who asks by numbers is told which there are. */
 export function presentLedger(
-  { beforeSeq }: Read<typeof ledgerQuery>,
+  { beforeSeq }: Read<typeof declared.ledgerQuery>,
   { page, balanceCents, nextCursor, range }: LedgerPage,
 ) {
   return {

@@ -2,7 +2,6 @@ import * as declared from './describe.js';
 import type { AnswerOf } from '../http/openapi/operation.js';
 import type { Step } from '../http/middleware/session.js';
 import { register } from '../http/serve.js';
-import { statementQuery, type StatementQuery, csvQuery } from './describe.js';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -28,7 +27,7 @@ export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function showStatement(deps: ApiDeps): Step {
   return async (ctx) => {
-    const query = readQuery(ctx, statementQuery);
+    const query = readQuery(ctx, declared.statementQuery);
     const { from, to, groupBy: labelKey } = query;
     refuseUnordered(from, to);
     const statement = await readStatement(deps.db, callerOf(ctx).userId, { from, to, labelKey });
@@ -39,7 +38,7 @@ function showStatement(deps: ApiDeps): Step {
 
 /** A wallet's sums between two instants. */
 export function presentStatement(
-  { from, to, groupBy: labelKey }: StatementQuery,
+  { from, to, groupBy: labelKey }: declared.StatementQuery,
   statement: Statement,
 ): AnswerOf<typeof declared.showStatement> {
   return {
@@ -138,7 +137,7 @@ function sendCsv(deps: ApiDeps): Step {
   // All files that are under way take no more connections than one caller.
   const atOnce = pLimit(deps.settings.requestsAtOnce);
   return async (ctx) => {
-    const { from, to } = readQuery(ctx, csvQuery);
+    const { from, to } = readQuery(ctx, declared.csvQuery);
     refuseUnordered(from, to);
     const stretch = await findStretch(deps.db, callerOf(ctx).userId, from, to);
     const readPage = (fromSeq: number): Promise<LedgerEntry[]> =>

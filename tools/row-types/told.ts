@@ -28,8 +28,8 @@ export const typesOfColumns: Readonly<Record<string, string>> = {
   'rental_requests.ssh_key_ids': 'SshKeyId[]',
   'rentals.ssh_key_ids': 'SshKeyId[]',
   'ssh_keys.id': 'SshKeyId',
-  'webhooks.types': 'EventType[]',
   'user_notices.facts': 'Record<string, unknown>',
+  'webhooks.types': 'EventType[]',
 };
 
 /** The types of ids by their prefix; SSH keys share that of API keys. */

@@ -6,7 +6,7 @@ import { recordNotice } from '../operators/operator-notices.js';
 import type { ProviderRow } from '../rows/tables.js';
 
 /** Why an upstream's offers are not for sale for a while. */
-type OutReason = NonNullable<ProviderRow['out_reason']>;
+export type OutReason = NonNullable<ProviderRow['out_reason']>;
 
 /**
  * The upstreams whose offers can be rented, as an array of their codes. An upstream is live when its last sync is no

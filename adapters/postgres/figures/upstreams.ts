@@ -1,15 +1,9 @@
 import type { FigureGroup, Sample } from '../../metrics/figures.js';
 import type { Transaction } from '../database.js';
 import { runwaySeconds } from '../../../domain/metering/runway.js';
-import type { ProviderRow } from '../rows/tables.js';
+import type { OutReason } from '../catalog/provider-health.js';
 
-const reasons: readonly NonNullable<ProviderRow['out_reason']>[] = [
-  'failing',
-  'failing_creates',
-  'refused',
-  'rate_limited',
-  'no_funds',
-];
+const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited', 'no_funds'];
 
 /**
  * The health of the upstreams, and the cost of machines that nobody pays for (decision 55, "Machines nobody pays for").
@@ -73,7 +67,7 @@ export function upstreamFigures(configured: readonly string[]): FigureGroup {
 
 interface Health {
   provider: string;
-  reason: ProviderRow['out_reason'];
+  reason: OutReason | null;
   catalogS: number | null;
   podsS: number | null;
   held: number;

@@ -2,6 +2,9 @@ import type { ListingId, RentalId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { AllocationAttemptRow } from '../rows/tables.js';
 
+/** Who is to blame for an attempt that was given up: the upstream did not deliver, or we gave it up. */
+export type FailedBy = NonNullable<AllocationAttemptRow['failed_by']>;
+
 export interface NewAttempt {
   readonly rentalId: RentalId;
   readonly deployment: string;
@@ -46,7 +49,7 @@ export async function moveAttempt(
   id: number,
   from: AllocationAttemptRow['state'],
   to: AllocationAttemptRow['state'],
-  facts: { podId?: string; error?: string; failedBy?: AllocationAttemptRow['failed_by'] } = {},
+  facts: { podId?: string; error?: string; failedBy?: FailedBy } = {},
 ): Promise<boolean> {
   const moved = await db('allocation_attempts')
     .where({ id, state: from })
