@@ -125,6 +125,22 @@ describe('the frame of the dashboard', function () {
     });
     assert.equal(status, 401);
   });
+
+  it('keeps nothing of who signed out, in any tab, where a refusal is faster than the answer', async () => {
+    await visitor.signIn();
+    const other = await visitor.context.newPage();
+    await other.goto('/app/rentals');
+    await other.getByRole('heading', { level: 1, name: 'Rentals' }).waitFor();
+    const page = await visitor.open('/app');
+    await page.route('**/v1/auth/logout', async (route) => {
+      await route.fetch();
+    });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    for (const tab of [page, other]) {
+      await tab.waitForURL('**/login*');
+      assert.equal(new URL(tab.url()).search, '');
+    }
+  });
 });
 
 /** Fills the wallet by the mock's payment page. */

@@ -11,10 +11,15 @@ export function useSignOut(): { readonly signOut: () => void; readonly isBusy: b
   const { data } = useSuspenseQuery(meQuery);
   const toasts = useToasts();
   const { mutate, isPending } = useMutation({
-    mutationFn: () => api.auth.logout(),
+    mutationFn: () => {
+      tellTabs(data.user.id, 'signing-out');
+      return api.auth.logout();
+    },
     onSuccess: () => tellTabs(data.user.id, 'signed-out'),
-    onError: (error) =>
-      toasts.show({ tone: 'bad', title: shellTexts.signOutFailed, text: readableError(error).message }),
+    onError: (error) => {
+      tellTabs(data.user.id, 'signed-in');
+      toasts.show({ tone: 'bad', title: shellTexts.signOutFailed, text: readableError(error).message });
+    },
   });
   return { signOut: () => mutate(), isBusy: isPending };
 }

@@ -11,8 +11,10 @@ export type TabNews =
   /** The stream said this. */
   | { readonly kind: 'item'; readonly item: StreamItem; readonly receivedAtMs: number }
   | { readonly kind: 'connection'; readonly isLive: boolean }
-  | { readonly kind: 'signed-in' }
-  | { readonly kind: 'signed-out' };
+  | { readonly kind: SessionNews };
+
+/** `signing-out` comes before the service hears of it: a refusal that is faster than its answer is no session's end. */
+export type SessionNews = 'signed-in' | 'signing-out' | 'signed-out';
 
 /** What a tab needs to know to go on from where another one is. */
 export type SharedState = Pick<LiveState, 'lastSeq' | 'balance' | 'meters'> & { readonly isLive: boolean };
@@ -36,8 +38,8 @@ export class TabChannel {
   }
 }
 
-/** Tells the other tabs that somebody signed in or out. */
-export function tellTabs(userId: string, kind: 'signed-in' | 'signed-out'): void {
+/** Tells the other tabs, and this one, that somebody signs in or out. */
+export function tellTabs(userId: string, kind: SessionNews): void {
   const channel = new TabChannel();
   channel.tell(userId, { kind });
   channel.close();

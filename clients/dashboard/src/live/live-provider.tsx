@@ -18,22 +18,30 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
       stop();
       location.replace(address);
     };
-    const comeBack = (): void => goTo(signInThenBackTo(router.state.location.href));
+    let isSigningOut = false;
+    // Nobody is led to what the one before looked at.
+    const leave = (): void => {
+      wishes.clear();
+      goTo('/login');
+    };
+    const sessionEnded = (): void => {
+      if (isSigningOut) leave();
+      else goTo(signInThenBackTo(router.state.location.href));
+    };
     const live = new Live({
       userId,
       queryClient,
-      // Nobody is led to what the one before looked at.
-      onSignedOut: () => {
-        wishes.clear();
-        goTo('/login');
+      onSigningOut: (isAsked) => {
+        isSigningOut = isAsked;
       },
-      onSessionEnded: comeBack,
+      onSignedOut: leave,
+      onSessionEnded: sessionEnded,
       onOtherUser: () => {
         wishes.clear();
         goTo('/app');
       },
     });
-    const stopListening = onSignedOut(comeBack);
+    const stopListening = onSignedOut(sessionEnded);
     const stop = (): void => {
       stopListening();
       live.stop();

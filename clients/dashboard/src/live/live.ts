@@ -11,7 +11,8 @@ import { liveStore } from './store.js';
 interface LiveOptions {
   readonly userId: string;
   readonly queryClient: QueryClient;
-  /** Somebody signed out, in this tab or another one. */
+  /** Somebody asks to sign out, in this tab or another one, or could not. */
+  readonly onSigningOut: (isSigningOut: boolean) => void;
   readonly onSignedOut: () => void;
   /** The service knows the session no more. */
   readonly onSessionEnded: () => void;
@@ -57,7 +58,9 @@ export class Live {
       if (message.kind === 'signed-in') this.#options.onOtherUser();
       return;
     }
-    if (message.kind === 'signed-out') this.#options.onSignedOut();
+    if (message.kind === 'signing-out') this.#options.onSigningOut(true);
+    else if (message.kind === 'signed-in') this.#options.onSigningOut(false);
+    else if (message.kind === 'signed-out') this.#options.onSignedOut();
     else if (message.kind === 'hello') this.#answer();
     else this.#follow(message);
   }
