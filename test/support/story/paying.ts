@@ -155,8 +155,12 @@ export class Paying {
       .update({ lifted_at: this.service.db.raw('clock_ms()') });
   }
 
-  /** Waits until every stored event is handled. */
+  /** Waits until every event that the processor has begun to send has come, and is handled. */
   async awaitHandled(): Promise<void> {
+    await until('every event has come', async () => {
+      const { deliveries } = await this.state();
+      return deliveries.every(({ state }) => state !== 'pending');
+    });
     await until('every event is handled', async () => {
       const waiting = await this.service.db('processor_events').whereNull('handled_at').first('id');
       return waiting === undefined;
@@ -187,5 +191,6 @@ export interface ProcessorState {
   readonly refunds: Stripe.Refund[];
   readonly disputes: Stripe.Dispute[];
   readonly customers: Stripe.Customer[];
+  readonly deliveries: { state: 'pending' | 'delivered' | 'failed' }[];
   readonly requests: { method: string; path: string; idempotencyKey: string | null; status: number }[];
 }
