@@ -84,7 +84,6 @@ describe('two users of the dashboard', function () {
     await annes.signIn(ann.email);
     await bobs.signIn(bob.email);
     await annes.open(`/app/rentals/${ann.rentalId}`);
-    await walk(bobs, bob, ann);
     await bobs.page.goto(`/app/rentals/${ann.rentalId}`);
     await bobs.settle();
     const traces = await tracesOf(ann, bobs.page);
@@ -92,7 +91,6 @@ describe('two users of the dashboard', function () {
       traces.filter((trace) => trace !== ann.rentalId),
       [],
     );
-    await walk(annes, ann, bob);
   });
 
   it('see nothing of each other, one after the other in one browser', async () => {

@@ -17,4 +17,14 @@ describe('the simulated service', function () {
       assert.deepEqual(violations, [], repeatBy(wanted));
     });
   }
+
+  // The campaign runs one seed in ten twice.
+  it('does the same, byte for byte, when a seed is repeated', async () => {
+    const wanted = { ...shortRun, days: shortRun.days / 3, acts: 3, seed: 7 };
+    const first = await runApart(wanted, LIMIT_MS);
+    const second = await runApart(wanted, LIMIT_MS);
+    assert.deepEqual(first.violations, [], repeatBy(wanted));
+    assert.equal(second.hash, first.hash);
+    assert.equal(second.lines, first.lines);
+  });
 });

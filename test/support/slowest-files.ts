@@ -43,13 +43,12 @@ export function fileEnded(path: string | undefined): void {
  */
 export async function tellTimes(stopServers: () => Promise<void>): Promise<string> {
   const times = process.env[variable];
-  const earlier = childrenSeconds();
   await stopServers();
   if (times === undefined) return '';
   const files = readTimes(times);
   rmSync(join(times, '..'), { recursive: true, force: true });
-  const serversSeconds = childrenSeconds() - earlier;
-  const all = files.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0);
+  const total = ownSeconds() + childrenSeconds();
+  const beside = total - files.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0);
   const lines = files
     .toSorted((a, b) => b.processorSeconds - a.processorSeconds)
     .slice(0, SHOWN)
@@ -57,11 +56,10 @@ export async function tellTimes(stopServers: () => Promise<void>): Promise<strin
       (took) =>
         `  ${took.processorSeconds.toFixed(1).padStart(6)}  ${took.seconds.toFixed(1).padStart(6)}  ${took.file}`,
     );
-  const total = all + ownSeconds() + serversSeconds;
   return [
     'The files that took longest (processor seconds, seconds):',
     ...lines,
-    `Processor time: ${Math.round(total)} s, ${Math.round(serversSeconds)} s of it the servers.\n`,
+    `Processor time: ${Math.round(total)} s, ${Math.round(beside)} s of it the servers that the files share, and mocha.\n`,
   ].join('\n');
 }
 

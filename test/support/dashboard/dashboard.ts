@@ -1,6 +1,7 @@
-import type { BrowserContextOptions } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 import { startMock, type MockOptions, type MockServer } from '../../../lab/mock/server.js';
 import { buildDashboard } from './built.js';
+import { LeftPages } from './left-pages.js';
 import { openBrowser } from './open-browsers.js';
 import { Visitor } from './visitor.js';
 
@@ -10,9 +11,11 @@ export { Visitor } from './visitor.js';
 export class DashboardLab {
   readonly mock: MockServer;
   readonly #visitors: Visitor[] = [];
+  readonly #leftPages: LeftPages;
 
   private constructor(mock: MockServer) {
     this.mock = mock;
+    this.#leftPages = new LeftPages(mock.url);
   }
 
   static async start(options: Partial<MockOptions> = {}): Promise<DashboardLab> {
@@ -20,21 +23,36 @@ export class DashboardLab {
     return new DashboardLab(await startMock({ port: 0, ...options, dashboardFolder }));
   }
 
-  /** A browser of somebody: its cookies are its own. */
-  async visit(options: BrowserContextOptions = {}): Promise<Visitor> {
-    const visitor = await visit(this.mock.url, options);
+  /** A browser of somebody: its cookies are its own. Without options it may be one that another visitor left. */
+  async visit(options?: BrowserContextOptions): Promise<Visitor> {
+    const visitor = options ? await visit(this.mock.url, options) : await this.#visitAgain();
     this.#visitors.push(visitor);
     return visitor;
   }
 
+  async #visitAgain(): Promise<Visitor> {
+    const left = this.#leftPages.take();
+    const leave = (visitor: Visitor): Promise<void> => this.#leftPages.leave(visitor);
+    if (left) return new Visitor(left.context, left.page, leave);
+    const context = await newContext(this.mock.url);
+    const page = await context.newPage();
+    this.#leftPages.watch({ context, page });
+    return new Visitor(context, page, leave);
+  }
+
   async stop(): Promise<void> {
-    await Promise.all(this.#visitors.map((visitor) => visitor.close()));
+    await Promise.all(this.#visitors.map(({ context }) => context.close()));
     await this.mock.stop();
   }
 }
 
 /** Lets somebody visit the dashboard at an origin, with cookies of their own. */
 export async function visit(origin: string, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await newContext(origin, options);
+  return new Visitor(context, await context.newPage());
+}
+
+async function newContext(origin: string, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const browser = await openBrowser();
   const context = await browser.newContext({
     baseURL: origin,
@@ -50,5 +68,5 @@ export async function visit(origin: string, options: BrowserContextOptions = {})
   });
   // Only a failing test waits this long.
   context.setDefaultTimeout(30_000);
-  return new Visitor(context, await context.newPage());
+  return context;
 }

@@ -8,10 +8,14 @@ export class Visitor {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly #watch: Watch;
+  readonly #leave: (visitor: Visitor) => Promise<void>;
+  #isGone = false;
 
-  constructor(context: BrowserContext, page: Page) {
+  /** @param leave what becomes of the browser once its visitor has left; it is closed unless told */
+  constructor(context: BrowserContext, page: Page, leave = ({ context: left }: Visitor) => left.close()) {
     this.context = context;
     this.page = page;
+    this.#leave = leave;
     this.#watch = new Watch(page);
     pageOpened(this);
   }
@@ -82,7 +86,9 @@ export class Visitor {
   }
 
   async close(): Promise<void> {
+    if (this.#isGone) return;
+    this.#isGone = true;
     pageClosed(this);
-    await this.context.close();
+    await this.#leave(this);
   }
 }
