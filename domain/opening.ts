@@ -1,21 +1,18 @@
 import type { ApiKeyId, SshKeyId, UserId } from './ids.js';
-import type { Labels } from './rentals/labels.js';
+import type { RentalWords } from './rentals/words.js';
 
-/** A user's request to rent; the API validates it. */
-export interface RentalRequest {
+/** A user's request to rent; the API validates it. Words that were not sent are absent. */
+export interface RentalRequest extends Partial<RentalWords> {
   readonly userId: UserId;
   readonly familyId: string;
   readonly gpuCount: number;
   readonly templateId: string;
   /** ISO country code, or us, eu, apac; null for anywhere. */
   readonly region: string | null;
-  readonly name: string | null;
   readonly sshKeyIds: readonly SshKeyId[];
   readonly autoStopAfterMs: number | null;
   readonly maxSpendCents: number | null;
   readonly maxPricePerHourCents: number | null;
-  /** Absent in a request of release 0.1, and where none were sent. */
-  readonly labels?: Labels;
   /** Public keys of this rental alone, beside those that are stored. Absent where none were sent. */
   readonly sshPublicKeys?: readonly string[];
   /** The API key that asks; absent for a session (decision 108, "API keys"). */

@@ -3,6 +3,7 @@ import { isRegion } from '../../domain/catalog/regions.js';
 import type { IdPrefix } from '../../domain/ids.js';
 import { instantPattern, readInstant } from '../../domain/instants.js';
 import { requestLimits } from '../../domain/requests/limits.js';
+import { textKinds, type TextKind } from './texts.js';
 
 interface TextSchema extends Joi.StringSchema {
   /** At most this many characters, counted as people and Postgres count them: by code point. */
@@ -12,29 +13,37 @@ interface TextSchema extends Joi.StringSchema {
 interface ExtendedJoi extends Joi.Root {
   /** A string that Postgres can hold and a terminal can show: no control characters, no halves of characters. */
   text(): TextSchema;
+  /** The same, of several lines. */
+  lines(): TextSchema;
 }
 
 // Joi's own typing of extend() is `any`; what it adds is exactly the interface above.
-export const joi = Joi.extend((base: Joi.Root) => ({
-  type: 'text',
-  base: base.string().pattern(/^[^\p{Cc}\p{Cs}]*$/u, { name: 'text without control characters' }),
-  messages: { 'text.maxChars': '{{#label}} must have at most {{#limit}} characters' },
-  rules: {
-    maxChars: {
-      method(this: { $_addRule(rule: object): unknown }, limit: number) {
-        return this.$_addRule({ name: 'maxChars', args: { limit } });
+export const joi = Joi.extend(textType('text'), textType('lines')) as ExtendedJoi;
+
+function textType(type: TextKind) {
+  const { name, refused } = textKinds[type];
+  const pattern = new RegExp(String.raw`^[^${refused}\p{Cs}]*$`, 'u');
+  return (base: Joi.Root) => ({
+    type,
+    base: base.string().pattern(pattern, { name }),
+    messages: { 'text.maxChars': '{{#label}} must have at most {{#limit}} characters' },
+    rules: {
+      maxChars: {
+        method(this: { $_addRule(rule: object): unknown }, limit: number) {
+          return this.$_addRule({ name: 'maxChars', args: { limit } });
+        },
+        args: [{ name: 'limit', assert: Number.isSafeInteger, message: 'must be a whole number' }],
+        validate(value: string, helpers: Joi.CustomHelpers, args: { limit: number }) {
+          return Array.from(value).length <= args.limit ? value : helpers.error('text.maxChars', args);
+        },
+        jsonSchema: (rule: { args: { limit: number } }, schema: object) => ({
+          ...schema,
+          maxLength: rule.args.limit,
+        }),
       },
-      args: [{ name: 'limit', assert: Number.isSafeInteger, message: 'must be a whole number' }],
-      validate(value: string, helpers: Joi.CustomHelpers, args: { limit: number }) {
-        return Array.from(value).length <= args.limit ? value : helpers.error('text.maxChars', args);
-      },
-      jsonSchema: (rule: { args: { limit: number } }, schema: object) => ({
-        ...schema,
-        maxLength: rule.args.limit,
-      }),
     },
-  },
-})) as ExtendedJoi;
+  });
+}
 
 declare const always: unique symbol;
 

@@ -3,31 +3,25 @@ import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { ApiContext } from '../context.js';
 import { instantField, joi, fields, nullable, wholeFrom, type Read } from '../http/fields.js';
 import { fieldRefusal, readBody } from '../http/validation.js';
-import { labelsField } from './label-fields.js';
-import { autoStopMs, textOrNull } from './request.js';
+import { namesIn, noWords } from '../../domain/rentals/words.js';
+import { changedWords, readWords } from './word-fields.js';
+import { autoStopMs } from './request.js';
 
-const { nameMaxChars, autoStopMaxHours, maxLimitCents } = rentalLimits;
+const { autoStopMaxHours, maxLimitCents } = rentalLimits;
 
 /**
- * What PATCH /v1/rentals/:id may ask for (decision 105, "Changed rentals"). What is sent is changed, to just that; null takes a name or a limit
+ * What PATCH /v1/rentals/:id may ask for (decision 105, "Changed rentals"). What is sent is changed, to just that; null takes a text or a limit
  * away.
  */
 export const changeSchema = fields({
-  name: nullable(
-    joi
-      .text()
-      .allow('')
-      .maxChars(nameMaxChars)
-      .meta({ jsonSchema: { type: ['string', 'null'], maxLength: nameMaxChars } }),
-  ),
-  labels: labelsField,
+  ...changedWords,
   maxSpendCents: nullable(wholeFrom(1, maxLimitCents)),
   autoStopAt: nullable(instantField),
   autoStopAfterHours: nullable(joi.number().greater(0).max(autoStopMaxHours)),
 })
   .min(1)
   .messages({
-    'object.min': 'send at least one of name, labels, maxSpendCents, autoStopAt and autoStopAfterHours',
+    'object.min': `send at least one of ${namesIn(noWords).join(', ')}, maxSpendCents, autoStopAt and autoStopAfterHours`,
   })
   .meta({ jsonSchema: { minProperties: 1, not: { required: ['autoStopAt', 'autoStopAfterHours'] } } });
 
@@ -39,13 +33,12 @@ type ChangeBody = Read<typeof changeSchema>;
  */
 export function readChange(ctx: ApiContext): { body: ChangeBody; asked: AskedChange } {
   const body = readBody(ctx, changeSchema);
-  const { name, labels, maxSpendCents, autoStopAt, autoStopAfterHours: hours } = body;
+  const { maxSpendCents, autoStopAt, autoStopAfterHours: hours } = body;
   if (autoStopAt !== undefined && hours !== undefined) {
     throw fieldRefusal('autoStopAt', 'autoStopAt can’t be combined with autoStopAfterHours');
   }
   const asked: AskedChange = {
-    ...(name !== undefined && { name: textOrNull(name) }),
-    ...(labels !== undefined && { labels }),
+    ...readWords(body),
     ...(maxSpendCents !== undefined && { maxSpendCents }),
     ...autoStopOf(body),
   };

@@ -41,7 +41,7 @@ interface Changing {
 
 /**
  * Changes a rental. New limits are set by its workflow, whose activity is activities/rentals/change-rental.ts: it meters
- * first, under the wallet's lock. A name and labels alone are one transaction here.
+ * first, under the wallet's lock. Words alone are one transaction here.
  */
 function changeRental(deps: ApiDeps): Handler<typeof declared.changeRental> {
   return async (ctx) => {

@@ -1,5 +1,6 @@
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { requestLimits } from '../../domain/requests/limits.js';
+import { lastingWords, namesIn, noWords } from '../../domain/rentals/words.js';
 import { rentalPhases } from '../../domain/rentals/progress.js';
 import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import { changeSchema } from './change-request.js';
@@ -24,7 +25,7 @@ import {
 } from '../http/openapi/json-schema.js';
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 
-import { labelsShown } from './label-fields.js';
+import { exampleWords, wordsShown } from './word-fields.js';
 import {
   idParameter,
   leadsTo,
@@ -70,8 +71,7 @@ const rental = named(
   'Rental',
   object({
     id: idOf('rent'),
-    name: orNull(text),
-    labels: labelsShown,
+    ...wordsShown,
     status: rentalStatus,
     phase: orNull(
       named('RentalPhase', oneOf(rentalPhases)),
@@ -129,8 +129,7 @@ export type Rental = ValueOf<typeof rental>;
 
 const exampleRental: ValueOf<typeof rental> = {
   id,
-  name: 'first',
-  labels: { team: 'research' },
+  ...exampleWords,
   status: 'running',
   phase: 'ready',
   phaseSince: '2026-11-01T09:30:41.250Z',
@@ -274,9 +273,10 @@ export const changeRental = operation({
   scope: 'rentals',
   name: 'changeRental',
   tag,
-  summary: 'Changes a rental’s name, labels and limits',
+  summary: `Changes a rental’s ${namesIn(noWords).join(', ')} and limits`,
   description:
-    'Changes only what you send; null removes a limit. Times count from `runningAt`. A limit below what was already used stops the rental now, and you pay for what was used. Under the cap of its API key or a hard budget, a rental always has a limit, and raising it reserves the difference. You can change labels until the final bill, and the name at any time.',
+    'Changes only what you send; null removes a limit. Times count from `runningAt`. A limit below what was already used stops the rental now, and you pay for what was used. Under the cap of its API key or a hard budget, a rental always has a limit, and raising it reserves the difference.' +
+    ` You can change labels until the final bill, and the ${lastingWords.join(' and ')} at any time.`,
   parameters: [rentalId, idempotencyKey],
   body: {
     schema: changeSchema,

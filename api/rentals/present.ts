@@ -4,14 +4,14 @@ import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { OpenedRental, Rental } from './describe.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { pendingMillicents } from '../../domain/metering/metering.js';
+import { presentWords } from './word-fields.js';
 
 /** A rental on read (decision 16, "A rental on read"). */
 export function presentRental(row: RentalWithHealth): Rental {
   const { phase, phaseSince, attempt, expectedReadyAt } = progressIn(row);
   return {
     id: row.id,
-    name: row.name,
-    labels: row.labels ?? {},
+    ...presentWords(row),
     status: row.status,
     phase,
     phaseSince: timeOf(phaseSince),

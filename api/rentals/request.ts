@@ -9,7 +9,7 @@ import { defaultTemplateId, templates } from '../../domain/catalog/templates.js'
 import { parsePublicKey } from '../accounts/public-keys.js';
 import { keyIdOf, type ApiContext } from '../context.js';
 import { keyFilter } from '../http/idempotency.js';
-import { labelFilter, labelsField } from './label-fields.js';
+import { givenWords, labelFilter, readWords } from './word-fields.js';
 import {
   joi,
   pageFields,
@@ -39,12 +39,11 @@ export const rentalSchema = fields({
   gpuCount: needed(joi.number().valid(...catalogLimits.gpuCounts)),
   templateId: orElse(joi.string().valid(...templates.map((template) => template.id)), defaultTemplateId),
   region: regionField,
-  name: joi.text().allow('').maxChars(rentalLimits.nameMaxChars),
+  ...givenWords,
   autoStopAfterHours: joi.number().greater(0).max(rentalLimits.autoStopMaxHours),
   sshKeyIds: manyOf(idField('key')).unique().max(100),
   maxSpendCents: wholeFrom(1, MAX_CENTS),
   maxPricePerHourCents: wholeFrom(1, MAX_CENTS),
-  labels: labelsField,
   sshPublicKeys: ownKeysField,
 });
 
@@ -84,12 +83,11 @@ export async function readRentalRequest(
     gpuCount: body.gpuCount,
     templateId: body.templateId,
     region: body.region ?? null,
-    name: textOrNull(body.name),
+    ...readWords(body),
     sshKeyIds: keysOf(await listOwnKeys(), body.sshKeyIds),
     autoStopAfterMs: body.autoStopAfterHours === undefined ? null : autoStopMs(body.autoStopAfterHours),
     maxSpendCents: body.maxSpendCents ?? null,
     maxPricePerHourCents: body.maxPricePerHourCents ?? null,
-    ...(body.labels !== undefined && { labels: body.labels }),
     ...(body.sshPublicKeys !== undefined && { sshPublicKeys: ownKeysOf(body.sshPublicKeys) }),
     ...(apiKeyId !== undefined && { apiKeyId }),
   };
@@ -115,8 +113,4 @@ function ownKeysOf(given: readonly string[]): string[] {
 /** Fractions of an hour are allowed (decision 18, "Start of billing"); the shortest stop is one millisecond. */
 export function autoStopMs(hours: number): number {
   return Math.max(1, Math.round(hours * HOUR_MS));
-}
-
-export function textOrNull(text: string | null | undefined): string | null {
-  return text === undefined || text === '' ? null : text;
 }

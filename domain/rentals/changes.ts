@@ -1,8 +1,8 @@
 import { accruedCents, elapsedMsAtCents } from '../metering/metering.js';
 import { Refusal } from '../refusal.js';
-import type { Labels } from './labels.js';
 import { rentalLimits } from './limits.js';
 import { isFinal, type RentalStatus, type StopReason } from './rental.js';
+import { lastingWords, namesIn, saysBilledWords, type RentalWords } from './words.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -10,9 +10,7 @@ const HOUR_MS = 3_600_000;
  * What a user asks to change of a rental (decision 105, "Changed rentals"), as `rental_changes` keeps it: only what was
  * sent. Values are absolute, and null takes a limit away. Amounts in cents.
  */
-export interface AskedChange {
-  readonly name?: string | null;
-  readonly labels?: Labels;
+export interface AskedChange extends Partial<RentalWords> {
   readonly maxSpendCents?: number | null;
   /** ISO instant. */
   readonly autoStopAt?: string | null;
@@ -28,8 +26,7 @@ export function asksForLimits({ maxSpendCents, autoStopAt, autoStopAfterMs }: As
 /** The fields of a rental that a change asks for, by their names in the API. */
 export function fieldsOf(asked: AskedChange): string[] {
   return [
-    ...(asked.name === undefined ? [] : ['name']),
-    ...(asked.labels === undefined ? [] : ['labels']),
+    ...namesIn(asked),
     ...(asked.maxSpendCents === undefined ? [] : ['maxSpendCents']),
     ...(asked.autoStopAt === undefined && asked.autoStopAfterMs === undefined ? [] : ['autoStopAt']),
   ];
@@ -138,10 +135,15 @@ export function refusalOfEnding(rental: EndingRental, isStopAsked: boolean, now:
   });
 }
 
-/** The refusal of a change of what is fixed at settlement. */
-export function refusalOfSettled(rental: EndingRental): Refusal {
+/** The refusal of words that a final bill has fixed; undefined where all of them may change. */
+export function refusalOfWords(rental: EndingRental, asked: AskedChange): Refusal | undefined {
+  return rental.settledAt !== null && saysBilledWords(asked) ? refusalOfSettled(rental) : undefined;
+}
+
+function refusalOfSettled(rental: EndingRental): Refusal {
   const isSettled = rental.settledAt !== null;
-  return new Refusal('already_stopped', 'This rental has already ended, so you can change only its name.', {
+  const message = `This rental has already ended, so you can change only its ${lastingWords.join(' and ')}.`;
+  return new Refusal('already_stopped', message, {
     status: rental.status,
     finalChargedCents: isSettled ? rental.chargedCents - rental.refundedCents : null,
     refundedCents: isSettled ? rental.releasedCents : null,

@@ -4,9 +4,10 @@ import {
   fieldsOf,
   limitsAfter,
   refusalOfEnding,
-  refusalOfSettled,
+  refusalOfWords,
   type AskedChange,
 } from '../../domain/rentals/changes.js';
+import { wordsOf } from '../../domain/rentals/words.js';
 import { refuseRaise, refuseUnreservedTime } from '../../domain/spending/pots.js';
 import type { Account, MockRental } from './account.js';
 import { meter } from './meter.js';
@@ -31,9 +32,9 @@ export function changeRental(
 ): void {
   const { row } = rental;
   if (asksForLimits(asked)) changeLimits(world, account, rental, asked);
-  else if (asked.labels !== undefined && row.settled_at !== null) throw refusalOfSettled(endingOf(row));
-  if (asked.name !== undefined) row.name = asked.name;
-  if (asked.labels !== undefined) row.labels = asked.labels;
+  const refusal = refusalOfWords(endingOf(row), asked);
+  if (refusal) throw refusal;
+  Object.assign(row, wordsOf(asked));
   tellChange(world, account, rental, { id, asked });
   // A limit that is reached by now ends it now.
   if (row.status === 'running') meter(world, account, rental);

@@ -5,6 +5,7 @@ import { newId } from '../../adapters/ids.js';
 import { HOUR } from '../../domain/durations.js';
 import { refuseWhenTooManyFree } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { noWords, wordsOf } from '../../domain/rentals/words.js';
 import { limitOfOpening } from '../../domain/spending/pots.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalRequest } from '../../domain/opening.js';
@@ -158,8 +159,8 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     wallet_id: account.wallet.id,
     user_id: account.user.id,
     status: 'provisioning',
-    name: request.name,
-    labels: request.labels ?? null,
+    ...noWords,
+    ...wordsOf(request),
     template_id: request.templateId,
     family: listing.family,
     model: listing.model,

@@ -29,7 +29,7 @@ export interface ToldChange {
 }
 
 /**
- * Sets a rental's limits, with its name and labels where the change asks for them (decision 105, "Changed rentals"). It
+ * Sets a rental's limits, with the words where the change asks for some (decision 105, "Changed rentals"). It
  * meters first, so what counts for the time that has passed are the limits that were in force. Answers again what it
  * answered before.
  * @returns the refusal, which changed nothing but what was metered; undefined when it is done

@@ -5,7 +5,6 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { refuseWhenTooManyAreFree } from '../../adapters/postgres/rentals/free-machines.js';
 import { refuseWhenLate, refuseWhenNotAllowed } from '../../adapters/postgres/rentals/open-guards.js';
-import { replaceLabels } from '../../adapters/postgres/rentals/labels.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { isWalletBusy, UserBusy } from '../../adapters/postgres/requests/user-turns.js';
 import { takeQuote } from '../../adapters/postgres/rentals/quotes.js';
@@ -15,6 +14,7 @@ import type { RentalRequest } from '../../domain/opening.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { FreeMachineLimits } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { wordsOf } from '../../domain/rentals/words.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../ledger/wallets.js';
 import { meterWallets } from '../metering/meter.js';
@@ -122,9 +122,8 @@ async function openUnderLock(
   }
   // Nothing refuses from here on: a refusal commits, and must not leave a hold without a rental.
   await moveHold(trx, wallet, bargain.listing.price_per_hour_cents);
-  const rental = await insertRental(trx, rentalOf(opening, wallet, bargain, limit));
+  await insertRental(trx, rentalOf(opening, wallet, bargain, limit));
   await reserve(trx, request.apiKeyId, limit);
-  if (request.labels) await replaceLabels(trx, rental, request.labels);
   if (quote) await takeQuote(trx, quote.id, rentalId);
   const { userId, apiKeyId } = request;
   await insertAuditEvent(trx, { userId, apiKeyId, kind: 'rental_created', entityId: rentalId });
@@ -255,7 +254,7 @@ function rentalOf(
     id: rentalId,
     wallet_id: wallet.id,
     user_id: request.userId,
-    name: request.name,
+    ...wordsOf(request),
     family: listing.family,
     model: listing.model,
     gpu_count: listing.gpu_count,

@@ -1,8 +1,10 @@
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
+import type { RentalWords } from '../../domain/rentals/words.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
+import { replaceLabels } from '../../adapters/postgres/rentals/words.js';
 import { recordTopupIntent } from '../../adapters/postgres/payments/topup-level.js';
 
 /** A rental as money sees it, with the request for its end. */
@@ -16,7 +18,6 @@ export type NewRental = Pick<
   | 'id'
   | 'wallet_id'
   | 'user_id'
-  | 'name'
   | 'family'
   | 'model'
   | 'gpu_count'
@@ -34,17 +35,13 @@ export type NewRental = Pick<
   | 'auto_stop_after_ms'
   | 'opened_seq'
 > &
-  Partial<Pick<RentalRow, 'api_key_id' | 'own_ssh_keys'>>;
+  Partial<Pick<RentalRow, 'api_key_id' | 'own_ssh_keys'> & RentalWords>;
 
 /**
- * Writes the rental row in status provisioning, holding its first hour, and tells it. The hold was moved out of
+ * Writes the rental row in status provisioning with its labels, holding its first hour, and tells it. The hold was moved out of
  * available before, because auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
- * @returns its number and its user
  */
-export async function insertRental(
-  trx: Transaction,
-  rental: NewRental,
-): Promise<Pick<RentalRow, 'no' | 'user_id'>> {
+export async function insertRental(trx: Transaction, { labels, ...rental }: NewRental): Promise<void> {
   const [inserted] = await trx('rentals')
     .insert({
       ...rental,
@@ -54,6 +51,7 @@ export async function insertRental(
     })
     .returning(['no', 'user_id']);
   if (!inserted) throw new Error('an insert of a rental answered no row');
+  if (labels) await replaceLabels(trx, inserted, labels);
   await recordTopupIntent(trx, rental.wallet_id);
   await recordEvent(trx, {
     type: 'rental.created',
@@ -68,7 +66,6 @@ export async function insertRental(
     },
   });
   if (rental.pod_id !== null) await tellMachineFound(trx, rental, rental.provider_code);
-  return inserted;
 }
 
 /** Tells that a rental has a machine, in the transaction that gives it to the rental. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { noWords } from '../../domain/rentals/words.js';
 import type { Knex } from 'knex';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { databaseRoles, type DatabaseRole } from '../../migrations/roles.js';
@@ -89,7 +90,9 @@ describe('the roles of the database', () => {
       'rental_changes (id, rental_no, user_id, asked, answer_before, answered_at, api_key_id)',
       'rental_labels',
       'rental_requests',
-      'rentals (name)',
+      `rentals (${Object.keys(noWords)
+        .filter((name) => name !== 'labels')
+        .join(', ')})`,
       'saved_cards (removed_at, removed_why)',
       'sessions',
       'ssh_keys',

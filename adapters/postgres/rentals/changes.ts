@@ -2,7 +2,7 @@ import type { ApiKeyId, ChangeId, RentalId, UserId } from '../../../domain/ids.j
 import { Refusal } from '../../../domain/refusal.js';
 import {
   fieldsOf,
-  refusalOfSettled,
+  refusalOfWords,
   type AskedChange,
   type EndingRental,
   type RentalLimits,
@@ -11,7 +11,7 @@ import { insertAuditEvent } from '../accounts/audit-events.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
 import type { RentalChangeRow, RentalRow } from '../rows/tables.js';
-import { replaceLabels } from './labels.js';
+import { writeWords } from './words.js';
 
 /** A change as its request asks for it. */
 export interface NewChange {
@@ -59,9 +59,8 @@ export async function changeWords(
     if (!rental) throw new Error(`no rental ${change.rental.id}`);
     const known = await trx('rental_changes').where({ id: change.id }).first('id');
     if (known) return undefined;
-    if (change.asked.labels !== undefined && rental.settled_at !== null) {
-      return refusalOfSettled(endingOf(rental));
-    }
+    const refusal = refusalOfWords(endingOf(rental), change.asked);
+    if (refusal) return refusal;
     const [made] = await trx('rental_changes')
       .insert({ ...rowOf(change), answered_at: trx.raw('clock_ms()') })
       .onConflict('id')
@@ -82,15 +81,14 @@ export async function giveUpChange(db: Database, change: NewChange): Promise<boo
   return row !== undefined && row.answered_at !== null;
 }
 
-/** Writes a change's name and labels, and tells of the change. The rental must be locked by this transaction. */
+/** Writes a change's words, and tells of the change. The rental must be locked by this transaction. */
 export async function applyWords(
   trx: Transaction,
   { id, rental, asked, apiKeyId }: Pick<NewChange, 'id' | 'rental' | 'asked' | 'apiKeyId'>,
   limits: RentalLimits,
   clientAddress?: string,
 ): Promise<void> {
-  if (asked.name !== undefined) await trx('rentals').where({ no: rental.no }).update({ name: asked.name });
-  if (asked.labels !== undefined) await replaceLabels(trx, rental, asked.labels);
+  await writeWords(trx, rental, asked);
   const changed = fieldsOf(asked);
   const now = {
     maxSpendCents: limits.maxSpendCents,

@@ -1,23 +1,23 @@
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
-import type { Label, Labels } from '../../../domain/rentals/labels.js';
+import type { Label } from '../../../domain/rentals/labels.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
+import type { RentalWords } from '../../../domain/rentals/words.js';
 import type { Database, Transaction } from '../database.js';
 import { runPrepared, ReadAhead, type Prepared } from '../prepared.js';
 import type { RentalRow } from '../rows/tables.js';
 import { withWaiting, type WaitingFacts } from './progress-reads.js';
 
 /**
- * A rental with its labels, the facts of its wait for a machine (null when it does not wait), and its machine's last
+ * A rental with its words, the facts of its wait for a machine (null when it does not wait), and its machine's last
  * answer to a probe; null before the first list showed it.
  */
 export type RentalWithHealth = ReadRental & { waiting: WaitingFacts | null };
 
-type ReadRental = RentalRow & {
-  /** null for none. */
-  labels: Labels | null;
-  silent_probes: number | null;
-  host_key_changed: boolean | null;
-};
+type ReadRental = RentalRow &
+  RentalWords & {
+    silent_probes: number | null;
+    host_key_changed: boolean | null;
+  };
 
 const rentalOfUser: Prepared<readonly [RentalId, UserId, ApiKeyId | null]> = {
   name: 'rental_of_user',

@@ -1,5 +1,6 @@
 import type { QuoteId, RentalId, TopupId } from '../../../domain/ids.js';
 import type { RentalRequest, TopupRequest } from '../../../domain/opening.js';
+import { wordsOf } from '../../../domain/rentals/words.js';
 import type { Database } from '../database.js';
 import type { RentalRequestRow, TopupRequestRow } from '../rows/tables.js';
 
@@ -24,12 +25,11 @@ export async function insertRentalRequest(
       gpu_count: request.gpuCount,
       template_id: request.templateId,
       region: request.region,
-      name: request.name,
+      ...wordsOf(request),
       ssh_key_ids: [...request.sshKeyIds],
       auto_stop_after_ms: request.autoStopAfterMs,
       max_spend_cents: request.maxSpendCents,
       max_price_per_hour_cents: request.maxPricePerHourCents,
-      labels: request.labels ?? null,
       ssh_public_keys: request.sshPublicKeys ? [...request.sshPublicKeys] : null,
       api_key_id: request.apiKeyId ?? null,
       quote_id: quoteId,
@@ -75,12 +75,11 @@ export async function findRentalRequest(db: Database, id: RentalId): Promise<Com
       gpuCount: row.gpu_count,
       templateId: row.template_id,
       region: row.region,
-      name: row.name,
+      ...wordsOf(row),
       sshKeyIds: row.ssh_key_ids,
       autoStopAfterMs: row.auto_stop_after_ms,
       maxSpendCents: row.max_spend_cents,
       maxPricePerHourCents: row.max_price_per_hour_cents,
-      ...(row.labels !== null && { labels: row.labels }),
       ...(row.ssh_public_keys !== null && { sshPublicKeys: row.ssh_public_keys }),
       ...(row.api_key_id !== null && { apiKeyId: row.api_key_id }),
       answerBefore: row.answer_before,

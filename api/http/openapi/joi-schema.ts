@@ -1,4 +1,5 @@
 import type Joi from 'joi';
+import { textKinds, textPattern, type TextKind } from '../texts.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** The parts of Schema.describe() that are read. */
@@ -64,20 +65,26 @@ function mended(raw: JsonSchema, described: Described): JsonSchema {
   ) as JsonSchema;
 }
 
-/** The texts that `joi.text()` accepts, as a pattern that all languages know. JSON has no half characters. */
-const TEXT_PATTERN = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
-
 /**
  * Unwraps Joi's output: Joi puts a condition, and a text that may be empty, in an `anyOf`, and does not know what a
  * text is.
  */
 function plain(raw: JsonSchema, described: Described): JsonSchema {
   const { anyOf, ...rest } = raw;
-  const inner = described.whens !== undefined || described.type === 'text' ? firstOf(anyOf) : { anyOf };
-  const whole = anyOf === undefined ? raw : { ...rest, ...inner };
-  if (described.type !== 'text') return whole;
-  const mayBeEmpty = described.allow?.includes('') === true;
-  return { type: 'string', ...(!mayBeEmpty && { minLength: 1 }), ...whole, pattern: TEXT_PATTERN };
+  const kind = kindOf(described);
+  if (kind !== undefined) return textOf(raw, described, kind);
+  const inner = described.whens !== undefined ? firstOf(anyOf) : { anyOf };
+  return anyOf === undefined ? raw : { ...rest, ...inner };
+}
+
+function textOf({ anyOf, ...rest }: JsonSchema, { allow = [] }: Described, kind: TextKind): JsonSchema {
+  const said = Array.isArray(anyOf) ? (anyOf as JsonSchema[]).find((one) => 'pattern' in one) : {};
+  const type = allow.includes(null) ? ['string', 'null'] : 'string';
+  return { type, ...(!allow.includes('') && { minLength: 1 }), ...rest, ...said, pattern: textPattern(kind) };
+}
+
+function kindOf({ type = '' }: Described): TextKind | undefined {
+  return Object.hasOwn(textKinds, type) ? (type as TextKind) : undefined;
 }
 
 function firstOf(list: unknown): JsonSchema {

@@ -2350,14 +2350,14 @@ export interface components {
             /** @description An ISO 3166-1 alpha-2 country code, or one of us, eu, apac. Case does not matter. */
             region?: string;
             name?: string;
-            autoStopAfterHours?: number;
-            sshKeyIds?: string[];
-            maxSpendCents?: number;
-            maxPricePerHourCents?: number;
             /** @description At most 10 pairs of your own words; a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and starts with a letter or digit. */
             labels?: {
                 [key: string]: string;
             };
+            autoStopAfterHours?: number;
+            sshKeyIds?: string[];
+            maxSpendCents?: number;
+            maxPricePerHourCents?: number;
             /** @description OpenSSH public keys for this machine only, in addition to sshKeyIds. */
             sshPublicKeys?: string[];
         };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { replaceLabels } from '../../../adapters/postgres/rentals/labels.js';
+import { replaceLabels } from '../../../adapters/postgres/rentals/words.js';
 import type { Labels } from '../../../domain/rentals/labels.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertRental } from '../../support/money/factories.js';

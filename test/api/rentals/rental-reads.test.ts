@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
+import { presentWords } from '../../../api/rentals/word-fields.js';
+import { noWords } from '../../../domain/rentals/words.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertRental, insertRunningRental, insertStoppedRental } from '../../support/money/factories.js';
 
@@ -25,8 +27,7 @@ describe('rentals on read', () => {
       assert.equal(answer.status, 200);
       assert.deepEqual(answer.body, {
         id: rental.id,
-        name: 'training',
-        labels: {},
+        ...presentWords({ ...noWords, name: 'training' }),
         status: 'provisioning',
         phase: 'queued',
         phaseSince: rental.started_at.toISOString(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { newId } from '../../../adapters/ids.js';
-import { replaceLabels } from '../../../adapters/postgres/rentals/labels.js';
+import { replaceLabels } from '../../../adapters/postgres/rentals/words.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';

@@ -79,7 +79,7 @@ export class Rentals extends Noun {
     );
   }
 
-  /** Changes name, labels or limits; null takes a limit away. */
+  /** Changes what is sent: words or limits; null takes a text or a limit away. */
   change(id: string, body: ChangeRental, options?: KeyedOptions): Promise<Rental> {
     const header = { 'Idempotency-Key': options?.idempotencyKey ?? newIdempotencyKey() };
     return this.call('keyed', options, (api, init) =>
