@@ -34,7 +34,7 @@ export const pages: readonly WalkedPage[] = [
     route: '/rentals/$rentalId',
     name: 'rental',
     address: ({ runningId }) => `/app/rentals/${runningId}`,
-    opens: ['Name and labels', 'Change limits', 'Stop'],
+    opens: ['Edit details', 'Change limits', 'Stop'],
   },
   {
     route: '/rentals/$rentalId',

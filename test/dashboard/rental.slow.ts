@@ -131,7 +131,7 @@ describe('the page of a rental', function () {
 
   it('renames, and labels', async () => {
     const id = await openRunning({ labels: { team: 'a' } });
-    await page.getByRole('button', { name: 'Name and labels' }).click();
+    await page.getByRole('button', { name: 'Edit details' }).click();
     await dialog().getByLabel('Name').fill('renamed');
     await dialog().getByRole('button', { name: 'Add a label' }).click();
     await dialog().getByLabel('Key of label 2').fill('Bad key');

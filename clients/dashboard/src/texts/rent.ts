@@ -105,12 +105,6 @@ export const rentTexts = texts({
     spendError: 'Enter an amount such as 25 or 12.50',
     none: 'No limit',
   },
-  naming: {
-    title: 'Name and labels',
-    name: 'Name',
-    nameHint: 'Only you see it. At most 64 characters.',
-    namePlaceholder: 'training run 7',
-  },
   quote: {
     title: 'Your quote',
     price: 'Price',

@@ -116,13 +116,8 @@ export const rentalTexts = texts({
     ended: 'This rental is ending or has ended, so you can’t change its limits.',
   },
   naming: {
-    edit: 'Name and labels',
-    title: 'Name and labels',
-    name: 'Name',
-    nameHint: 'At most 64 characters.',
     save: 'Save',
     saved: 'Saved',
-    labelsFixed: 'You can’t change the labels of an ended rental, because statements group by them.',
   },
   stop: {
     action: 'Stop',
@@ -159,7 +154,6 @@ export const rentalTexts = texts({
     ready: 'Ready',
     stopped: 'Billed until',
     ended: 'Ended',
-    labels: 'Labels',
   },
   settlement: {
     title: 'Final bill',

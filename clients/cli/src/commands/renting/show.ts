@@ -15,6 +15,7 @@ import {
   warningWords,
   whyEnded,
 } from '../../views/rental.js';
+import { wordFacts } from './words.js';
 
 /** How a machine may be named on the command line. */
 export const rentalArgument = [
@@ -41,7 +42,6 @@ export const addShow: AddCommand = (program, act) => {
 function linesOf(cli: Cli, rental: Rental): string[] {
   const { out } = cli;
   const nowMs = cli.surroundings.now();
-  const labels = Object.entries(rental.labels).map(([key, value]) => `${key}=${value}`);
   return [
     ...out.facts([
       ['Id', rental.id],
@@ -53,7 +53,7 @@ function linesOf(cli: Cli, rental: Rental): string[] {
       ['Ran', runsFor(rental, nowMs)],
       ['Cost', `${usd(costNow(rental, nowMs))}, at ${usd(rental.pricePerHourCents)} an hour`],
       ['Ends', isLive(rental) ? limitsOf(rental) : null],
-      ['Labels', labels.length === 0 ? null : labels.join(', ')],
+      ...wordFacts(rental),
       ['Rented', localTime(rental.startedAt)],
       ['Ready', rental.runningAt === null ? null : localTime(rental.runningAt)],
       ['Stopped', rental.stoppedAt === null ? null : localTime(rental.stoppedAt)],

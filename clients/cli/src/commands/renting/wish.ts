@@ -1,35 +1,33 @@
 import type { NewRental } from '@gpu-rental/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli.js';
-import { collect, dollars, label, timeSpan, wholeNumber } from '../../command.js';
+import { collect, dollars, timeSpan, wholeNumber } from '../../command.js';
 import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
+import { addWords, wordsOf, type WordOptions } from './words.js';
 
 /** The options that say what is wanted, of a quote and of a rental. */
-export interface WishOptions {
+export interface WishOptions extends WordOptions {
   readonly gpus?: number;
   readonly region?: string;
   readonly template?: string;
-  readonly name?: string;
   readonly hours?: number;
   readonly maxSpend?: number;
   readonly maxPrice?: number;
-  readonly label?: Readonly<Record<string, string>>;
   readonly sshKey?: readonly string[];
 }
 
 /** Adds them to a command. */
 export function addWish(command: Command): Command {
-  return command
+  const machine = command
     .argument('[family]', 'what to rent, such as h100-80gb (see gpu offers)')
     .option('-g, --gpus <number>', 'how many GPUs: 1, 2, 4 or 8', wholeNumber(1, 8))
     .option('-r, --region <region>', 'us, eu, apac, or a country such as DE')
-    .option('-t, --template <name>', 'software to install, such as ubuntu-24-04, pytorch or vllm')
-    .option('--name <name>', 'a name for it')
+    .option('-t, --template <name>', 'software to install, such as ubuntu-24-04, pytorch or vllm');
+  return addWords(machine)
     .option('--hours <time>', 'stop it after this time, such as 2h or 90m', timeSpan)
     .option('--max-spend <dollars>', 'stop it when it has cost this much', dollars)
     .option('--max-price <dollars>', 'maximum price an hour', dollars)
-    .option('--label <key=value>', 'label it for your statement; repeatable', label)
     .option('--ssh-key <id>', 'a stored key that opens it, instead of all; repeatable', collect);
 }
 
@@ -37,7 +35,7 @@ const counts = [1, 2, 4, 8] as const;
 
 /** Makes a request of what was said on the command line. Who named no family is asked, where somebody can answer. */
 export async function wishOf(cli: Cli, family: string | undefined, options: WishOptions): Promise<NewRental> {
-  const { region, template, name, label: labels, sshKey } = options;
+  const { region, template, sshKey } = options;
   const gpuCount = counts.find((count) => count === (options.gpus ?? 1));
   if (gpuCount === undefined) throw usageFailure('--gpus must be 1, 2, 4 or 8.');
   return {
@@ -46,8 +44,7 @@ export async function wishOf(cli: Cli, family: string | undefined, options: Wish
     ...limitsOf(options),
     ...(region !== undefined && { region }),
     ...(template !== undefined && { templateId: template as NonNullable<NewRental['templateId']> }),
-    ...(name !== undefined && { name }),
-    ...(labels !== undefined && { labels }),
+    ...wordsOf(options),
     ...(sshKey !== undefined && { sshKeyIds: [...sshKey] }),
   };
 }

@@ -5,10 +5,12 @@ import { fieldError } from '../../data/errors.js';
 import { decimal, decimalOf, parseMoney } from '../../format/money.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Card } from '../../ui/card.js';
+import { wordTexts } from '../../texts/words.js';
 import { Field, Input, Select } from '../../ui/field.js';
 import { LabelEditor } from '../../ui/label-editor.js';
 import { labelsOf, pairsOf, type LabelPair } from '../../ui/label-pairs.js';
 import { useAfterPause, useTyped } from '../../ui/use-typed.js';
+import { KeptWordFields } from '../rentals/word-fields.js';
 import { hoursOf } from './hours.js';
 import type { FamilySearch } from './search.js';
 
@@ -121,8 +123,6 @@ function isAmount(text: string): boolean {
 
 /** What the renter calls it. */
 export function NamingChoice({ search, onChange, error, onFault }: ChoiceProps) {
-  const texts = rentTexts.naming;
-  const name = useTyped(search.name ?? '', (text) => onChange({ name: text.trim() }));
   const [pairs, setPairs] = useState(() => pairsOf(search.labels ?? {}));
   const [tellLabels, tellLabelsNow] = useAfterPause((next: readonly LabelPair[]) => {
     const labels = labelsOf(next);
@@ -131,13 +131,9 @@ export function NamingChoice({ search, onChange, error, onFault }: ChoiceProps) 
   const areLabelsWrong = labelsOf(pairs) === undefined;
   useEffect(() => onFault('labels', areLabelsWrong), [onFault, areLabelsWrong]);
   return (
-    <Card title={texts.title}>
+    <Card title={wordTexts.title}>
       <div className="flex flex-col gap-4">
-        <Field label={texts.name} hint={texts.nameHint} error={fieldError(error, 'name')}>
-          {(ids) => (
-            <Input {...ids} {...name} maxLength={64} placeholder={texts.namePlaceholder} autoComplete="off" />
-          )}
-        </Field>
+        <KeptWordFields words={search} onChange={onChange} error={error} />
         <LabelEditor
           pairs={pairs}
           onChange={(next) => {

@@ -1,7 +1,7 @@
 import type { Listing, NewRental } from '@gpu-rental/client';
 import type { GpuCount } from './gpu-counts.js';
 import { gpuCounts } from './gpu-counts.js';
-import type { FamilySearch } from './search.js';
+import { readWords, type FamilySearch } from './search.js';
 
 /** The machines of one place and number of GPUs: whoever asks for such a one gets the cheapest. */
 export interface Offer {
@@ -39,7 +39,7 @@ export function requestOf(
   search: FamilySearch,
   keys: readonly string[] | undefined,
 ): NewRental {
-  const { region, max, template, name, hours, spend, labels } = search;
+  const { region, max, template, hours, spend } = search;
   return {
     familyId,
     gpuCount,
@@ -47,10 +47,9 @@ export function requestOf(
     ...(max !== undefined && { maxPricePerHourCents: max }),
     // The service names what it does not know, also of an address that somebody typed.
     ...(template !== undefined && { templateId: template as NonNullable<NewRental['templateId']> }),
-    ...(name !== undefined && { name }),
+    ...readWords(search),
     ...(hours !== undefined && { autoStopAfterHours: hours }),
     ...(spend !== undefined && { maxSpendCents: spend }),
-    ...(labels !== undefined && { labels }),
     ...(keys !== undefined && { sshKeyIds: [...keys] }),
   };
 }

@@ -1,3 +1,4 @@
+import { textWords, type TextWord } from '../../texts/words.js';
 import { gpuCounts, type GpuCount } from './gpu-counts.js';
 
 /** The orders in which families may stand. */
@@ -19,21 +20,24 @@ export interface RentSearch {
 }
 
 /** What the address of one family tells: the choices of the form, so that whoever leaves for money comes back to them. */
-export interface FamilySearch {
+export interface FamilySearch extends Words {
   readonly gpus?: GpuCount;
   readonly region?: string;
   /** Cents an hour at most. */
   readonly max?: number;
   readonly template?: string;
-  readonly name?: string;
   /** Hours after which it stops. */
   readonly hours?: number;
   /** Cents that it may cost. */
   readonly spend?: number;
-  readonly labels?: Readonly<Record<string, string>>;
   /** The ids of the SSH keys that open it; without it all do. */
   readonly keys?: readonly string[];
 }
+
+/** What the renter says about the rental in their own words. */
+type Words = Readonly<Partial<Record<TextWord, string>>> & {
+  readonly labels?: Readonly<Record<string, string>>;
+};
 
 type Search = Readonly<Record<string, unknown>>;
 
@@ -59,21 +63,29 @@ export function readRentSearch(search: Search): RentSearch {
 export function readFamilySearch(search: Search): FamilySearch {
   const { gpus, max, region } = readRentSearch(search);
   const template = textOf(search['template']);
-  const name = textOf(search['name']);
   const hours = positiveOf(search['hours']);
   const spend = wholeNumberOf(search['spend']);
-  const labels = labelsOf(search['labels']);
   const keys = idsOf(search['keys']);
   return {
     ...(gpus !== undefined && { gpus }),
     ...(region !== undefined && { region }),
     ...(max !== undefined && { max }),
     ...(template !== undefined && { template }),
-    ...(name !== undefined && { name }),
+    ...readWords(search),
     ...(hours !== undefined && { hours }),
     ...(spend !== undefined && { spend }),
-    ...(labels !== undefined && { labels }),
     ...(keys !== undefined && { keys }),
+  };
+}
+
+/** Reads the renter's own words, of the address, a form or a rental; what is none of them is left out. */
+export function readWords(given: object): Words {
+  const search = given as Search;
+  const texts = textWords.map((word) => [word, textOf(search[word])] as const);
+  const labels = labelsOf(search['labels']);
+  return {
+    ...Object.fromEntries(texts.filter(([, text]) => text !== undefined)),
+    ...(labels !== undefined && { labels }),
   };
 }
 

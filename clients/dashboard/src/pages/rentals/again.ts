@@ -1,20 +1,19 @@
 import type { Rental } from '@gpu-rental/client';
-import { readFamilySearch, type FamilySearch } from '../rent/search.js';
+import { readFamilySearch, readWords, type FamilySearch } from '../rent/search.js';
 
 /**
  * The choices of a rental, for another one like it. A time limit is told as the hours from its begin. The place is left
  * open: machines come and go, and the price is asked for anew anyway.
  */
 export function againSearch(rental: Rental): FamilySearch {
-  const { gpuCount, templateId, name, autoStopAt, runningAt, startedAt, maxSpendCents, labels } = rental;
+  const { gpuCount, templateId, autoStopAt, runningAt, startedAt, maxSpendCents } = rental;
   const fromMs = Date.parse(runningAt ?? startedAt);
   return readFamilySearch({
     gpus: gpuCount,
     template: templateId,
-    name: name ?? undefined,
+    ...readWords(rental),
     hours: autoStopAt === null ? undefined : roundedHours(Date.parse(autoStopAt) - fromMs),
     spend: maxSpendCents ?? undefined,
-    labels,
   });
 }
 

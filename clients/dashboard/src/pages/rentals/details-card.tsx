@@ -7,13 +7,13 @@ import { rentalTexts } from '../../texts/rentals.js';
 import { Card } from '../../ui/card.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Time } from '../../ui/time.js';
-import { LabelBadges } from './rental-badges.js';
+import { WordLines } from './word-fields.js';
 
 const texts = rentalTexts.details;
 
 /** What is known of a rental besides. */
 export function DetailsCard({ rental }: { readonly rental: Rental }) {
-  const { id, gpuCount, family, interconnect, region, providerCode, templateId, labels } = rental;
+  const { id, gpuCount, family, interconnect, region, providerCode, templateId } = rental;
   const { data: templates } = useQuery(templatesQuery);
   const template = templates?.find((one) => one.id === templateId)?.name ?? templateId;
   const machine = [rentalTexts.machine(gpuCount, familyName(family)), interconnect.toUpperCase()];
@@ -27,14 +27,7 @@ export function DetailsCard({ rental }: { readonly rental: Rental }) {
         <Instant label={texts.asked} at={rental.startedAt} />
         <Instant label={texts.ready} at={rental.runningAt} />
         <Instant label={rental.runningAt === null ? texts.ended : texts.stopped} at={rental.stoppedAt} />
-        {Object.keys(labels).length > 0 && (
-          <div>
-            <dt className="mb-1 text-muted">{texts.labels}</dt>
-            <dd>
-              <LabelBadges labels={labels} />
-            </dd>
-          </div>
-        )}
+        <WordLines rental={rental} />
         <div className="flex items-center justify-between gap-x-2">
           <dt className="text-muted">{texts.id}</dt>
           <dd className="flex min-w-0 items-center gap-1 font-mono text-xs break-all">

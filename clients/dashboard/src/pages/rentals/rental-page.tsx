@@ -6,6 +6,7 @@ import { isLive, rentalQuery } from '../../data/rentals.js';
 import { familyName } from '../../format/machine.js';
 import { errorTexts } from '../../texts/errors.js';
 import { rentalTexts } from '../../texts/rentals.js';
+import { wordTexts } from '../../texts/words.js';
 import { shellTexts } from '../../texts/shell.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { StopIcon } from '../../ui/icons.js';
@@ -67,7 +68,7 @@ function RentalView({ rental, error, onRetry }: RentalViewProps) {
       title={rentalTitle(rental)}
       actions={
         <>
-          <Button onClick={() => setOpen('naming')}>{rentalTexts.naming.edit}</Button>
+          <Button onClick={() => setOpen('naming')}>{wordTexts.edit}</Button>
           {canStop && (
             <Button look="danger" onClick={() => setOpen('stop')}>
               <StopIcon />

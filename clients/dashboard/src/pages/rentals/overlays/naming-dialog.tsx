@@ -3,10 +3,12 @@ import { useState } from 'react';
 import { fieldError } from '../../../data/errors.js';
 import { isLive } from '../../../data/rentals.js';
 import { rentalTexts } from '../../../texts/rentals.js';
-import { Field, Input } from '../../../ui/field.js';
+import { textWords, wordTexts } from '../../../texts/words.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 import { LabelEditor } from '../../../ui/label-editor.js';
 import { labelsOf, pairsOf, sameLabels } from '../../../ui/label-pairs.js';
+import { WordFields } from '../word-fields.js';
+import { readWords } from '../../rent/search.js';
 import { ChangeFailure } from './change-failure.js';
 import { useChange } from './use-change.js';
 
@@ -17,43 +19,35 @@ interface NamingDialogProps {
   readonly onClose: () => void;
 }
 
-/** Renames a rental, and changes its labels for as long as it lives. */
+/** Changes what its renter says about a rental, and its labels for as long as it lives. */
 export function NamingDialog({ rental, onClose }: NamingDialogProps) {
-  const [name, setName] = useState(rental.name ?? '');
+  const [words, setWords] = useState(() => readWords(rental));
   const [pairs, setPairs] = useState(() => pairsOf(rental.labels));
   const change = useChange(rental.id, texts.saved, onClose);
   const labels = labelsOf(pairs);
   const submit = (): void => {
-    const trimmed = name.trim();
+    const texts = textWords
+      .map((word) => [word, words[word]?.trim() || null] as const)
+      .filter(([word, text]) => text !== rental[word]);
     change.send({
-      ...(trimmed !== (rental.name ?? '') && { name: trimmed === '' ? null : trimmed }),
+      ...Object.fromEntries(texts),
       ...(labels && !sameLabels(labels, rental.labels) && { labels }),
     });
   };
   return (
     <FormDialog
       onClose={onClose}
-      title={texts.title}
+      title={wordTexts.edit}
       submit={texts.save}
       isBusy={change.isPending}
       isDisabled={labels === undefined}
       onSubmit={submit}
     >
-      <Field label={texts.name} hint={texts.nameHint} error={fieldError(change.error, 'name')}>
-        {(ids) => (
-          <Input
-            {...ids}
-            value={name}
-            maxLength={64}
-            autoComplete="off"
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <WordFields words={words} onChange={setWords} error={change.error} />
       {isLive(rental) ? (
         <LabelEditor pairs={pairs} onChange={setPairs} error={fieldError(change.error, 'labels')} />
       ) : (
-        <p className="text-[13px] text-muted">{texts.labelsFixed}</p>
+        <p className="text-[13px] text-muted">{wordTexts.labelsFixed}</p>
       )}
       <ChangeFailure error={change.error} />
     </FormDialog>
