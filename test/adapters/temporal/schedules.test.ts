@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
+import { until } from '../../support/until.js';
 import { ensureSchedules } from '../../../adapters/temporal/schedules.js';
 
 describe('the schedules', () => {
@@ -40,6 +41,8 @@ describe('the schedules', () => {
       state: { ...now.state, note: 'of an older release' },
     }));
     await handleOf('backfill').pause('the processor is down');
+    // Temporal takes a pause as a signal, a moment after its answer.
+    await until('it is paused', async () => (await describeOf('backfill')).state.paused);
     await Promise.all([1, 2].map(() => ensureSchedules(namespace.client)));
     const { spec, policies, action, state } = await describeOf('backfill');
     assert.deepEqual(
