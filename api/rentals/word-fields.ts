@@ -1,6 +1,6 @@
 import { labelKeyPattern, readLabel, type Label, type Labels } from '../../domain/rentals/labels.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { noWords, wordsOf, type RentalWords } from '../../domain/rentals/words.js';
+import { notesMaxChars, noWords, wordsOf, type RentalWords } from '../../domain/rentals/words.js';
 import { orNull, text, type JsonSchema } from '../http/openapi/json-schema.js';
 import { joi, nullable, readAs } from '../http/fields.js';
 import { signs, textPattern } from '../http/texts.js';
@@ -41,27 +41,36 @@ const labelsField = joi
 /** A text as its whole; an empty one is none. */
 const textField = (maxChars: number) => joi.text().allow('').maxChars(maxChars);
 
+const notesField = joi.lines().allow('').maxChars(notesMaxChars);
+
 /** The words with which a rental is asked for (decision 139, "A renter’s own words"). */
 export const givenWords = {
   name: textField(nameMaxChars),
   labels: labelsField,
+  notes: notesField,
 };
 
 /** The words that a change asks for: null takes a text away. */
 export const changedWords = {
   ...givenWords,
   name: nullable(textField(nameMaxChars)),
+  notes: nullable(notesField),
 };
 
 /** The words as a rental shows them. */
 export const wordsShown = {
   name: orNull(text),
   labels: labelsShown,
+  notes: orNull({
+    ...text,
+    description: `Your own notes, at most ${notesMaxChars} characters, line breaks included.`,
+  }),
 };
 
 export const exampleWords = {
   name: 'first',
   labels: { team: 'research' },
+  notes: 'Stop it once the loss is below 0.2.',
 };
 
 /** The words that a body sends, as they are kept. */

@@ -7,10 +7,13 @@ import type { Labels } from './labels.js';
 export interface RentalWords {
   readonly name: string | null;
   readonly labels: Labels | null;
+  readonly notes: string | null;
 }
 
+export const notesMaxChars = 500;
+
 /** Of a rental about which nothing was said. */
-export const noWords: RentalWords = { name: null, labels: null };
+export const noWords: RentalWords = { name: null, labels: null, notes: null };
 
 const wordNames = Object.keys(noWords) as (keyof RentalWords)[];
 

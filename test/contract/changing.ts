@@ -4,7 +4,7 @@ import { signIn, topUp, type Backend, type Person } from './backends.js';
 
 const machine = {
   ...{ familyId: 'b200', gpuCount: 8, templateId: 'pytorch', name: 'training' },
-  labels: { team: 'research' },
+  ...{ labels: { team: 'research' }, notes: 'first\n\tsecond' },
 };
 
 /** The changes of a rental that runs, and of one that is over. */
@@ -36,6 +36,30 @@ export function describeChanging(backend: () => Backend): void {
       assert.equal(again.headers.get('Idempotent-Replayed'), 'true');
     });
 
+    it('has notes of 500 characters and any lines, which a request that sends none leaves alone', async () => {
+      const notes = `${'\u{1F600}'.repeat(498)}\n<`;
+      const change = (body: object, headers = {}) => person.patch(`/v1/rentals/${id}`, body, headers);
+      const shown = (answer: { body: unknown }) => (answer.body as { notes: unknown }).notes;
+      const wrong = [`${notes}x`, 'a\u0000', '\u001b[31m', '\ud800', 7];
+      for (const each of wrong) {
+        const { status, body } = await change({ notes: each });
+        assert.deepEqual([status, body.error], [400, 'validation_failed'], JSON.stringify(each));
+        assert.deepEqual(
+          body.details.fields.map(({ field }) => field),
+          ['notes'],
+        );
+      }
+      assert.equal(shown(await person.get(`/v1/rentals/${id}`)), 'first\n\tsecond', 'of the create');
+      assert.equal(shown(await change({ notes })), notes);
+      assert.equal(shown(await change({ name: 'training' }, { 'Idempotency-Key': 'no notes' })), notes);
+      for (const none of [null, '']) {
+        assert.equal(shown(await change({ notes: 'x' })), 'x');
+        assert.equal(shown(await change({ notes: none })), null);
+      }
+      const { status } = await change({ notes: 'x', name: 'training' }, { 'Idempotency-Key': 'no notes' });
+      assert.equal(status, 409, 'notes that are sent count');
+    });
+
     it('ends at once at what was used when its spend limit is lowered below it', async () => {
       const used = await until('it was charged', async () => {
         const { body } = await person.get(`/v1/rentals/${id}`);
@@ -55,7 +79,9 @@ export function describeChanging(backend: () => Backend): void {
       );
       const late = await person.patch(`/v1/rentals/${id}`, { labels: {} });
       assert.deepEqual([late.status, late.body.error], [409, 'already_stopped']);
-      assert.equal((await person.patch(`/v1/rentals/${id}`, { name: 'over' })).body.name, 'over');
+      const over = await person.patch(`/v1/rentals/${id}`, { name: 'over', notes: 'after' });
+      const { name, notes } = over.body as unknown as Record<string, unknown>;
+      assert.deepEqual([name, notes], ['over', 'after']);
     });
   });
 }

@@ -142,11 +142,14 @@ describe('the page of a rental', function () {
     await dialog().getByLabel('Key of label 2').fill('project');
     await dialog().getByLabel('Value of label 2').fill('atlas');
     await dialog().getByRole('button', { name: 'Remove label 1' }).click();
+    await dialog().getByLabel('Notes').fill('<b>one</b>\ntwo');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { level: 1, name: 'renamed' }).waitFor();
     await card('Details').getByText('project: atlas').waitFor();
-    const { name, labels } = await renter.rental(id);
-    assert.deepEqual({ name, labels }, { name: 'renamed', labels: { project: 'atlas' } });
+    await card('Details').getByText('<b>one</b>').waitFor();
+    const { name, labels, notes } = await renter.rental(id);
+    const words = { name: 'renamed', labels: { project: 'atlas' }, notes: '<b>one</b>\ntwo' };
+    assert.deepEqual({ name, labels, notes }, words);
   });
 
   it('sets, extends and takes away limits, and tells what they come to', async () => {

@@ -1039,6 +1039,7 @@ export interface RentalRequestRow {
   api_key_id: ApiKeyId | null;
   /** Public keys of this rental alone. */
   ssh_public_keys: string[] | null;
+  notes: string | null;
 }
 
 /** The instants at which machines end that their users were warned of: each once, and anew when it is moved. */
@@ -1110,12 +1111,11 @@ export interface RentalRow {
   api_key_id: ApiKeyId | null;
   /** How many public keys of its own it was rented with. */
   own_ssh_keys: number;
+  /** Notes that a renter writes for themselves (decision 139, "A renter’s own words"). */
+  notes: string | null;
 }
 
-/**
- * Its columns stay the same: it asks the view of that name from now on. The rentals with what their meters show
- * now.
- */
+/** The rentals with what their meters show now; new columns come at the end. */
 export interface RentalsNowRow {
   no: number;
   id: RentalId;
@@ -1164,6 +1164,7 @@ export interface RentalsNowRow {
   charged_cents: number;
   api_key_id: ApiKeyId | null;
   own_ssh_keys: number;
+  notes: string | null;
 }
 
 /**

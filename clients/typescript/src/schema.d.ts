@@ -429,8 +429,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a rental’s name, labels and limits
-         * @description Changes only what you send; null removes a limit. Times count from `runningAt`. A limit below what was already used stops the rental now, and you pay for what was used. Under the cap of its API key or a hard budget, a rental always has a limit, and raising it reserves the difference. You can change labels until the final bill, and the name at any time.
+         * Changes a rental’s name, labels, notes and limits
+         * @description Changes only what you send; null removes a limit. Times count from `runningAt`. A limit below what was already used stops the rental now, and you pay for what was used. Under the cap of its API key or a hard budget, a rental always has a limit, and raising it reserves the difference. You can change labels until the final bill, and the name and notes at any time.
          */
         patch: operations["changeRental"];
         trace?: never;
@@ -1524,6 +1524,7 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+            notes?: string | null;
             maxSpendCents?: number | null;
             /**
              * @description A day, which is its beginning in UTC, or an instant with its offset.
@@ -2354,6 +2355,7 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+            notes?: string;
             autoStopAfterHours?: number;
             sshKeyIds?: string[];
             maxSpendCents?: number;
@@ -2692,6 +2694,8 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+            /** @description Your own notes, at most 500 characters, line breaks included. */
+            notes: string | null;
             status: components["schemas"]["RentalStatus"];
             /** @description How far its machine is; null once it ends. Phases only go forward, except when `attempt` rises. */
             phase: components["schemas"]["RentalPhase"] | null;

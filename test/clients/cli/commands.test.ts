@@ -72,7 +72,7 @@ describe('gpu, from the offers to the statement', () => {
 
   it('rents, shows, extends and stops a machine', async () => {
     const rent = await ann.type(
-      'rent h100-80gb --gpus 8 --name training --hours 2 --label team=vision --yes',
+      'rent h100-80gb --gpus 8 --name training --hours 2 --label team=vision --notes first --yes',
     );
     assert.equal(rent.code, 0, rent.err);
     assert.match(
@@ -85,7 +85,7 @@ describe('gpu, from the offers to the statement', () => {
       (await ann.type('ls')).out,
       /^ID +NAME +GPUS .*\n\w{6} +training +8 x H100 SXM 80GB +running /,
     );
-    assert.match((await ann.type('show training')).out, /\nLabels +team=vision\n/);
+    assert.match((await ann.type('show training')).out, /\nLabels +team=vision\nNotes +first\n/);
     const { autoStopAt } = await ann.json<{ autoStopAt: string }>('show training');
     const extended = await ann.json<{ autoStopAt: string }>('extend training --by 90m');
     assert.equal(Date.parse(extended.autoStopAt) - Date.parse(autoStopAt), 5_400_000);

@@ -6,22 +6,36 @@ import { label } from '../../command.js';
 export interface WordOptions {
   readonly name?: string;
   readonly label?: Readonly<Record<string, string>>;
+  readonly notes?: string;
 }
 
 /** Adds them to a command. */
 export function addWords(command: Command): Command {
   return command
     .option('--name <name>', 'a name for it')
-    .option('--label <key=value>', 'label it for your statement; repeatable', label);
+    .option('--label <key=value>', 'label it for your statement; repeatable', label)
+    .option('--notes <text>', 'notes for yourself, at most 500 characters');
 }
 
 /** The same in a request. */
-export function wordsOf({ name, label: labels }: WordOptions): Pick<NewRental, 'name' | 'labels'> {
-  return { ...(name !== undefined && { name }), ...(labels !== undefined && { labels }) };
+export function wordsOf({
+  name,
+  label: labels,
+  notes,
+}: WordOptions): Pick<NewRental, 'name' | 'labels' | 'notes'> {
+  return {
+    ...(name !== undefined && { name }),
+    ...(labels !== undefined && { labels }),
+    ...(notes !== undefined && { notes }),
+  };
 }
 
 /** What a machine is shown with, besides its name. */
-export function wordFacts({ labels }: Rental): (readonly [string, string | null])[] {
+export function wordFacts({ labels, notes }: Rental): (readonly [string, string | null])[] {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  return [['Labels', pairs.length === 0 ? null : pairs.join(', ')]];
+  const lines = notes?.split(/\r?\n/) ?? [];
+  return [
+    ['Labels', pairs.length === 0 ? null : pairs.join(', ')],
+    ...lines.map((line, index) => [index === 0 ? 'Notes' : '', line] as const),
+  ];
 }

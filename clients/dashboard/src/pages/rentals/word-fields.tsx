@@ -1,7 +1,7 @@
 import type { Rental } from '@gpu-rental/client';
 import { fieldError } from '../../data/errors.js';
 import { textWords, wordTexts, type TextWord } from '../../texts/words.js';
-import { Field, Input } from '../../ui/field.js';
+import { Field, Input, Textarea } from '../../ui/field.js';
 import { useTyped } from '../../ui/use-typed.js';
 import { LabelBadges } from './rental-badges.js';
 
@@ -59,29 +59,47 @@ type Typed = Pick<ReturnType<typeof useTyped>, 'value' | 'onChange'> &
   Partial<Pick<ReturnType<typeof useTyped>, 'onBlur'>>;
 
 /** How each is typed. */
-const controls: Readonly<Record<TextWord, { readonly maxLength: number }>> = { name: { maxLength: 64 } };
+const controls: Readonly<Record<TextWord, { readonly maxLength: number; readonly rows?: number }>> = {
+  name: { maxLength: 64 },
+  notes: { maxLength: 500, rows: 3 },
+};
 
 function WordField({ word, error, ...typed }: WordFieldProps) {
   const { label, hint, placeholder } = wordTexts.fields[word];
+  const { rows, maxLength } = controls[word];
   return (
     <Field label={label} hint={hint} error={fieldError(error, word)}>
-      {(ids) => (
-        <Input {...ids} {...typed} {...controls[word]} placeholder={placeholder} autoComplete="off" />
-      )}
+      {(ids) =>
+        rows === undefined ? (
+          <Input {...ids} {...typed} maxLength={maxLength} placeholder={placeholder} autoComplete="off" />
+        ) : (
+          <Textarea {...ids} {...typed} maxLength={maxLength} rows={rows} />
+        )
+      }
     </Field>
   );
 }
 
 /** What a renter said about a rental, besides its name. */
-export function WordLines({ rental: { labels } }: { readonly rental: Rental }) {
+export function WordLines({ rental: { labels, notes } }: { readonly rental: Rental }) {
   return (
-    Object.keys(labels).length > 0 && (
-      <div>
-        <dt className="mb-1 text-muted">{wordTexts.labels}</dt>
-        <dd>
-          <LabelBadges labels={labels} />
-        </dd>
-      </div>
-    )
+    <>
+      {Object.keys(labels).length > 0 && (
+        <div>
+          <dt className="mb-1 text-muted">{wordTexts.labels}</dt>
+          <dd>
+            <LabelBadges labels={labels} />
+          </dd>
+        </div>
+      )}
+      {notes !== null && (
+        <div>
+          <dt className="mb-1 text-muted">{wordTexts.fields.notes.label}</dt>
+          <dd dir="auto" className="break-words whitespace-pre-wrap">
+            {notes}
+          </dd>
+        </div>
+      )}
+    </>
   );
 }

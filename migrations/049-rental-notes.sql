@@ -1,0 +1,57 @@
+-- Notes that a renter writes for themselves (decision 139, "A renter’s own words").
+alter table rentals add column notes text constraint rentals_notes_check check (length(notes) <= 500);
+grant update (notes) on rentals to gpu_rental_api;
+alter table rental_requests add column notes text constraint rental_requests_notes_check check (length(notes) <= 500);
+
+-- The rentals with what their meters show now; new columns come at the end.
+create or replace view rentals_now as
+ select r.no,
+    r.id,
+    r.wallet_id,
+    r.user_id,
+    r.status,
+    r.name,
+    r.family,
+    r.model,
+    r.gpu_count,
+    r.region,
+    r.region_code,
+    r.interconnect,
+    r.template_id,
+    r.ssh_key_ids,
+    r.listing_id,
+    r.provider_code,
+    r.tag,
+    r.pod_id,
+    r.host,
+    r.port,
+    r.username,
+    r.host_key_fingerprint,
+    r.price_per_hour_cents,
+    r.max_spend_cents,
+    r.auto_stop_after_ms,
+    r.refunded_cents,
+    r.released_cents,
+    r.overage_cents,
+    r.written_off_cents,
+    r.started_at,
+    r.running_at,
+    r.auto_stop_at,
+    r.spend_limit_at,
+    r.ended_at,
+    r.settled_at,
+    r.terminated_at,
+    r.closed_at,
+    r.stop_reason,
+    r.error,
+    r.opened_seq,
+    r.settled_seq,
+    r.running_ms,
+    r.limit_ms,
+    coalesce(m.hold_cents, r.hold_cents) as hold_cents,
+    coalesce(m.charged_cents, r.charged_cents) as charged_cents,
+    r.api_key_id,
+    r.own_ssh_keys,
+    r.notes
+   from rentals r
+     left join meters m on m.rental_no = r.no;
