@@ -4,13 +4,13 @@ import { readClock } from '../../adapters/postgres/clock.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import {
   changeWords,
-  endingOf,
   findChange,
   giveUpChange,
   insertChange,
   refusalOf,
   type NewChange,
 } from '../../adapters/postgres/rentals/changes.js';
+import { endingOf } from '../../adapters/postgres/rentals/facts.js';
 import { findRental, type RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { readUnderWalletLock, type LastWord } from '../../adapters/postgres/requests/last-word.js';
 import { awaitChange } from '../../adapters/temporal/open-rental.js';

@@ -1,4 +1,4 @@
-import { endingOf, limitsOf } from '../../adapters/postgres/rentals/changes.js';
+import { endingOf, limitsOf } from '../../adapters/postgres/rentals/facts.js';
 import {
   asksForLimits,
   fieldsOf,

@@ -1,5 +1,6 @@
 import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { accruedCents, elapsedMsAtCents } from '../../domain/metering/metering.js';
+import { earliestOf } from '../../domain/rentals/settlement.js';
 import type { Account, MockRental } from './account.js';
 import { topUpWhenLow } from './auto-topup.js';
 import { charge, settle } from './settle.js';
@@ -22,17 +23,17 @@ export function tick(world: World): void {
 export function meter(world: World, account: Account, rental: MockRental): void {
   const { row } = rental;
   const now = world.now();
-  const until = earliest(now, row.auto_stop_at, row.spend_limit_at);
+  const until = earliestOf(now, row.auto_stop_at, row.spend_limit_at);
   const dueCents = dueAt(row, until);
   rental.lastTickAt = now;
   // A machine whose money would end waits for the auto-topup, which takes no time here.
   if (dueCents > row.hold_cents + account.wallet.availableCents) topUpWhenLow(world, account);
   if (charge(account, row, dueCents) < dueCents) {
-    settle(world, account, row, moneyEndedAt(row), 'balance_exhausted');
+    settle(world, account, row, { at: moneyEndedAt(row), reason: 'balance_exhausted' });
   } else if (isReached(row.auto_stop_at, until)) {
-    settle(world, account, row, until, 'auto_stop');
+    settle(world, account, row, { at: until, reason: 'auto_stop' });
   } else if (isReached(row.spend_limit_at, until)) {
-    settle(world, account, row, until, 'spend_limit');
+    settle(world, account, row, { at: until, reason: 'spend_limit' });
   }
 }
 
@@ -52,14 +53,10 @@ function moneyEndedAt(row: RentalWithHealth): Date {
 
 /** Reads a rental's meter now (decision 17, "The meter on read"). */
 export function readMeter(world: World, { row, lastTickAt }: MockRental): MeterReading {
-  const until = earliest(world.now(), row.auto_stop_at, row.spend_limit_at, row.ended_at);
+  const until = earliestOf(world.now(), row.auto_stop_at, row.spend_limit_at, row.ended_at);
   return { rental: row, elapsedMs: runMs(row, until), lastTickAt };
 }
 
 function runMs(row: RentalWithHealth, until: Date): number {
   return row.running_at === null ? 0 : Math.max(0, until.getTime() - row.running_at.getTime());
-}
-
-function earliest(now: Date, ...others: readonly (Date | null)[]): Date {
-  return others.reduce<Date>((first, other) => (other !== null && other < first ? other : first), now);
 }

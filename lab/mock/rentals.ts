@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { billedOf } from '../../adapters/postgres/rentals/facts.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { HOUR } from '../../domain/durations.js';
+import { DAY, HOUR } from '../../domain/durations.js';
 import { refuseWhenTooManyFree } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { noWords, wordsOf } from '../../domain/rentals/words.js';
+import { endOfLost } from '../../domain/rentals/settlement.js';
 import { limitOfOpening } from '../../domain/spending/pots.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalRequest } from '../../domain/opening.js';
@@ -136,15 +138,27 @@ function comeUp(world: World, account: Account, { row, fate }: MockRental): void
   if (fate === 'is_lost') world.after(world.durations.lostMs, () => lose(world, account, row));
 }
 
+/** Ends a rental whose machine is lost now, unless a limit ended it before: then the meter does. */
 function lose(world: World, account: Account, row: RentalWithHealth): void {
   if (row.status !== 'running') return;
-  const error = 'The machine was lost within a minute of starting. You were not charged for it.';
-  failWithFullRefund(world, account, row, error);
+  const today = new Date(world.now().getTime() - DAY);
+  const refunds = account.rentals.filter(
+    ({ row: { status, running_at, settled_at } }) =>
+      status === 'failed' && running_at !== null && settled_at !== null && settled_at > today,
+  );
+  const end = endOfLost({
+    ...billedOf(row),
+    ...{ lastAliveAt: world.now(), stopAskedAt: null, moneyEndedAt: null, fullRefundsToday: refunds.length },
+  });
+  if (end?.kind === 'refunded') failWithFullRefund(world, account, row, end.error);
+  if (end?.kind === 'billed') {
+    settle(world, account, row, { at: end.endedAt, reason: 'pod_lost', error: end.error });
+  }
 }
 
 /** Stops a rental: billing ends now, and the rest of the hold is given back (decision 15, "Stopping a rental"). */
 export function stopRental(world: World, account: Account, row: RentalWithHealth): void {
-  if (isLive(row)) settle(world, account, row, world.now(), 'user');
+  if (isLive(row)) settle(world, account, row, { at: world.now(), reason: 'user' });
 }
 
 function after(at: Date, ms: number): Date {

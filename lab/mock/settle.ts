@@ -1,57 +1,58 @@
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import { finalCents } from '../../domain/metering/metering.js';
+import { billedOf, costOf, failureOf, settledColumns } from '../../adapters/postgres/rentals/facts.js';
 import type { StopReason } from '../../domain/rentals/rental.js';
+import {
+  fundingOf,
+  refundOfFailed,
+  settlementOf,
+  type Funding,
+  type Settlement,
+} from '../../domain/rentals/settlement.js';
 import type { Account } from './account.js';
 import { writeAudit } from './audit-trail.js';
 import { credit } from './credit.js';
 import type { World } from './world.js';
 
-/**
- * Charges a rental: its own hold first, then the available balance (decision 24, "Order of funds").
- * @returns the cents that could be charged
- */
+/** Charges a rental. @returns the cents that could be charged */
 export function charge(account: Account, row: RentalWithHealth, cents: number): number {
-  const { wallet } = account;
-  const fromHold = Math.min(cents, row.hold_cents);
-  const fromAvailable = Math.min(cents - fromHold, wallet.availableCents);
-  wallet.post({
-    type: 'rental_charge',
-    availableCents: -fromAvailable,
-    reservedCents: -fromHold,
-    rentalId: row.id,
-  });
-  row.hold_cents -= fromHold;
-  row.charged_cents += fromHold + fromAvailable;
-  return fromHold + fromAvailable;
+  const { availableCents } = account.wallet;
+  const funding = fundingOf(cents, { holdCents: row.hold_cents, availableCents });
+  post(account, row, funding);
+  row.hold_cents -= funding.fromHoldCents;
+  const chargedCents = funding.fromHoldCents + funding.fromAvailableCents;
+  row.charged_cents += chargedCents;
+  return chargedCents;
 }
 
-/**
- * Ends a rental's billing: its final price is rounded half up, and the rest of the hold goes back (decision 25, "Usage
- * as running total").
- */
+function post({ wallet }: Account, { id: rentalId }: RentalWithHealth, funding: Funding): void {
+  wallet.post({
+    type: 'rental_charge',
+    availableCents: -funding.fromAvailableCents,
+    reservedCents: -funding.fromHoldCents,
+    rentalId,
+  });
+}
+
+/** Ends a rental's billing, and settles it. */
 export function settle(
   world: World,
   account: Account,
   row: RentalWithHealth,
-  endedAt: Date,
-  reason: StopReason,
+  end: { readonly at: Date; readonly reason: StopReason; readonly error?: string },
 ): void {
-  const elapsedMs = row.running_at === null ? 0 : endedAt.getTime() - row.running_at.getTime();
-  const final = finalCents(row.price_per_hour_cents, elapsedMs, row.max_spend_cents);
-  const missing = Math.max(0, final - row.charged_cents);
-  // The wallet lacks at most the cent that rounding adds.
-  row.written_off_cents = missing - charge(account, row, missing);
-  row.released_cents = row.hold_cents;
-  account.wallet.hold(-row.hold_cents);
-  row.hold_cents = 0;
-  row.status = 'stopping';
-  row.stop_reason = reason;
-  close(world, account, row, endedAt);
-  if (reason !== 'user') noteEnd(world, account, row, reason);
+  const { reason, error = null } = end;
+  const settlement = settlementOf({ ...billedOf(row), endedAt: end.at }, account.wallet.availableCents);
+  const { endedAt } = settlement;
+  apply(world, account, row, settlement, {
+    status: 'stopping',
+    stop_reason: reason,
+    error,
+    ended_at: endedAt,
+  });
   const stoppedAt = endedAt.toISOString();
   world.events.tell(account.user.id, 'rental.stopping', row.id, { reason, stoppedAt });
-  const cents = { chargedCents: row.charged_cents, refundedCents: row.released_cents };
-  world.events.tell(account.user.id, 'rental.stopped', row.id, { reason, stoppedAt, ...cents });
+  world.events.tell(account.user.id, 'rental.stopped', row.id, { reason, stoppedAt, ...costOf(row) });
+  if (reason !== 'user') noteEnd(world, account, row, reason);
   if (reason === 'balance_exhausted') {
     world.events.tell(account.user.id, 'wallet.exhausted', account.user.id, { rentalIds: [row.id] });
   }
@@ -62,51 +63,41 @@ export function settle(
   });
 }
 
-/**
- * Turns the rest of the hold into a charge, and gives all charges back by one refund: net 0 (decision 27, "Refund of
- * failed machines").
- */
+/** Ends a rental that failed: all of its money is given back. */
 export function failWithFullRefund(
   world: World,
   account: Account,
   row: RentalWithHealth,
   error: string,
 ): void {
-  charge(account, row, row.hold_cents);
-  credit(world, account, { type: 'refund', availableCents: row.charged_cents, rentalId: row.id });
-  row.refunded_cents = row.charged_cents;
-  row.status = 'failed';
-  row.error = error;
-  close(world, account, row, world.now());
-  noteEnd(world, account, row, row.running_at === null ? 'not_provisioned' : 'lost_at_start');
-  world.events.tell(account.user.id, 'rental.failed', row.id, {
-    code: row.running_at === null ? 'not_provisioned' : 'lost_at_start',
-    message: error,
-    refundedCents: row.refunded_cents,
-  });
-  row.terminated_at = row.settled_at;
-  row.closed_at = row.settled_at;
+  const at = world.now();
+  const end = { status: 'failed', error, ended_at: at, terminated_at: at, closed_at: at } as const;
+  apply(world, account, row, refundOfFailed(billedOf(row)), end);
+  const [code, { refundedCents }] = [failureOf(row), costOf(row)];
+  noteEnd(world, account, row, code);
+  world.events.tell(account.user.id, 'rental.failed', row.id, { code, message: error, refundedCents });
+}
+
+/** Moves the money as the service's verdict says, and writes how the rental was settled. */
+function apply(
+  world: World,
+  account: Account,
+  row: RentalWithHealth,
+  settlement: Settlement,
+  end: Partial<RentalWithHealth>,
+): void {
+  const { wallet } = account;
+  post(account, row, settlement.funding);
+  credit(world, account, { type: 'refund', availableCents: settlement.refundedCents, rentalId: row.id });
+  wallet.hold(-settlement.releasedCents);
+  const settled = { settled_at: world.now(), settled_seq: wallet.entries.length };
+  Object.assign(row, settledColumns(settlement), settled, end);
 }
 
 /** Writes down what ended without its user's request. */
 function noteEnd(world: World, account: Account, row: RentalWithHealth, reason: string): void {
-  const failed = row.status === 'failed';
-  const details = {
-    reason,
-    chargedCents: row.charged_cents - row.refunded_cents,
-    refundedCents: failed ? row.refunded_cents : row.released_cents,
-  };
   writeAudit(world, account, {
-    kind: 'rental_ended',
-    entity_id: row.id,
-    details,
-    api_key_id: null,
-    client_address: null,
+    ...{ kind: 'rental_ended', entity_id: row.id, details: { reason, ...costOf(row) } },
+    ...{ api_key_id: null, client_address: null },
   });
-}
-
-function close(world: World, account: Account, row: RentalWithHealth, endedAt: Date): void {
-  row.ended_at = endedAt;
-  row.settled_at = world.now();
-  row.settled_seq = account.wallet.entries.length;
 }

@@ -1,13 +1,8 @@
 import { readClock } from '../../adapters/postgres/clock.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { isPulled } from '../../adapters/postgres/operators/brakes.js';
-import {
-  applyWords,
-  endingOf,
-  findChange,
-  limitsOf,
-  refusalOf,
-} from '../../adapters/postgres/rentals/changes.js';
+import { applyWords, findChange, refusalOf } from '../../adapters/postgres/rentals/changes.js';
+import { endingOf, limitsOf } from '../../adapters/postgres/rentals/facts.js';
 import { earlierOf } from '../../adapters/postgres/requests/opening-requests.js';
 import type { RentalChangeRow } from '../../adapters/postgres/rows/tables.js';
 import type { ChangeId, RentalId } from '../../domain/ids.js';

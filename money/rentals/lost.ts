@@ -1,9 +1,10 @@
-import { rentalLimits } from '../../domain/rentals/limits.js';
+import { endOfLost } from '../../domain/rentals/settlement.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import { refundLimitMail } from '../../domain/mails/operators.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
 import { findPodOfRental } from '../../adapters/postgres/machines/pods.js';
+import { billedOf } from '../../adapters/postgres/rentals/facts.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { tellStopping } from './rental-events.js';
 import type { RentalWithStop } from './rentals.js';
@@ -38,28 +39,27 @@ export async function endLost(
   rental: RentalWithStop,
   lastAliveAt: Date,
 ): Promise<boolean> {
-  if (rental.running_at === null || rental.settled_at !== null) return false;
-  const runningMs = rental.running_at.getTime();
-  const aliveMs = Math.max(runningMs, lastAliveAt.getTime());
-  const others = [rental.stop?.requested_at, rental.auto_stop_at, rental.spend_limit_at, rental.ended_at];
-  if (others.some((at) => at && at.getTime() <= aliveMs)) return false;
-
-  const moneyMs = await moneyEndedMs(trx, wallet, rental);
-  if (moneyMs !== null && moneyMs < aliveMs) {
-    await endAt(trx, wallet, { ...rental, stop_reason: 'balance_exhausted', ended_at: new Date(moneyMs) });
+  const end = endOfLost({
+    ...billedOf(rental),
+    lastAliveAt,
+    stopAskedAt: rental.stop?.requested_at ?? null,
+    moneyEndedAt: await moneyEndedAt(trx, wallet, rental),
+    fullRefundsToday: await fullRefundsToday(trx, wallet),
+  });
+  if (!end) return false;
+  const { endedAt: ended_at } = end;
+  if (end.kind === 'unpaid') {
+    await endAt(trx, wallet, { ...rental, stop_reason: 'balance_exhausted', ended_at });
     return true;
   }
   await trx('lost_machines').insert({ rental_no: rental.no, last_alive_at: lastAliveAt });
-  const lost: Ended = { ...rental, stop_reason: 'pod_lost', ended_at: new Date(aliveMs) };
-  const isYoung = aliveMs - runningMs <= rentalLimits.refundWindowMs;
-  if (isYoung && (await fullRefundsToday(trx, wallet)) < rentalLimits.fullRefundsPerDay) {
-    const error = 'The machine was lost within a minute of starting. You were not charged for it.';
-    await failWithFullRefund(trx, wallet, { ...lost, stop_reason: null }, error);
+  const { error } = end;
+  if (end.kind === 'refunded') {
+    await failWithFullRefund(trx, wallet, { ...rental, stop_reason: null, ended_at }, error);
     return true;
   }
-  if (isYoung) await recordRefusedRefund(trx, rental);
-  const error = 'The provider lost the machine. You were charged until we last saw it running.';
-  await endAt(trx, wallet, { ...lost, error });
+  if (end.isRefused) await recordRefusedRefund(trx, rental);
+  await endAt(trx, wallet, { ...rental, stop_reason: 'pod_lost', ended_at, error });
   return true;
 }
 
@@ -88,18 +88,14 @@ type Ended = RentalRow & {
 
 /**
  * Returns the instant at which the money ended of a rental that waits for an auto-topup (decision 26, "End of the
- * money"), in milliseconds since 1970; null when it does not wait. Money that came in meanwhile counts: it pays for the
- * time that the machine went on.
+ * money"); null when it does not wait. Money that came in meanwhile counts: it pays for the time that the machine went
+ * on.
  */
-async function moneyEndedMs(
-  trx: Transaction,
-  wallet: LockedWallet,
-  rental: RentalRow,
-): Promise<number | null> {
+async function moneyEndedAt(trx: Transaction, wallet: LockedWallet, rental: RentalRow): Promise<Date | null> {
   const meter = await trx('meters').where({ rental_no: rental.no }).first('starved_ms', 'running_ms');
   if (meter === undefined || meter.starved_ms === null) return null;
   const funds = rental.charged_cents + rental.hold_cents + wallet.availableCents;
-  return meter.running_ms + elapsedMsAtCents(rental.price_per_hour_cents, funds);
+  return new Date(meter.running_ms + elapsedMsAtCents(rental.price_per_hour_cents, funds));
 }
 
 /**

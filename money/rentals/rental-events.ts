@@ -3,6 +3,7 @@ import type { StopReason } from '../../domain/rentals/rental.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
+import { costOf, failureOf } from '../../adapters/postgres/rentals/facts.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 
 type Whose = Pick<RentalRow, 'id' | 'user_id'>;
@@ -37,10 +38,7 @@ export async function tellStopping(
 export async function tellStopped(trx: Transaction, rental: RentalRow): Promise<void> {
   const { stop_reason: reason, ended_at: endedAt } = rental;
   if (reason === null || endedAt === null) throw new Error(`${rental.id} is settled without an end`);
-  const cents = {
-    chargedCents: rental.charged_cents - rental.refunded_cents,
-    refundedCents: rental.released_cents,
-  };
+  const cents = costOf(rental);
   await recordEvent(trx, {
     type: 'rental.stopped',
     ...ofRental(rental),
@@ -54,26 +52,22 @@ export async function tellStopped(trx: Transaction, rental: RentalRow): Promise<
  * @param rental as it was settled
  */
 export async function tellFailed(trx: Transaction, rental: RentalRow): Promise<void> {
-  const code: RentalFailure = rental.running_at === null ? 'not_provisioned' : 'lost_at_start';
+  const code = failureOf(rental);
   const message = rental.error ?? '';
-  const refundedCents = rental.refunded_cents;
+  const cents = costOf(rental);
   await recordEvent(trx, {
     type: 'rental.failed',
     ...ofRental(rental),
-    data: { code, message, refundedCents },
+    data: { code, message, refundedCents: cents.refundedCents },
   });
-  await noteEnd(trx, rental, { reason: code, chargedCents: 0, refundedCents });
+  await noteEnd(trx, rental, { reason: code, ...cents });
 }
 
 /** Writes into the audit trail what ended without its user's request (decision 59, "The audit trail"). */
 async function noteEnd(
   trx: Transaction,
   { id, user_id: userId }: Whose,
-  details: {
-    readonly reason: StopReason | RentalFailure;
-    readonly chargedCents: number;
-    readonly refundedCents: number;
-  },
+  details: ReturnType<typeof costOf> & { readonly reason: StopReason | RentalFailure },
 ): Promise<void> {
   await insertAuditEvent(trx, { userId, kind: 'rental_ended', entityId: id, details });
 }

@@ -1,6 +1,11 @@
-import { paymentLimits } from '../../domain/payments/limits.js';
-import { accruedCents, finalCents } from '../../domain/metering/metering.js';
+import {
+  refundOfFailed,
+  settlementOf,
+  type Funding,
+  type Settlement,
+} from '../../domain/rentals/settlement.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { billedOf, settledColumns } from '../../adapters/postgres/rentals/facts.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { insertOverageInvoice } from '../invoices/invoices.js';
 import { post } from '../ledger/post.js';
@@ -18,43 +23,14 @@ import { release } from '../spending/reserve.js';
  */
 export async function settle(trx: Transaction, wallet: LockedWallet, rental: RentalRow): Promise<void> {
   if (rental.settled_at !== null) return;
-  const endedAt = endWithinLimits(rental);
-  const elapsedMs = rental.running_at === null ? 0 : endedAt.getTime() - rental.running_at.getTime();
-  const final = finalCents(rental.price_per_hour_cents, elapsedMs, rental.max_spend_cents);
-  const missing = Math.max(0, final - rental.charged_cents);
-  const fromHold = Math.min(missing, rental.hold_cents);
-  const fromAvailable = Math.min(missing - fromHold, wallet.availableCents);
-  const charged = rental.charged_cents + fromHold + fromAvailable;
-  await charge(trx, wallet, rental, 'settlement', fromHold, fromAvailable);
-  await refund(
-    trx,
-    wallet,
-    rental,
-    Math.max(0, rental.charged_cents - final),
-    'the time after it was last seen alive',
-  );
-  await moveHold(trx, wallet, -(rental.hold_cents - fromHold));
-
-  // The user owes usage that accrued and that the money did not cover. They never owe the cent that only rounding half
-  // up adds (decision 26, "End of the money").
-  const accrued = Math.min(final, accruedCents(rental.price_per_hour_cents, elapsedMs));
-  const owed = Math.max(0, accrued - charged);
-  const overage = owed >= paymentLimits.minInvoiceCents ? owed : 0;
-  if (overage > 0) await insertOverageInvoice(trx, wallet, rental, overage);
-  const [settled] = await trx('rentals')
-    .where({ no: rental.no })
-    .update({
-      ended_at: endedAt,
-      charged_cents: charged,
-      refunded_cents: Math.max(0, rental.charged_cents - final),
-      hold_cents: 0,
-      released_cents: rental.hold_cents - fromHold,
-      overage_cents: overage,
-      written_off_cents: Math.max(0, final - charged) - overage,
-      settled_at: trx.raw('clock_ms()'),
-      settled_seq: newestSeq(trx),
-    })
-    .returning('*');
+  const settlement = settlementOf(billedOf(rental), wallet.availableCents);
+  const { endedAt, overageCents } = settlement;
+  await charge(trx, wallet, rental, { occasion: 'settlement', ...settlement.funding });
+  const note = 'the time after it was last seen alive';
+  await refund(trx, wallet, rental, { cents: settlement.refundedCents, note });
+  await moveHold(trx, wallet, -settlement.releasedCents);
+  if (overageCents > 0) await insertOverageInvoice(trx, wallet, rental, overageCents);
+  const settled = await writeSettled(trx, rental, settlement, { ended_at: endedAt });
   await acknowledgeEnd(trx, rental.no);
   if (!settled) return;
   await release(trx, settled);
@@ -106,23 +82,15 @@ export async function failWithFullRefund(
   rental: RentalRow,
   error: string,
 ): Promise<void> {
-  const charged = rental.charged_cents + rental.hold_cents;
-  await charge(trx, wallet, rental, 'capture', rental.hold_cents, 0);
-  await refund(trx, wallet, rental, charged, error);
-  const [failed] = await trx('rentals')
-    .where({ no: rental.no })
-    .update({
-      status: 'failed',
-      error,
-      charged_cents: charged,
-      refunded_cents: charged,
-      hold_cents: 0,
-      stop_reason: rental.stop_reason,
-      ended_at: rental.ended_at ?? trx.raw('clock_ms()'),
-      settled_at: trx.raw('clock_ms()'),
-      settled_seq: newestSeq(trx),
-    })
-    .returning('*');
+  const settlement = refundOfFailed(billedOf(rental));
+  await charge(trx, wallet, rental, { occasion: 'capture', ...settlement.funding });
+  await refund(trx, wallet, rental, { cents: settlement.refundedCents, note: error });
+  const failed = await writeSettled(trx, rental, settlement, {
+    status: 'failed',
+    error,
+    stop_reason: rental.stop_reason,
+    ended_at: rental.ended_at ?? trx.raw('clock_ms()'),
+  });
   await acknowledgeEnd(trx, rental.no);
   if (!failed) return;
   await release(trx, failed);
@@ -134,15 +102,13 @@ async function charge(
   trx: Transaction,
   wallet: LockedWallet,
   rental: RentalRow,
-  occasion: 'settlement' | 'capture',
-  fromHold: number,
-  fromAvailable: number,
+  { occasion, fromHoldCents, fromAvailableCents }: Funding & { occasion: 'settlement' | 'capture' },
 ): Promise<void> {
-  if (fromHold + fromAvailable === 0) return;
+  if (fromHoldCents + fromAvailableCents === 0) return;
   await post(trx, wallet, {
     type: 'rental_charge',
-    availableCents: -fromAvailable,
-    reservedCents: -fromHold,
+    availableCents: -fromAvailableCents,
+    reservedCents: -fromHoldCents,
     cause: { kind: occasion, rentalId: rental.id },
     rentalNo: rental.no,
   });
@@ -152,8 +118,7 @@ async function refund(
   trx: Transaction,
   wallet: LockedWallet,
   rental: RentalRow,
-  cents: number,
-  note: string,
+  { cents, note }: { readonly cents: number; readonly note: string },
 ): Promise<void> {
   if (cents === 0) return;
   await post(trx, wallet, {
@@ -165,11 +130,23 @@ async function refund(
   });
 }
 
-/** Returns the end within the limits: nobody pays beyond a limit, whoever wrote the end. */
-function endWithinLimits(rental: RentalRow): Date {
-  if (rental.ended_at === null) throw new Error(`rental ${rental.id} has not ended`);
-  const ends = [rental.ended_at, rental.auto_stop_at, rental.spend_limit_at].filter((at) => at !== null);
-  return new Date(Math.min(...ends.map((at) => at.getTime())));
+/** Writes how a rental was settled. @param end what else its end changes */
+async function writeSettled(
+  trx: Transaction,
+  { no }: RentalRow,
+  settlement: Settlement,
+  end: object,
+): Promise<RentalRow | undefined> {
+  const [settled] = await trx('rentals')
+    .where({ no })
+    .update({
+      ...settledColumns(settlement),
+      ...end,
+      settled_at: trx.raw('clock_ms()'),
+      settled_seq: newestSeq(trx),
+    })
+    .returning('*');
+  return settled;
 }
 
 /** Selects the wallet's newest entry: no later one is the rental's. */

@@ -4,10 +4,7 @@ import type { ActivityDeps } from '../../activities/deps.js';
 import { createRentalActivities } from '../../activities/rentals/rental.js';
 import { ensureProvider } from '../../adapters/postgres/catalog/catalog.js';
 import type { Database } from '../../adapters/postgres/database.js';
-import { settle } from '../../money/rentals/settle.js';
-import { lockRental } from '../../money/rentals/rentals.js';
 import { tick } from '../../money/metering/tick.js';
-import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import { recordPodGone, recordSeenAlive, recordPodList } from '../../adapters/postgres/machines/pods.js';
 import { endAtPast } from '../../adapters/postgres/restore/restore.js';
 import type { RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
@@ -68,13 +65,6 @@ describe('the end of a machine that was lost (decision 77)', () => {
       await lose(id, 1_190 * SECOND);
       if (ticks) await tick(db, whole);
       assert.deepEqual(endOf(await finish(id)), { reason: 'auto_stop', ms: 600 * SECOND, cents: 600 });
-    });
-
-    it(`is the spend limit when that came before; ${first}`, async () => {
-      const { id } = await rent({ ranMs: 1_300 * SECOND, maxSpendCents: 600 });
-      await lose(id, 1_190 * SECOND);
-      if (ticks) await tick(db, whole);
-      assert.deepEqual(endOf(await finish(id)), { reason: 'spend_limit', ms: 600 * SECOND, cents: 600 });
     });
 
     it(`is the loss when an auto-stop came later; ${first}`, async () => {
@@ -148,26 +138,6 @@ describe('the end of a machine that was lost (decision 77)', () => {
     await recordPodList(db, 'lab', { pods: [], askedAt: new Date() });
     await tick(db, whole);
     assert.deepEqual(endOf(await finish(id)), { reason: 'operator', ms: 600 * SECOND, cents: 600 });
-  });
-
-  it('never is beyond a limit, whoever wrote the end', async () => {
-    const { id } = await rent({ ranMs: 1_300 * SECOND, autoStopAfterMs: 600 * SECOND });
-    const { charged_cents, hold_cents } = await getRental(db, id);
-    await db('rentals')
-      .where({ id })
-      .update({
-        ...{ status: 'stopping', stop_reason: 'auto_stop', charged_cents, hold_cents },
-        ended_at: db.raw(`running_at + interval '1190 seconds'`),
-      });
-    await db.transaction(async (trx) => {
-      const wallet = await lockWalletOfRental(trx, id);
-      await settle(trx, wallet, await lockRental(trx, id));
-    });
-    assert.deepEqual(endOf(await getRental(db, id)), {
-      reason: 'auto_stop',
-      ms: 600 * SECOND,
-      cents: 600,
-    });
   });
 
   it('refunds in full only so often a day, and then charges until it was last seen alive', async () => {

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../adapters/postgres/database.js';
 import { warnOfLowBalance } from '../../adapters/postgres/wallets/low-balance.js';
-import { lockRental } from '../../money/rentals/rentals.js';
-import { endLost } from '../../money/rentals/lost.js';
 import { tick } from '../../money/metering/tick.js';
-import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import type { RentalId } from '../../domain/ids.js';
-import { finalCents } from '../../domain/metering/metering.js';
 import {
   credit,
-  getRental,
   getWallet,
   insertRunning,
   insertWallet,
@@ -18,41 +13,11 @@ import {
 
 const whole = { shard: 0, shards: 1 };
 
-describe('a lost machine and a low balance', () => {
+describe('a low balance', () => {
   let db: Database;
   onVerifiedDatabase((opened) => {
     db = opened.db;
   });
-
-  for (const { aliveMs, refunded } of [
-    { aliveMs: 59_900, refunded: true },
-    { aliveMs: 60_100, refunded: false },
-  ]) {
-    it(`${refunded ? 'refunds all of' : 'charges'} a machine that was last seen alive after ${aliveMs} ms`, async () => {
-      const wallet = await insertWallet(db, 1_000);
-      const id = await insertRunning(db, wallet, { priceCents: 720, ranMs: 90_000 });
-      await tick(db, whole);
-      const { running_at: runningAt } = await getRental(db, id);
-      await db.transaction(async (trx) => {
-        const locked = await lockWalletOfRental(trx, id);
-        await endLost(
-          trx,
-          locked,
-          await lockRental(trx, id),
-          new Date((runningAt?.getTime() ?? 0) + aliveMs),
-        );
-      });
-      const lost = await getRental(db, id);
-      const net = lost.charged_cents - lost.refunded_cents;
-      assert.deepEqual(
-        [lost.status, net],
-        refunded ? ['failed', 0] : ['stopping', finalCents(720, aliveMs, null)],
-      );
-      assert.equal((await getWallet(db, wallet.user_id)).available_cents, 1_000 - net);
-      const refunds = await db('ledger_entries').where({ wallet_id: wallet.id, type: 'refund' });
-      assert.equal(refunds.length, 1, 'one refund gives back what was charged beyond that');
-    });
-  }
 
   it('warns once when the wallet lasts for less than an hour, and again after a top-up', async () => {
     const wallet = await insertWallet(db, 1_000);

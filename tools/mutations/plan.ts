@@ -12,6 +12,7 @@ const overlapping = [`${tests}/overlapping.test.ts`];
 const losses = [`${tests}/lost-machines.test.ts`, `${tests}/warnings-and-losses.test.ts`];
 const ends = [`${tests}/verified-ends.test.ts`];
 const metering = [`${tests}/metering.test.ts`];
+const settlement = ['test/domain/rentals/settlement.test.ts'];
 const level = [`${tests}/topups/auto-topup-level.test.ts`];
 const opening = [`${tests}/rentals/open.test.ts`];
 const spending = [`${tests}/spending/capped.test.ts`, `${tests}/spending/budget-alerts.test.ts`];
@@ -39,33 +40,33 @@ export const mutations: readonly Mutation[] = [
     tests: overlapping,
   },
   {
-    file: 'money/rentals/lost.ts',
-    from: 'at.getTime() <= aliveMs',
-    to: 'at.getTime() <= 0',
+    file: 'domain/rentals/settlement.ts',
+    from: 'at !== null && at <= endedAt',
+    to: 'at !== null && at < runningAt',
     tests: losses,
   },
   {
     file: 'money/rentals/lost.ts',
-    from: 'rental.stop?.requested_at, rental.auto_stop_at',
-    to: 'rental.auto_stop_at',
+    from: 'stopAskedAt: rental.stop?.requested_at ?? null',
+    to: 'stopAskedAt: null',
+    tests: losses,
+  },
+  {
+    file: 'domain/rentals/settlement.ts',
+    from: 'endedAt.getTime() - runningAt.getTime() <= rentalLimits.refundWindowMs',
+    to: 'endedAt < runningAt',
     tests: losses,
   },
   {
     file: 'money/rentals/lost.ts',
-    from: 'aliveMs - runningMs <= rentalLimits.refundWindowMs',
-    to: 'aliveMs - runningMs < 0',
+    from: 'fullRefundsToday: await fullRefundsToday(trx, wallet)',
+    to: 'fullRefundsToday: 0',
     tests: losses,
   },
   {
     file: 'money/rentals/lost.ts',
-    from: '< rentalLimits.fullRefundsPerDay',
-    to: '< Infinity',
-    tests: losses,
-  },
-  {
-    file: 'money/rentals/lost.ts',
-    from: 'moneyMs !== null && moneyMs < aliveMs',
-    to: 'false && moneyMs !== null',
+    from: 'moneyEndedAt: await moneyEndedAt(trx, wallet, rental)',
+    to: 'moneyEndedAt: null',
     tests: losses,
   },
   {
@@ -129,28 +130,28 @@ export const mutations: readonly Mutation[] = [
     tests: opening,
   },
   {
-    file: 'money/rentals/settle.ts',
-    from: '[rental.ended_at, rental.auto_stop_at, rental.spend_limit_at]',
-    to: '[rental.ended_at]',
-    tests: losses,
+    file: 'domain/rentals/settlement.ts',
+    from: 'return earliestOf(endedAt, autoStopAt, spendLimitAt);',
+    to: 'return endedAt;',
+    tests: settlement,
   },
   {
     file: 'money/rentals/settle.ts',
-    from: 'await moveHold(trx, wallet, -(rental.hold_cents - fromHold));',
+    from: 'await moveHold(trx, wallet, -settlement.releasedCents);',
     to: '',
     tests: metering,
   },
   {
-    file: 'money/rentals/settle.ts',
-    from: 'Math.min(missing - fromHold, wallet.availableCents)',
-    to: 'missing - fromHold',
+    file: 'domain/rentals/settlement.ts',
+    from: 'Math.min(dueCents - fromHoldCents, availableCents)',
+    to: 'dueCents - fromHoldCents',
     tests: metering,
   },
   {
-    file: 'money/rentals/settle.ts',
+    file: 'domain/rentals/settlement.ts',
     from: 'owed >= paymentLimits.minInvoiceCents ? owed : 0',
     to: 'owed',
-    tests: metering,
+    tests: settlement,
   },
   {
     file: 'money/metering/meter.ts',

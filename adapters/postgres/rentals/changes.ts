@@ -4,7 +4,6 @@ import {
   fieldsOf,
   refusalOfWords,
   type AskedChange,
-  type EndingRental,
   type RentalLimits,
 } from '../../../domain/rentals/changes.js';
 import { insertAuditEvent } from '../accounts/audit-events.js';
@@ -12,6 +11,7 @@ import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
 import type { RentalChangeRow, RentalRow } from '../rows/tables.js';
 import { writeWords } from './words.js';
+import { endingOf, limitsOf } from './facts.js';
 
 /** A change as its request asks for it. */
 export interface NewChange {
@@ -110,30 +110,6 @@ export async function applyWords(
 /** The refusal that a change was answered with; undefined when it was done. */
 export function refusalOf({ refused }: Pick<RentalChangeRow, 'refused'>): Refusal | undefined {
   return refused === null ? undefined : new Refusal(refused.code, refused.message, refused.details);
-}
-
-/** The limits of a rental's row. */
-export function limitsOf(row: RentalRow): RentalLimits {
-  return {
-    maxSpendCents: row.max_spend_cents,
-    spendLimitAt: row.spend_limit_at,
-    autoStopAt: row.auto_stop_at,
-    autoStopAfterMs: row.auto_stop_after_ms,
-  };
-}
-
-/** The facts of a rental's row that decide whether it may still be changed. */
-export function endingOf(row: RentalRow): EndingRental {
-  return {
-    status: row.status,
-    settledAt: row.settled_at,
-    chargedCents: row.charged_cents,
-    refundedCents: row.refunded_cents,
-    releasedCents: row.released_cents,
-    stopReason: row.stop_reason,
-    autoStopAt: row.auto_stop_at,
-    spendLimitAt: row.spend_limit_at,
-  };
 }
 
 function rowOf({ id, rental, asked, apiKeyId, answerBefore }: NewChange) {

@@ -68,7 +68,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'money/rentals/settle.ts',
-    from: '  await refund(trx, wallet, rental, charged, error);\n',
+    from: '  await refund(trx, wallet, rental, { cents: settlement.refundedCents, note: error });\n',
     to: '',
     what: 'a failed rental keeps its charge',
     at: 'refund on a crash of the machine',
@@ -147,8 +147,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'money/rentals/lost.ts',
-    from: "stop_reason: 'pod_lost', ended_at: new Date(aliveMs) };",
-    to: "stop_reason: 'pod_lost', ended_at: new Date(aliveMs + 30_000) };",
+    from: "stop_reason: 'pod_lost', ended_at, error",
+    to: "stop_reason: 'pod_lost', ended_at: new Date(ended_at.getTime() + 30_000), error",
     what: 'a lost machine is billed for half a minute more',
     at: 'settlement of a lost machine',
     isDisturbed: true,

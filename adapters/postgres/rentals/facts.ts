@@ -1,0 +1,67 @@
+import type { RentalFailure } from '../../../domain/events/events.js';
+import type { EndingRental, RentalLimits } from '../../../domain/rentals/changes.js';
+import type { BilledRental, Settlement } from '../../../domain/rentals/settlement.js';
+import type { RentalRow } from '../rows/tables.js';
+
+/** The limits of a rental's row. */
+export function limitsOf(row: RentalRow): RentalLimits {
+  return {
+    maxSpendCents: row.max_spend_cents,
+    spendLimitAt: row.spend_limit_at,
+    autoStopAt: row.auto_stop_at,
+    autoStopAfterMs: row.auto_stop_after_ms,
+  };
+}
+
+/** The facts of a rental's row that decide whether it may still be changed. */
+export function endingOf(row: RentalRow): EndingRental {
+  return {
+    status: row.status,
+    settledAt: row.settled_at,
+    chargedCents: row.charged_cents,
+    refundedCents: row.refunded_cents,
+    releasedCents: row.released_cents,
+    stopReason: row.stop_reason,
+    autoStopAt: row.auto_stop_at,
+    spendLimitAt: row.spend_limit_at,
+  };
+}
+
+/** The facts of a rental's row that decide what its end costs. */
+export function billedOf(row: RentalRow): BilledRental {
+  return {
+    pricePerHourCents: row.price_per_hour_cents,
+    maxSpendCents: row.max_spend_cents,
+    runningAt: row.running_at,
+    endedAt: row.ended_at,
+    autoStopAt: row.auto_stop_at,
+    spendLimitAt: row.spend_limit_at,
+    settledAt: row.settled_at,
+    chargedCents: row.charged_cents,
+    holdCents: row.hold_cents,
+  };
+}
+
+/** The columns that say how a rental was settled, but for the moment. */
+export function settledColumns(settlement: Settlement) {
+  return {
+    hold_cents: 0,
+    charged_cents: settlement.chargedCents,
+    refunded_cents: settlement.refundedCents,
+    released_cents: settlement.releasedCents,
+    overage_cents: settlement.overageCents,
+    written_off_cents: settlement.writtenOffCents,
+  };
+}
+
+/** What a settled rental cost and gave back, as its events and the audit trail say it. */
+export function costOf(row: RentalRow): { readonly chargedCents: number; readonly refundedCents: number } {
+  return {
+    chargedCents: row.charged_cents - row.refunded_cents,
+    refundedCents: row.status === 'failed' ? row.refunded_cents : row.released_cents,
+  };
+}
+
+export function failureOf({ running_at }: RentalRow): RentalFailure {
+  return running_at === null ? 'not_provisioned' : 'lost_at_start';
+}
