@@ -4,7 +4,7 @@ import { findAlternatives, type Besides } from '../../adapters/postgres/catalog/
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { listProvidersFor } from '../../adapters/postgres/catalog/provider-health.js';
 import type { Database } from '../../adapters/postgres/database.js';
-import { refuseWhenNotAllowed } from '../../adapters/postgres/rentals/open-guards.js';
+import { readRenter } from '../../adapters/postgres/rentals/open-guards.js';
 import { insertQuote } from '../../adapters/postgres/rentals/quotes.js';
 import { readReadiness } from '../../adapters/postgres/rentals/readiness.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
@@ -16,6 +16,7 @@ import { newId } from '../../adapters/ids.js';
 import type { ListingId, QuoteId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { Refusal } from '../../domain/refusal.js';
+import { refuseRenter } from '../../domain/rentals/open.js';
 import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quote.js';
 import { reliabilityNow, type ReliabilityOf } from '../catalog/known-reliability.js';
 import { presentListing } from '../catalog/routes.js';
@@ -33,7 +34,7 @@ function createQuote({ db }: ApiDeps): Handler<typeof declared.createQuote> {
     const { request } = await readRentalRequest(ctx, userId, async () =>
       (await listSshKeys(db, userId)).map((key) => key.id),
     );
-    await refuseWhenNotAllowed(db, userId);
+    refuseRenter(await readRenter(db, userId));
     return await quote(db, request, []);
   };
 }

@@ -108,9 +108,14 @@ function tell(
 
 /** Reads the debt: overage and manual invoices that are open (decision 31, "Balance and config"). */
 export function readDebt(account: Account): { openInvoicesCents: number; openInvoiceCount: number } {
-  const debts = account.invoices.filter(({ row }) => row.status === 'open' && row.reason !== 'topup_failed');
+  const debts = account.invoices.filter(({ row }) => isDebt(row));
   return {
     openInvoicesCents: debts.reduce((sum, { row }) => sum + row.amount_cents, 0),
     openInvoiceCount: debts.length,
   };
+}
+
+/** Whether money is owed by it: an offer is none (decision 35, "Invoices and reminders"). */
+export function isDebt({ status, reason }: InvoiceRow): boolean {
+  return status === 'open' && reason !== 'topup_failed';
 }

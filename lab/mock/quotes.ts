@@ -3,20 +3,24 @@ import { presentQuote, type Quote } from '../../api/rentals/quotes.js';
 import type { ApiKeyId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { usualLimit } from '../../domain/spending/pots.js';
-import { noSuchQuote } from '../../domain/rentals/quotes.js';
-import type { Refusal } from '../../domain/refusal.js';
+import { noSuchQuote, refusalOfExpired } from '../../domain/rentals/quotes.js';
+import { refuseRenter } from '../../domain/rentals/open.js';
+import { Refusal } from '../../domain/refusal.js';
 import type { Account, MockQuote, MockRental, RentalFate } from './account.js';
 import { readBurn } from './burn.js';
 import { madeUpReliability } from './history.js';
 import { findAlternatives, findCheapest, unavailable } from './offers.js';
-import { refusalOf } from './refuse.js';
-import { openRental, refuseWhenNotAllowed } from './rentals.js';
+import { openRental, readRenter } from './rentals.js';
 import { potsOf } from './spending.js';
 import type { World } from './world.js';
 
 /** Quotes what a rental would cost (decision 104, "Quotes and alternatives"). @throws Refusal blocked, model_unavailable */
 export function makeQuote(world: World, account: Account, request: RentalRequest): Quote {
-  refuseWhenNotAllowed(account);
+  refuseRenter(readRenter(world, account));
+  return quote(world, account, request);
+}
+
+function quote(world: World, account: Account, request: RentalRequest): Quote {
   const listing = findCheapest(world, request);
   if (!listing) throw unavailable(world, request);
   const pots = potsOf(world, account, request.apiKeyId);
@@ -40,12 +44,12 @@ export function makeQuote(world: World, account: Account, request: RentalRequest
 function keep(world: World, account: Account, request: RentalRequest, pricePerHourCents: number): MockQuote {
   const expiresAt = new Date(world.now().getTime() + world.durations.quoteMs);
   const { apiKeyId: askedBy, ...asked } = request;
-  const quote: MockQuote = {
+  const kept: MockQuote = {
     ...{ id: newId('quo'), request: asked, askedBy },
     ...{ pricePerHourCents, expiresAt, rental: undefined },
   };
-  account.quotes.push(quote);
-  return quote;
+  account.quotes.push(kept);
+  return kept;
 }
 
 /**
@@ -60,14 +64,15 @@ export function openByQuote(
   fate: RentalFate,
   apiKeyId: ApiKeyId | undefined,
 ): { readonly rental: MockRental; readonly isTaken: boolean } {
-  const quote = account.quotes.find(({ id }) => id === quoteId);
-  if (!quote || !maySee(account, quote, apiKeyId)) throw noSuchQuote();
-  if (quote.rental) return { rental: quote.rental, isTaken: true };
-  if (quote.expiresAt < world.now()) throw expired(world, account, quote);
-  const { pricePerHourCents: maxPricePerHourCents } = quote;
-  const key = apiKeyId === undefined ? {} : { apiKeyId };
-  const rental = openRental(world, account, { ...quote.request, maxPricePerHourCents, ...key }, fate);
-  quote.rental = rental;
+  const taken = account.quotes.find(({ id }) => id === quoteId);
+  if (!taken || !maySee(account, taken, apiKeyId)) throw noSuchQuote();
+  if (taken.rental) return { rental: taken.rental, isTaken: true };
+  const asked = { ...taken.request, ...(apiKeyId !== undefined && { apiKeyId }) };
+  const expired = refusalOfExpired(taken, world.now());
+  if (expired) throw withOffer(expired, quote(world, account, asked));
+  const { pricePerHourCents: maxPricePerHourCents } = taken;
+  const rental = openRental(world, account, { ...asked, maxPricePerHourCents }, fate);
+  taken.rental = rental;
   return { rental, isTaken: false };
 }
 
@@ -78,7 +83,7 @@ function maySee({ apiKeys }: Account, { askedBy, rental }: MockQuote, key: ApiKe
   return askedBy === key && (rental === undefined || rental.row.api_key_id === key);
 }
 
-function expired(world: World, account: Account, { id, expiresAt, request }: MockQuote): Refusal {
-  const details = { quoteId: id, expiresAt: expiresAt.toISOString() };
-  return refusalOf('quote_expired', { ...details, quote: makeQuote(world, account, request) });
+/** Prices stay here, so there always is another quote. */
+function withOffer({ code, message, details }: Refusal, offer: Quote): Refusal {
+  return new Refusal(code, message, { ...details, quote: offer });
 }

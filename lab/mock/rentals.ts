@@ -4,17 +4,17 @@ import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-re
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { DAY, HOUR } from '../../domain/durations.js';
-import { refuseWhenTooManyFree } from '../../domain/rentals/free-machines.js';
+import type { FreeMachines } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { noWords, wordsOf } from '../../domain/rentals/words.js';
 import { endOfLost } from '../../domain/rentals/settlement.js';
-import { limitOfOpening } from '../../domain/spending/pots.js';
+import { limitOfMachine, refuseOpening, type Renter } from '../../domain/rentals/open.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { Account, MockRental, RentalFate } from './account.js';
+import { isDebt } from './invoices.js';
 import { findCheapest, unavailable } from './offers.js';
 import { queuedFacts, walkPhases } from './phases.js';
-import { refusalOf } from './refuse.js';
 import { failWithFullRefund, settle } from './settle.js';
 import { potsOf } from './spending.js';
 import type { World } from './world.js';
@@ -23,20 +23,17 @@ type Request = RentalRequest;
 
 /**
  * Opens a rental at the cheapest matching listing and holds an hour of it (spec: POST /v1/rentals).
- * @throws Refusal blocked, rate_limited, model_unavailable, insufficient_balance
+ * @throws Refusal blocked, rate_limited, model_unavailable, insufficient_balance, cap_reserved, budget_reserved
  */
 export function openRental(world: World, account: Account, request: Request, fate: RentalFate): MockRental {
   const { wallet } = account;
-  refuseWhenNotAllowed(account);
-  refuseWhenTooManyAreFree(world, account);
+  refuseOpening(readRenter(world, account), readFreeMachines(world, account), rentalLimits.freeMachines);
   const listing = findCheapest(world, request);
   if (!listing) throw unavailable(world, request);
   const requiredCents = listing.price_per_hour_cents;
-  if (wallet.availableCents < requiredCents) {
-    throw refusalOf('insufficient_balance', { requiredCents, availableCents: wallet.availableCents });
-  }
   const pots = potsOf(world, account, request.apiKeyId);
-  const maxSpendCents = limitOfOpening(request, requiredCents, pots);
+  const { availableCents } = wallet;
+  const maxSpendCents = limitOfMachine(request, requiredCents, { availableCents, pots });
   wallet.hold(requiredCents);
   const limited = { ...request, maxSpendCents };
   const rental: MockRental = { row: newRow(world, account, limited, listing), fate, lastTickAt: null };
@@ -53,25 +50,24 @@ export function openRental(world: World, account: Account, request: Request, fat
   return rental;
 }
 
-/** Refuses what a user may not have, whatever is on offer. @throws Refusal blocked */
-export function refuseWhenNotAllowed(account: Account): void {
-  if (account.rentals.filter(({ row }) => isLive(row)).length < rentalLimits.maxLiveRentals) return;
-  throw refusalOf('blocked', { reason: 'too_many_rentals', limit: rentalLimits.maxLiveRentals });
+/** The facts of an account that may keep it from renting. There are no operators here. */
+export function readRenter(world: World, { rentals, invoices }: Account): Renter {
+  const overdue = invoices.find(({ row }) => isDebt(row) && (row.due_at ?? world.now()) < world.now());
+  return {
+    ...{ isPaused: false, blockedReason: null, overdueInvoiceId: overdue?.row.id ?? null },
+    liveRentals: rentals.filter(({ row }) => isLive(row)).length,
+  };
 }
 
-/**
- * Refuses when machines that nobody pays for cost too much, by the service's own sum (decision 83, "Cost of one
- * caller"). Nobody shares an account's bound here.
- */
-function refuseWhenTooManyAreFree(world: World, account: Account): void {
+/** Nobody shares an account's bound here. */
+function readFreeMachines(world: World, account: Account): FreeMachines {
   const at = world.now();
   const rows = account.rentals.map(({ row }) => row);
   const machines = rows.filter(mayBeFree(at)).map((row) => ({
     ...{ pricePerHourCents: row.price_per_hour_cents, boughtAt: row.started_at, runningAt: row.running_at },
     ...{ endedAt: row.ended_at, goneAt: row.terminated_at, settledAt: row.settled_at, netCents: netOf(row) },
   }));
-  const paidCents = rows.reduce((sum, row) => sum + netOf(row), 0);
-  refuseWhenTooManyFree({ at, machines, paidCents }, rentalLimits.freeMachines);
+  return { at, machines, paidCents: rows.reduce((sum, row) => sum + netOf(row), 0) };
 }
 
 function mayBeFree(at: Date): (row: RentalWithHealth) => boolean {

@@ -3,8 +3,8 @@ import { listKeysOf } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
-import { refuseWhenTooManyAreFree } from '../../adapters/postgres/rentals/free-machines.js';
-import { refuseWhenLate, refuseWhenNotAllowed } from '../../adapters/postgres/rentals/open-guards.js';
+import { readFreeMachines } from '../../adapters/postgres/rentals/free-machines.js';
+import { readRenter, refuseWhenLate } from '../../adapters/postgres/rentals/open-guards.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { isWalletBusy, UserBusy } from '../../adapters/postgres/requests/user-turns.js';
 import { takeQuote } from '../../adapters/postgres/rentals/quotes.js';
@@ -14,6 +14,7 @@ import type { RentalRequest } from '../../domain/opening.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { FreeMachineLimits } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { refuseOpening } from '../../domain/rentals/open.js';
 import { wordsOf } from '../../domain/rentals/words.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../ledger/wallets.js';
@@ -100,20 +101,20 @@ async function openUnderLock(
   const leftMs = await refuseWhenLate(trx, answerBefore);
   const untilMs = performance.now() + budgetMs(leftMs);
   if (quote) await refuseWhenNotFree(trx, quote, rentalId);
-  await refuseWhenNotAllowed(trx, request.userId);
-  await refuseWhenTooManyAreFree(trx, request.userId, freeMachines);
+  const machines = await readFreeMachines(trx, request.userId, freeMachines);
+  refuseOpening(await readRenter(trx, request.userId), machines, freeMachines);
   // Money that is already owed can't be spent.
   await meterWallets(trx, [locked.id]);
   const wallet = await reread(trx, locked);
 
   // Recovery point 2: an earlier try has bought, and died before it could commit.
-  const bought = await market.findBought(untilMs);
-  if (bought) refuseWhenNotAffordable(wallet, bought.listing);
-  const bargain = bought ?? (await buyCheapest(trx, wallet, opening, market, { untilMs, quote }));
+  const bargain =
+    (await market.findBought(untilMs)) ??
+    (await buyCheapest(trx, wallet, opening, market, { untilMs, quote }));
 
   // From here on, a machine that is bought and then refused is given back by the caller that receives the refusal.
   await refuseWhenLate(trx, answerBefore);
-  const limit = await limitFor(trx, request, bargain.listing.price_per_hour_cents, 'locked');
+  const limit = await limitFor(trx, request, { ...wallet, ...bargain.listing }, 'locked');
   if (!(await adopt(trx, bargain))) {
     throw new Refusal(
       'temporarily_unavailable',
@@ -156,8 +157,7 @@ async function buyCheapest(
       tried.map(({ id }) => id),
     );
     if (!listing) break;
-    refuseWhenNotAffordable(wallet, listing);
-    await limitFor(trx, request, listing.price_per_hour_cents, 'unlocked');
+    await limitFor(trx, request, { ...wallet, ...listing }, 'unlocked');
     tried.push(listing);
     const purchase = await market.buy({
       rentalId,
@@ -210,19 +210,6 @@ function priceCap(request: RentalRequest, first: ListingRow | undefined): number
   if (!first) return request.maxPricePerHourCents;
   const dearest = Math.floor((first.price_per_hour_cents * (100 + rentalLimits.openMaxDearerPercent)) / 100);
   return request.maxPricePerHourCents ?? dearest;
-}
-
-/** @throws Refusal insufficient_balance when less than one hour of the machine is available */
-function refuseWhenNotAffordable(wallet: LockedWallet, listing: ListingRow): void {
-  if (wallet.availableCents >= listing.price_per_hour_cents) return;
-  throw new Refusal(
-    'insufficient_balance',
-    'Your balance does not cover one hour of this machine. Top up your wallet first.',
-    {
-      requiredCents: listing.price_per_hour_cents,
-      availableCents: wallet.availableCents,
-    },
-  );
 }
 
 /** @throws Refusal when not even one upstream could be asked, which says nothing about what is on offer */

@@ -3,7 +3,7 @@ import type { Transaction } from '../../adapters/postgres/database.js';
 import { findQuote, isBoughtFor } from '../../adapters/postgres/rentals/quotes.js';
 import type { ListingRow, QuoteRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { QuoteId, RentalId, UserId } from '../../domain/ids.js';
-import { noSuchQuote } from '../../domain/rentals/quotes.js';
+import { noSuchQuote, refusalOfExpired } from '../../domain/rentals/quotes.js';
 import { Refusal } from '../../domain/refusal.js';
 import { findRental } from './rentals.js';
 
@@ -60,12 +60,8 @@ export async function refuseWhenNotFree(
   quote: NamedQuote,
   rentalId: RentalId,
 ): Promise<void> {
-  if (quote.requestedAt > quote.expires_at) {
-    throw new Refusal('quote_expired', 'This quote has expired, and nothing was rented with it.', {
-      quoteId: quote.id,
-      expiresAt: quote.expires_at.toISOString(),
-    });
-  }
+  const expired = refusalOfExpired({ id: quote.id, expiresAt: quote.expires_at }, quote.requestedAt);
+  if (expired) throw expired;
   if (await isBoughtFor(trx, { quoteId: quote.id, rentalId })) {
     throw new QuoteInOtherHands(`another request has bought a machine by ${quote.id}`);
   }

@@ -7,28 +7,28 @@ import type { ApiKeyId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { RentalLimits } from '../../domain/rentals/changes.js';
 import { Refusal } from '../../domain/refusal.js';
-import {
-  limitOfOpening,
-  refuseRaise,
-  refuseUnreservedTime,
-  type AnyPot,
-} from '../../domain/spending/pots.js';
+import { limitOfMachine } from '../../domain/rentals/open.js';
+import { refuseRaise, refuseUnreservedTime, type AnyPot } from '../../domain/spending/pots.js';
 
 /**
- * Finds the spend limit that a rental is opened with, under the lock of its wallet (decision 109, "Caps and budgets").
+ * Finds the spend limit that a rental is opened with, under the lock of its wallet (decision 109, "Caps and budgets"),
+ * and refuses what the wallet can't pay for.
  * The sums of a key and of a budget change under that lock alone, so what fits before the purchase fits afterwards,
  * unless the key was revoked meanwhile, or its cap or the budget was lowered.
+ * @param bargain the machine's price, and the wallet's money
  * @param lock `locked` right before the rental is inserted
  * @returns cents; null without a limit
- * @throws Refusal cap_reserved, budget_reserved, or why the key is not alive
+ * @throws Refusal why the key is not alive; insufficient_balance, cap_reserved, budget_reserved
  */
 export async function limitFor(
   trx: Transaction,
   request: RentalRequest,
-  pricePerHourCents: number,
+  bargain: { readonly price_per_hour_cents: number; readonly availableCents: number },
   lock: Lock,
 ): Promise<number | null> {
-  return limitOfOpening(request, pricePerHourCents, await findPots(trx, request, lock));
+  const pots = await findPots(trx, request, lock);
+  const { price_per_hour_cents: pricePerHourCents, availableCents } = bargain;
+  return limitOfMachine(request, pricePerHourCents, { availableCents, pots });
 }
 
 /** Takes what a rental may cost out of the cap of its key, in the transaction that inserts the rental. */

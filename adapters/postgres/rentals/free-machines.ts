@@ -1,10 +1,5 @@
 import type { UserId } from '../../../domain/ids.js';
-import {
-  refuseWhenTooManyFree,
-  type FreeMachine,
-  type FreeMachineLimits,
-  type FreeMachines,
-} from '../../../domain/rentals/free-machines.js';
+import type { FreeMachine, FreeMachineLimits, FreeMachines } from '../../../domain/rentals/free-machines.js';
 import type { Transaction } from '../database.js';
 
 /** The most accounts and machines that one look reads: so many are refused by fewer of them. */
@@ -12,25 +7,13 @@ const MAX_ACCOUNTS = 100;
 const MAX_MACHINES = 1_000;
 
 /**
- * Refuses a rental while machines that nobody was billed for cost too much; the upstream's price is due all the same
- * (decision 83, "Cost of one caller"). Call it under the lock of the wallet.
- * @throws Refusal rate_limited with the time after which one more may be had
- */
-export async function refuseWhenTooManyAreFree(
-  trx: Transaction,
-  userId: UserId,
-  limits: FreeMachineLimits,
-): Promise<void> {
-  refuseWhenTooManyFree(await readFreeMachines(trx, userId, limits), limits);
-}
-
-/**
  * Reads the machines of an account that may count as free, and those of all accounts that have one bound with it: they
- * paid by the same card, or are as new and of the same address. The statement reads the clock once for each scan: an
+ * paid by the same card, or are as new and of the same address (decision 83, "Cost of one caller"). Call it under the
+ * lock of the wallet. The statement reads the clock once for each scan: an
  * index can't compare with a clock that is read for each row, and the lock would last while all that the user ever
  * rented is read.
  */
-async function readFreeMachines(
+export async function readFreeMachines(
   trx: Transaction,
   userId: UserId,
   { newAccountMs, minMs }: FreeMachineLimits,

@@ -5,7 +5,7 @@ import { countHours, listHoursToCount } from '../../../adapters/postgres/catalog
 import { listWorkflowsWithWaitingEvents } from '../../../adapters/postgres/payments/event-handling.js';
 import { listDueNotices } from '../../../adapters/postgres/notices/notice-mails.js';
 import { listExpiredCards } from '../../../adapters/postgres/payments/expired-cards.js';
-import { refuseWhenTooManyAreFree } from '../../../adapters/postgres/rentals/free-machines.js';
+import { readFreeMachines } from '../../../adapters/postgres/rentals/free-machines.js';
 import { listDueIntents } from '../../../adapters/postgres/upkeep/intents.js';
 import { listInvoicesToSignal, listUnclosedInvoices } from '../../../money/invoices/invoice-states.js';
 import { deliverDueMails } from '../../../adapters/postgres/upkeep/outbox-delivery.js';
@@ -142,7 +142,7 @@ describe('with three million rows that are done, each look of a loop', () => {
     'events to redeliver': () => listWorkflowsWithWaitingEvents(db, 10_000),
     'invoices to tell': () => listInvoicesToSignal(db),
     'machines that nobody was billed for': () =>
-      db.transaction((trx) => refuseWhenTooManyAreFree(trx, 'usr_7', rentalLimits.freeMachines)),
+      db.transaction((trx) => readFreeMachines(trx, 'usr_7', rentalLimits.freeMachines)),
     'rentals to revive': () => listUnclosedRentals(db),
     'top-ups to revive': () => listUnclosedTopups(db),
     'auto-topups to revive': () => listUsersWithOpenAutoTopups(db),

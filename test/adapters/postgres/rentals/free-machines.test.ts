@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { tieAccount } from '../../../../adapters/postgres/accounts/account-ties.js';
 import { openDatabase, type Database, type Transaction } from '../../../../adapters/postgres/database.js';
-import { refuseWhenTooManyAreFree } from '../../../../adapters/postgres/rentals/free-machines.js';
+import { readFreeMachines } from '../../../../adapters/postgres/rentals/free-machines.js';
 import type { RentalRow, UserRow } from '../../../../adapters/postgres/rows/tables.js';
-import { Refusal } from '../../../../domain/refusal.js';
+import { tooManyFree } from '../../../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../../../domain/rentals/limits.js';
 import { createTestDatabase } from '../../../support/servers/database.js';
 import { insertRental, insertUser } from '../../../support/money/factories.js';
@@ -30,14 +30,8 @@ describe('machines that nobody was billed for', () => {
 
   /** The cost that refuses a user's next machine, in cents, or nothing. */
   async function refusedAt({ id }: UserRow = user, more = {}): Promise<number | undefined> {
-    try {
-      await db.transaction((trx) => refuseWhenTooManyAreFree(trx, id, { ...limits, ...more }));
-      return undefined;
-    } catch (error) {
-      assert.ok(error instanceof Refusal);
-      assert.equal(error.code, 'rate_limited');
-      return error.details?.['costCents'] as number;
-    }
+    const seen = await db.transaction((trx) => readFreeMachines(trx, id, { ...limits, ...more }));
+    return tooManyFree(seen, { ...limits, ...more })?.costCents;
   }
 
   /** A machine at 30 dollars an hour that was stopped this many minutes ago as soon as it was bought: 50 cents. */
@@ -137,7 +131,7 @@ describe('machines that nobody was billed for', () => {
     await copyOf(id, 5_000);
     await db.transaction(async (trx) => {
       const before = await readRows(trx);
-      await refuseWhenTooManyAreFree(trx, user.id, limits);
+      await readFreeMachines(trx, user.id, limits);
       const read = (await readRows(trx)) - before;
       assert.ok(read < 100, `${read} rows`);
     });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
-import { refuseWhenNotAllowed } from '../../../../adapters/postgres/rentals/open-guards.js';
+import { readRenter } from '../../../../adapters/postgres/rentals/open-guards.js';
 import type { UserRow } from '../../../../adapters/postgres/rows/tables.js';
-import { Refusal } from '../../../../domain/refusal.js';
+import type { Renter } from '../../../../domain/rentals/open.js';
 import { createTestDatabase } from '../../../support/servers/database.js';
 import { insertRental, insertStoppedRental, insertUser } from '../../../support/money/factories.js';
 
-describe('a new rental (decision 23)', () => {
+/** Decision 23, "Guards against loss". The verdict is domain/rentals/open.ts. */
+describe('what may keep an account from renting', () => {
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   let db: Database;
   let user: UserRow;
@@ -23,35 +24,31 @@ describe('a new rental (decision 23)', () => {
     await database.drop();
   });
 
-  const isAllowed = (): Promise<void> => db.transaction((trx) => refuseWhenNotAllowed(trx, user.id));
-  const isRefused = (code: string, details?: object): Promise<void> =>
-    assert.rejects(isAllowed(), (error) => {
-      assert.ok(error instanceof Refusal);
-      assert.deepEqual([error.code, error.details], [code, details]);
-      return true;
-    });
+  const nothing = { isPaused: false, blockedReason: null, overdueInvoiceId: null, liveRentals: 0 };
+  const isSeen = async (facts: Partial<Renter> = {}): Promise<void> => {
+    assert.deepEqual(await readRenter(db, user.id), { ...nothing, ...facts });
+  };
 
-  it('is refused to a blocked user, with the reason, until they are unblocked', async () => {
-    await isAllowed();
+  it('is a block, with its reason, until it is lifted', async () => {
+    await isSeen();
     await db('users').where({ id: user.id }).update({ blocked_at: new Date(), blocked_reason: 'fraud' });
-    await isRefused('blocked', { reason: 'fraud' });
+    await isSeen({ blockedReason: 'fraud' });
     await db('users').where({ id: user.id }).update({ blocked_reason: null });
-    await isRefused('blocked', { reason: 'account' });
+    await isSeen({ blockedReason: 'account' });
     await db('users').where({ id: user.id }).update({ blocked_at: null });
-    await isAllowed();
+    await isSeen();
   });
 
-  it('is refused to who has twenty that live; those that have ended, and others’, do not count', async () => {
+  it('are their live rentals; those that have ended, and others’, do not count', async () => {
     const other = await insertUser(db);
     await insertRental(db, other.id);
     await insertStoppedRental(db, user.id);
-    for (let count = 0; count < 19; count += 1) await insertRental(db, user.id);
-    await isAllowed();
     await insertRental(db, user.id);
-    await isRefused('blocked', { reason: 'too_many_rentals', limit: 20 });
+    await insertRental(db, user.id, { status: 'running', running_at: new Date() });
+    await isSeen({ liveRentals: 2 });
   });
 
-  it('is refused to who owes an invoice that is due, until it is paid, void or given up', async () => {
+  it('is an invoice that is due, until it is paid, void or given up', async () => {
     const { id: walletId } = (await db('wallets').where({ user_id: user.id }).first())!;
     const soon = { due_at: db.raw(`clock_ms() + interval '1 minute'`) };
     const due = { due_at: db.raw(`clock_ms() - interval '1 second'`) };
@@ -66,22 +63,26 @@ describe('a new rental (decision 23)', () => {
       });
     }
     await db('invoices').where({ id: offer }).update(due);
-    await isAllowed();
+    await isSeen();
     const of = () => db('invoices').where({ id });
     await of().update(due);
-    await isRefused('blocked', { reason: 'unpaid_invoice', invoiceId: id });
+    await isSeen({ overdueInvoiceId: id });
     await of().update({ void_requested_at: new Date(), void_reason: 'a mistake' });
-    await isAllowed();
+    await isSeen();
     await of().update({ void_requested_at: null, void_reason: null, status: 'uncollectible' });
-    await isAllowed();
+    await isSeen();
     await of().update({ status: 'paid', paid_at: new Date() });
-    await isAllowed();
+    await isSeen();
   });
 
-  it('is refused to all while operators have paused new rentals', async () => {
-    await db('brakes').insert({ kind: 'creates', pulled_by: 'test', reason: 'drill' });
-    await isRefused('temporarily_unavailable', undefined);
+  it('is a brake on new rentals or on metering', async () => {
+    for (const kind of ['creates', 'metering'] as const) {
+      await db('brakes').insert({ kind, pulled_by: 'test', reason: 'drill' });
+      await isSeen({ isPaused: true });
+      await db('brakes').delete();
+    }
+    await db('brakes').insert({ kind: 'charges', pulled_by: 'test', reason: 'drill' });
+    await isSeen();
     await db('brakes').delete();
-    await isAllowed();
   });
 });
