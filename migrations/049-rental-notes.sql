@@ -1,4 +1,4 @@
--- Notes that a renter writes for themselves (decision 139, "A renter’s own words").
+-- Notes that a renter writes for themselves (decision 138, "A renter’s own words").
 alter table rentals add column notes text constraint rentals_notes_check check (length(notes) <= 500);
 grant update (notes) on rentals to gpu_rental_api;
 alter table rental_requests add column notes text constraint rental_requests_notes_check check (length(notes) <= 500);

@@ -43,7 +43,7 @@ const textField = (maxChars: number) => joi.text().allow('').maxChars(maxChars);
 
 const notesField = joi.lines().allow('').maxChars(notesMaxChars);
 
-/** The words with which a rental is asked for (decision 139, "A renter’s own words"). */
+/** The words with which a rental is asked for (decision 138, "A renter’s own words"). */
 export const givenWords = {
   name: textField(nameMaxChars),
   labels: labelsField,

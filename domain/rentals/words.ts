@@ -1,7 +1,7 @@
 import type { Labels } from './labels.js';
 
 /**
- * What a renter says about a rental in their own words (decision 139, "A renter’s own words"), by the names that the API,
+ * What a renter says about a rental in their own words (decision 138, "A renter’s own words"), by the names that the API,
  * `rental_requests` and, but for the labels, `rentals` have for them. null: nothing was said.
  */
 export interface RentalWords {

@@ -1111,7 +1111,7 @@ export interface RentalRow {
   api_key_id: ApiKeyId | null;
   /** How many public keys of its own it was rented with. */
   own_ssh_keys: number;
-  /** Notes that a renter writes for themselves (decision 139, "A renter’s own words"). */
+  /** Notes that a renter writes for themselves (decision 138, "A renter’s own words"). */
   notes: string | null;
 }
 
