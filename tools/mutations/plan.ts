@@ -107,8 +107,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/rentals/quotes.ts',
-    from: 'quote.requestedAt > quote.expires_at',
-    to: 'new Date() > quote.expires_at',
+    from: 'expiresAt: quote.expires_at }, quote.requestedAt)',
+    to: 'expiresAt: quote.expires_at }, new Date())',
     tests: ['test/money/rentals/open-by-quote.test.ts'],
   },
   {
