@@ -7,7 +7,7 @@ import { rentalTexts } from '../../texts/rentals.js';
 import { Card } from '../../ui/card.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Time } from '../../ui/time.js';
-import { WordLines } from './word-fields.js';
+import { WordLines } from './word-lines.js';
 
 const texts = rentalTexts.details;
 

@@ -1,9 +1,7 @@
-import type { Rental } from '@gpu-rental/client';
 import { fieldError } from '../../data/errors.js';
 import { textWords, wordTexts, type TextWord } from '../../texts/words.js';
 import { Field, Input, Textarea } from '../../ui/field.js';
 import { useTyped } from '../../ui/use-typed.js';
-import { LabelBadges } from './rental-badges.js';
 
 /** What a renter may say in one text each. */
 type TypedWords = Readonly<Partial<Record<TextWord, string>>>;
@@ -77,29 +75,5 @@ function WordField({ word, error, ...typed }: WordFieldProps) {
         )
       }
     </Field>
-  );
-}
-
-/** What a renter said about a rental, besides its name. */
-export function WordLines({ rental: { labels, notes } }: { readonly rental: Rental }) {
-  return (
-    <>
-      {Object.keys(labels).length > 0 && (
-        <div>
-          <dt className="mb-1 text-muted">{wordTexts.labels}</dt>
-          <dd>
-            <LabelBadges labels={labels} />
-          </dd>
-        </div>
-      )}
-      {notes !== null && (
-        <div>
-          <dt className="mb-1 text-muted">{wordTexts.fields.notes.label}</dt>
-          <dd dir="auto" className="break-words whitespace-pre-wrap">
-            {notes}
-          </dd>
-        </div>
-      )}
-    </>
   );
 }
