@@ -64,6 +64,8 @@ export async function startServer(
       return;
     }
     underWay.add(response);
+    // What watches an answer hears of its end once each, and the pipeline of a file four times: that is no leak.
+    response.setMaxListeners(20);
     response.once('close', () => {
       underWay.delete(response);
       // Its headers may have left before the stop, without a word about the connection.
