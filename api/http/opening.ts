@@ -4,56 +4,58 @@ import { readClock } from '../../adapters/postgres/clock.js';
 import { within } from '../../adapters/within.js';
 import { renewIdempotencyKey, type KeyClaim } from '../../adapters/postgres/requests/idempotency-keys.js';
 import type { LastWord } from '../../adapters/postgres/requests/last-word.js';
-import type { UserId } from '../../domain/ids.js';
+import { newId } from '../../adapters/ids.js';
+import type { IdPrefix, UserId } from '../../domain/ids.js';
 import { isRefusalCode, Refusal, refusalStatus, type RefusalDetails } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps } from '../context.js';
 import { claimKey, idempotencyKeyOf, recordAnswer, replayedAnswer, type ClaimedKey } from './idempotency.js';
+
+type IdOf<P extends IdPrefix> = `${P}_${string}`;
 
 /**
  * The shared part of POST /v1/rentals, POST /v1/billing/checkout and PATCH /v1/rentals/:id. A workflow gets an update,
  * and its answer is awaited until a deadline that the activity keeps as well (decision 4, "Promise of a 503"), once per
  * Idempotency-Key (decision 6, "Idempotent retries").
  */
-export interface Opening<Id extends string, Row, Body extends object = object> {
+export interface Opening<P extends IdPrefix, Row, Body extends object = object> {
   readonly endpoint: string;
   readonly userId: UserId;
   /** The validated request. It tells a retry of an Idempotency-Key from its use for another request. */
   readonly body: unknown;
-  newId(): Id;
+  /** The prefix of the id that it opens, and that id's name in the details of a 503. */
+  readonly prefix: P;
+  readonly idName: 'rentalId' | 'topupId' | 'changeId';
+  /** The path where its outcome can be looked up; `:id` stands for its id. */
+  readonly lookAt: string;
   /**
    * Starts the workflow with its update, or attaches to the one that runs. Resolves when the update answers.
    * @throws Refusal for a request that needs no workflow to be refused
    */
-  start(id: Id, answerBefore: Date): Promise<unknown>;
+  start(id: IdOf<P>, answerBefore: Date): Promise<unknown>;
   /** Finds the row that answers the request, once it is there. */
-  find(id: Id): Promise<Row | undefined>;
+  find(id: IdOf<P>): Promise<Row | undefined>;
   /** Finds the row under the wallet's lock, after the deadline. */
-  findUnderLock(id: Id, answerBefore: Date): Promise<LastWord<Row>>;
+  findUnderLock(id: IdOf<P>, answerBefore: Date): Promise<LastWord<Row>>;
   present(row: Row): Body;
-  /** Tells whether another request has made the row, under an id of its own. Default: no. */
-  isAnothers?(row: Row, id: Id): boolean;
   /** Adds to a final refusal what helps its caller on. Never fails. Default: nothing. */
   complete?(refusal: Refusal): Promise<Refusal>;
-  /** The id's name in the details of a 503, and the path where the outcome can be looked up. */
-  readonly idName: 'rentalId' | 'topupId' | 'changeId';
-  lookAt(id: Id): string;
   /** Whether it is done without any workflow, in a transaction of this process. */
   readonly isOurs?: boolean;
 }
 
 /** One request and what it opens. */
-interface Run<Id extends string, Row> {
+interface Run<P extends IdPrefix, Row> {
   readonly ctx: ApiContext;
   readonly deps: ApiDeps;
-  readonly opening: Opening<Id, Row>;
+  readonly opening: Opening<P, Row>;
 }
 
 /**
  * The id that a request opens, and its deadlines (decision 4, "Promise of a 503", and decision 6, "Idempotent
  * retries").
  */
-interface Attempt<Id extends string> {
-  readonly id: Id;
+interface Attempt<P extends IdPrefix> {
+  readonly id: IdOf<P>;
   /** By the database's clock: the activity opens nothing later. */
   readonly answerBefore: Date;
   /** By this process's clock (Date.now): until then the API waits for the workflow's answer. */
@@ -76,12 +78,12 @@ type Answer<Row> =
  * @returns its id, and the body of its answer
  * @throws Refusal with the workflow's reason, or a 503
  */
-export async function answerOpening<Id extends string, Row, Body extends object>(
+export async function answerOpening<P extends IdPrefix, Row, Body extends object>(
   ctx: ApiContext,
   deps: ApiDeps,
-  opening: Opening<Id, Row, Body>,
-): Promise<{ readonly id: Id; readonly body: Body }> {
-  const run: Run<Id, Row> = { ctx, deps, opening };
+  opening: Opening<P, Row, Body>,
+): Promise<{ readonly id: IdOf<P>; readonly body: Body }> {
+  const run: Run<P, Row> = { ctx, deps, opening };
 
   // Before the call: the key is committed with a new id, or shows the id of an earlier request with it.
   let attempt = await claimAttempt(run, idempotencyKeyOf(ctx));
@@ -115,54 +117,54 @@ export async function answerOpening<Id extends string, Row, Body extends object>
 }
 
 /** Returns a new id, or the one that stands under the request's Idempotency-Key. */
-async function claimAttempt<Id extends string, Row>(
-  run: Run<Id, Row>,
+async function claimAttempt<P extends IdPrefix, Row>(
+  run: Run<P, Row>,
   idempotencyKey: string | undefined,
-): Promise<Attempt<Id>> {
+): Promise<Attempt<P>> {
   const { deps, opening } = run;
-  const id = opening.newId();
+  const id = newId(opening.prefix);
   if (idempotencyKey === undefined)
     return about(run, firstAttempt(deps, id, await readClock(deps.db), undefined));
   const key = await claimKey(run.ctx, deps.db, opening, idempotencyKey, id);
   const { fresh, claimedAt } = key.claim;
-  return about(run, fresh ? firstAttempt(deps, id, claimedAt, key) : laterAttempt<Id>(deps, key));
+  return about(run, fresh ? firstAttempt(deps, id, claimedAt, key) : laterAttempt<P>(deps, key));
 }
 
 /** Tells whether a retry's id can't be made any more: its time is over, and it is not there under the wallet's lock. */
-async function neverComes<Id extends string, Row>(
-  { opening }: Run<Id, Row>,
-  { id, answerBefore, isFirst, waitUntilMs, key }: Attempt<Id>,
+async function neverComes<P extends IdPrefix, Row>(
+  { opening }: Run<P, Row>,
+  { id, answerBefore, isFirst, waitUntilMs, key }: Attempt<P>,
 ): Promise<boolean> {
   if (isFirst || key?.claim.response !== null || waitUntilMs > Date.now()) return false;
   return (await opening.findUnderLock(id, answerBefore)).kind === 'never';
 }
 
-function recordedFor<Id extends string>({ isFirst, key }: Attempt<Id>): KeyClaim['response'] {
+function recordedFor<P extends IdPrefix>({ isFirst, key }: Attempt<P>): KeyClaim['response'] {
   return isFirst || key === undefined ? null : key.claim.response;
 }
 
 /** Replaces an id that can't happen any more by a new one. One of several retries succeeds; the others follow it. */
-async function renewAttempt<Id extends string, Row>(
-  run: Run<Id, Row>,
-  { id: oldId, key }: Attempt<Id>,
-): Promise<Attempt<Id>> {
+async function renewAttempt<P extends IdPrefix, Row>(
+  run: Run<P, Row>,
+  { id: oldId, key }: Attempt<P>,
+): Promise<Attempt<P>> {
   if (!key) throw new Error('only a request with an Idempotency-Key is ever renewed');
   const { deps, opening } = run;
-  const id = opening.newId();
+  const id = newId(opening.prefix);
   const renewedAt = await renewIdempotencyKey(deps.db, key.name, oldId, id);
   if (renewedAt) return about(run, firstAttempt(deps, id, renewedAt, key));
-  return about(run, laterAttempt<Id>(deps, await claimKey(run.ctx, deps.db, opening, key.name.key, id)));
+  return about(run, laterAttempt<P>(deps, await claimKey(run.ctx, deps.db, opening, key.name.key, id)));
 }
 
 /**
  * Makes a new id for a retry that was refused with 429; undefined for all else. A 503 gets none: the old id may still
  * come until its deadline is over.
  */
-async function renewWhenLater<Id extends string, Row>(
-  run: Run<Id, Row>,
-  attempt: Attempt<Id>,
+async function renewWhenLater<P extends IdPrefix, Row>(
+  run: Run<P, Row>,
+  attempt: Attempt<P>,
   answer: Answer<Row>,
-): Promise<Attempt<Id> | undefined> {
+): Promise<Attempt<P> | undefined> {
   if (attempt.isFirst || answer.kind !== 'refused' || refusalStatus[answer.refusal.code] !== 429)
     return undefined;
   try {
@@ -175,19 +177,19 @@ async function renewWhenLater<Id extends string, Row>(
 }
 
 /** Makes the request one about this id, which the answer to a failure names. */
-function about<Id extends string, Row>({ ctx, opening }: Run<Id, Row>, attempt: Attempt<Id>): Attempt<Id> {
+function about<P extends IdPrefix, Row>({ ctx, opening }: Run<P, Row>, attempt: Attempt<P>): Attempt<P> {
   const { id } = attempt;
   const hasLeft = ctx.state.opening?.hasLeft ?? false;
-  ctx.state.opening = { idName: opening.idName, id, lookAt: opening.lookAt(id), hasLeft };
+  ctx.state.opening = { idName: opening.idName, id, lookAt: opening.lookAt.replace(':id', id), hasLeft };
   return attempt;
 }
 
-function firstAttempt<Id extends string>(
+function firstAttempt<P extends IdPrefix>(
   deps: ApiDeps,
-  id: Id,
+  id: IdOf<P>,
   from: Date,
   key: ClaimedKey | undefined,
-): Attempt<Id> {
+): Attempt<P> {
   const { answerWithinMs, answerGraceMs } = deps.settings;
   return {
     id,
@@ -199,12 +201,12 @@ function firstAttempt<Id extends string>(
   };
 }
 
-function laterAttempt<Id extends string>(deps: ApiDeps, key: ClaimedKey): Attempt<Id> {
+function laterAttempt<P extends IdPrefix>(deps: ApiDeps, key: ClaimedKey): Attempt<P> {
   const { answerWithinMs, answerGraceMs, idempotencyWaitMs } = deps.settings;
   const leftMs = answerWithinMs + answerGraceMs - key.claim.ageMs;
   return {
     // The id under a key was minted for this endpoint, by firstAttempt's callers.
-    id: key.claim.targetId as Id,
+    id: key.claim.targetId as IdOf<P>,
     answerBefore: new Date(key.claim.claimedAt.getTime() + answerWithinMs),
     waitUntilMs: Date.now() + Math.min(leftMs, idempotencyWaitMs),
     isFirst: false,
@@ -219,9 +221,9 @@ const ASK_AGAIN_MS = 250;
  * Asks the workflow until it answers or the time is over, and then looks for the last time. Asking again is harmless:
  * the workflow's id and the update's id stay the same, so every asker gets the first answer.
  */
-async function askUntilAnswered<Id extends string, Row>(
-  run: Run<Id, Row>,
-  attempt: Attempt<Id>,
+async function askUntilAnswered<P extends IdPrefix, Row>(
+  run: Run<P, Row>,
+  attempt: Attempt<P>,
 ): Promise<Answer<Row>> {
   const { ctx, deps, opening } = run;
   if (ctx.state.opening) ctx.state.opening.hasLeft = true;
@@ -243,9 +245,9 @@ async function askUntilAnswered<Id extends string, Row>(
 }
 
 /** A 503 by itself promises nothing: the opening may have happened all the same (decision 4, "Promise of a 503"). */
-async function refusedOrThere<Id extends string, Row>(
-  run: Run<Id, Row>,
-  attempt: Attempt<Id>,
+async function refusedOrThere<P extends IdPrefix, Row>(
+  run: Run<P, Row>,
+  attempt: Attempt<P>,
   refusal: Refusal,
 ): Promise<Answer<Row>> {
   if (refusalStatus[refusal.code] < 500) return refused(refusal);
@@ -260,9 +262,9 @@ const MIN_LOOK_MS = 2_000;
  * Reads what the row says by now; undefined when there is none yet, or the database can't tell just now. A failed look
  * proves nothing about what was sent.
  */
-async function lookFor<Id extends string, Row>(
-  { ctx, opening }: Run<Id, Row>,
-  attempt: Attempt<Id>,
+async function lookFor<P extends IdPrefix, Row>(
+  { ctx, opening }: Run<P, Row>,
+  attempt: Attempt<P>,
 ): Promise<Answer<Row> | undefined> {
   const leftMs = Math.max(MIN_LOOK_MS, attempt.waitUntilMs - Date.now());
   try {
@@ -276,9 +278,9 @@ async function lookFor<Id extends string, Row>(
 }
 
 /** Looks after silence: the row under the wallet's lock tells whether it happened (decision 4, "Promise of a 503"). */
-async function lookForTheLastTime<Id extends string, Row>(
-  run: Run<Id, Row>,
-  attempt: Attempt<Id>,
+async function lookForTheLastTime<P extends IdPrefix, Row>(
+  run: Run<P, Row>,
+  attempt: Attempt<P>,
 ): Promise<Answer<Row>> {
   if (attempt.givesUpEarly) {
     const message =
@@ -298,9 +300,9 @@ async function lookForTheLastTime<Id extends string, Row>(
 }
 
 /** Reads the last word. A look that fails, or takes for ever, knows nothing. */
-async function readLastWord<Id extends string, Row>(
-  { ctx, deps, opening }: Run<Id, Row>,
-  { id, answerBefore }: Attempt<Id>,
+async function readLastWord<P extends IdPrefix, Row>(
+  { ctx, deps, opening }: Run<P, Row>,
+  { id, answerBefore }: Attempt<P>,
 ): Promise<LastWord<Row> | Refusal> {
   try {
     const limitMs = deps.settings.lockWaitMs + MIN_LOOK_MS;
@@ -312,9 +314,9 @@ async function readLastWord<Id extends string, Row>(
   }
 }
 
-async function giveAnswer<Id extends string, Row>(
-  run: Run<Id, Row>,
-  attempt: Attempt<Id>,
+async function giveAnswer<P extends IdPrefix, Row>(
+  run: Run<P, Row>,
+  attempt: Attempt<P>,
   answer: Answer<Row>,
 ): Promise<object> {
   const { ctx, opening } = run;
@@ -326,7 +328,6 @@ async function giveAnswer<Id extends string, Row>(
     await recordIfPossible(run, attempt, refusal);
     throw refusal;
   }
-  if (opening.isAnothers?.(answer.row, attempt.id) === true) ctx.set('Idempotent-Replayed', 'true');
   const body = opening.present(answer.row);
   await recordIfPossible(run, attempt, body);
   return body;
@@ -336,9 +337,9 @@ async function giveAnswer<Id extends string, Row>(
  * Records the answer, which is decided already: without the record a retry asks the workflow again, and gets the same
  * one.
  */
-async function recordIfPossible<Id extends string, Row>(
-  { ctx, deps }: Run<Id, Row>,
-  { id, key }: Attempt<Id>,
+async function recordIfPossible<P extends IdPrefix, Row>(
+  { ctx, deps }: Run<P, Row>,
+  { id, key }: Attempt<P>,
   outcome: object,
 ): Promise<void> {
   try {

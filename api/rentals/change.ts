@@ -14,7 +14,6 @@ import { endingOf } from '../../adapters/postgres/rentals/facts.js';
 import { findRental, type RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { readUnderWalletLock, type LastWord } from '../../adapters/postgres/requests/last-word.js';
 import { awaitChange } from '../../adapters/temporal/open-rental.js';
-import { newId } from '../../adapters/ids.js';
 import type { ApiKeyId, ChangeId } from '../../domain/ids.js';
 import { asksForLimits, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
 import { auditAddress, noteAudit } from '../accounts/audit-event.js';
@@ -57,12 +56,11 @@ function changeRental(deps: ApiDeps): Handler<typeof declared.changeRental> {
       endpoint: 'PATCH /v1/rentals/:id',
       userId: rental.user_id,
       body: { ...body, id: rental.id },
-      newId: (): ChangeId => newId('chg'),
+      prefix: 'chg',
+      ...{ idName: 'changeId', lookAt: `/v1/rentals/${rental.id}` },
       ...ways,
       find: (id) => findChanged(deps.db, changing, id),
       present: presentRental,
-      idName: 'changeId',
-      lookAt: () => `/v1/rentals/${rental.id}`,
     });
     await noteAudit(ctx, deps, { userId: rental.user_id, kind: 'rental_changed', entityId });
     return answer;

@@ -14,7 +14,6 @@ import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderWalletLock } from '../../adapters/postgres/requests/last-word.js';
-import { newId } from '../../adapters/ids.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { noSuchQuote } from '../../domain/rentals/quotes.js';
@@ -61,11 +60,10 @@ function createRental(deps: ApiDeps): Handler<typeof declared.createRental> {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const asked = await readCreate(ctx, deps, userId);
-    const { body: answer } = await answerOpening(ctx, deps, {
-      endpoint: ENDPOINT,
-      userId,
-      body: asked.body,
-      newId: (): RentalId => newId('rent'),
+    const { id, body: answer } = await answerOpening(ctx, deps, {
+      ...{ endpoint: ENDPOINT, userId, body: asked.body },
+      prefix: 'rent',
+      ...{ idName: 'rentalId', lookAt: '/v1/rentals/:id' },
       start: (id, answerBefore) => startOpening(deps, asked, id, answerBefore),
       find: (id) => findOpened(deps.db, asked, id),
       findUnderLock: (id, answerBefore) =>
@@ -73,12 +71,10 @@ function createRental(deps: ApiDeps): Handler<typeof declared.createRental> {
           findOpened(trx, asked, id),
         ),
       present: presentOpened,
-      isAnothers: (row, id) => row.id !== id,
       complete: (refusal) => withOffers(ctx, deps, asked, refusal),
-      idName: 'rentalId',
-      lookAt: (id) => `/v1/rentals/${id}`,
     });
     // A quote's rental has the id of the request that took it.
+    if (answer.id !== id) ctx.set('Idempotent-Replayed', 'true');
     await noteAudit(ctx, deps, { userId, kind: 'rental_created', entityId: answer.id });
     return answer;
   };

@@ -5,7 +5,6 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderTopupLock } from '../../adapters/postgres/requests/last-word.js';
 import { findTopupRequest, insertTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
-import { newId } from '../../adapters/ids.js';
 import { isId, type TopupId, type UserId } from '../../domain/ids.js';
 import type { TopupRequest } from '../../domain/opening.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -54,7 +53,8 @@ function createCheckout(deps: ApiDeps): Handler<typeof declared.createCheckout> 
       endpoint: ENDPOINT,
       userId,
       body,
-      newId: (): TopupId => newId('top'),
+      prefix: 'top',
+      ...{ idName: 'topupId', lookAt: '/v1/billing/topups/:id' },
       start: async (id, answerBefore) => {
         const apiKeyId = keyIdOf(ctx);
         const request = {
@@ -74,8 +74,6 @@ function createCheckout(deps: ApiDeps): Handler<typeof declared.createCheckout> 
           findOpenOrSent(trx, userId, answeredBy ?? id),
         ),
       present: presentCheckout,
-      idName: 'topupId',
-      lookAt: (id) => `/v1/billing/topups/${id}`,
     });
     await noteAudit(ctx, deps, { userId, kind: 'checkout_begun', entityId: answeredBy ?? topupId });
     return answer;

@@ -6,7 +6,6 @@ import { Router } from '@koa/router';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import Koa from 'koa';
-import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { findRental } from '../../../adapters/postgres/rentals/rental-reads.js';
 import { readUnderWalletLock } from '../../../adapters/postgres/requests/last-word.js';
@@ -155,7 +154,7 @@ export class OpeningBench {
         endpoint: 'test',
         userId,
         body: { what: ctx.params['body'] },
-        newId: () => newId('rent'),
+        prefix: 'rent',
         start: (id, answerBefore) => {
           this.asked.push(id);
           return this.workflow(id, answerBefore);
@@ -172,7 +171,7 @@ export class OpeningBench {
           return { id: row.id };
         },
         idName: 'rentalId',
-        lookAt: (id) => `/v1/rentals/${id}`,
+        lookAt: '/v1/rentals/:id',
       });
       ctx.body = body;
     });
