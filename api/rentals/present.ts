@@ -1,4 +1,5 @@
 import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
+import { costOf, failureOf } from '../../adapters/postgres/rentals/facts.js';
 import { progressIn } from '../../adapters/postgres/rentals/progress-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { OpenedRental, Rental } from './describe.js';
@@ -40,7 +41,7 @@ export function presentRental(row: RentalWithHealth): Rental {
     totalChargedCents: netChargedCents(row),
     writtenOffCents: row.written_off_cents,
     error: row.error,
-    failure: failureOf(row),
+    failure: shownFailure(row),
     stopReason: row.stop_reason,
     warnings: warningsOf(row),
   };
@@ -65,12 +66,12 @@ export function presentOpened(row: RentalWithHealth): OpenedRental {
 
 /** The result of a stop: the amounts are null until the rental is settled (decision 15, "Stopping a rental"). */
 export function presentStop(row: RentalRow) {
-  const settled = row.settled_at !== null;
+  const cost = row.settled_at === null ? undefined : costOf(row);
   return {
     id: row.id,
     status: row.status,
-    finalChargedCents: settled ? netChargedCents(row) : null,
-    refundedCents: settled ? row.released_cents : null,
+    finalChargedCents: cost?.chargedCents ?? null,
+    refundedCents: cost?.refundedCents ?? null,
   };
 }
 
@@ -93,9 +94,9 @@ export function presentMeter(reading: MeterReading) {
 }
 
 /** Why a rental failed, as far as is known: a code for programs, a text for people. */
-function failureOf({ status, error, running_at: runningAt }: RentalRow): Rental['failure'] {
-  if (status !== 'failed' || error === null) return null;
-  return { code: runningAt === null ? 'not_provisioned' : 'lost_at_start', message: error };
+function shownFailure(row: RentalRow): Rental['failure'] {
+  if (row.status !== 'failed' || row.error === null) return null;
+  return { code: failureOf(row), message: row.error };
 }
 
 function netChargedCents(row: RentalRow): number {

@@ -151,7 +151,7 @@ export const changeWebhook = operation({
   tag,
   summary: 'Changes a webhook, or turns it back on',
   description:
-    'Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address needs a sign-in less than 15 minutes old.',
+    'Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address, or adding types of sessions or API keys, needs a sign-in less than 15 minutes old.',
   parameters,
   body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
   answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],

@@ -45,13 +45,13 @@ export function tooManyWebhooks(): Refusal {
 
 /**
  * Whether a change of a webhook's types adds events by which its receiver follows sign-ins and keys.
- * @param after undefined: as before. An empty list is all types.
+ * @param after undefined: as before. An empty list has none of them (domain/webhooks/webhook.ts).
  */
 export function tellsMoreOfSignIns(after: readonly string[] | undefined, before: readonly string[]): boolean {
-  const hears = (types: readonly string[], type: string): boolean =>
-    types.length === 0 || types.includes(type);
   return (
     after !== undefined &&
-    namedTypes.some((type) => /^(session|api_key)\./.test(type) && hears(after, type) && !hears(before, type))
+    namedTypes.some(
+      (type) => /^(session|api_key)\./.test(type) && after.includes(type) && !before.includes(type),
+    )
   );
 }

@@ -1,6 +1,6 @@
 /**
  * The price of a machine, as a function of its rate and of instants only (decision 25, "Usage as running total"). The
- * tick engine does the same sums in SQL (money/metering/tick.ts); a property test holds the two together.
+ * tick engine does the same sums in SQL (money/metering/meter.ts); a property test holds the two together.
  *
  * Amounts are whole cents, times are whole milliseconds. BigInt keeps the product rate × elapsed exact.
  */

@@ -2,6 +2,7 @@ import { accruedCents, elapsedMsAtCents } from '../metering/metering.js';
 import { Refusal } from '../refusal.js';
 import { rentalLimits } from './limits.js';
 import { isFinal, type RentalStatus, type StopReason } from './rental.js';
+import { costOfSettled } from './settlement.js';
 import { lastingWords, namesIn, saysBilledWords, type RentalWords } from './words.js';
 
 const HOUR_MS = 3_600_000;
@@ -141,12 +142,12 @@ export function refusalOfWords(rental: EndingRental, asked: AskedChange): Refusa
 }
 
 function refusalOfSettled(rental: EndingRental): Refusal {
-  const isSettled = rental.settledAt !== null;
+  const cost = rental.settledAt === null ? undefined : costOfSettled(rental);
   const message = `This rental has already ended, so you can change only its ${lastingWords.join(' and ')}.`;
   return new Refusal('already_stopped', message, {
     status: rental.status,
-    finalChargedCents: isSettled ? rental.chargedCents - rental.refundedCents : null,
-    refundedCents: isSettled ? rental.releasedCents : null,
+    finalChargedCents: cost?.chargedCents ?? null,
+    refundedCents: cost?.refundedCents ?? null,
   });
 }
 

@@ -1,6 +1,7 @@
 import { accruedCents, finalCents } from '../metering/metering.js';
 import { paymentLimits } from '../payments/limits.js';
 import { rentalLimits } from './limits.js';
+import type { RentalStatus } from './rental.js';
 
 /** The facts of a rental that decide what its end costs. Amounts in cents. */
 export interface BilledRental {
@@ -82,6 +83,20 @@ export function settlementOf(
 function endWithinLimits({ endedAt, autoStopAt, spendLimitAt }: BilledRental): Date {
   if (endedAt === null) throw new Error('a rental that has not ended can’t be settled');
   return earliestOf(endedAt, autoStopAt, spendLimitAt);
+}
+
+/** What a settled rental cost and gave back: of one that failed the charges, of another the rest of its hold. */
+export function costOfSettled(rental: {
+  readonly status: RentalStatus;
+  readonly chargedCents: number;
+  readonly refundedCents: number;
+  readonly releasedCents: number;
+}): { readonly chargedCents: number; readonly refundedCents: number } {
+  const { status, chargedCents, refundedCents, releasedCents } = rental;
+  return {
+    chargedCents: chargedCents - refundedCents,
+    refundedCents: status === 'failed' ? refundedCents : releasedCents,
+  };
 }
 
 /**

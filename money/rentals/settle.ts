@@ -26,10 +26,13 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
   const settlement = settlementOf(billedOf(rental), wallet.availableCents);
   const { endedAt, overageCents } = settlement;
   await charge(trx, wallet, rental, { occasion: 'settlement', ...settlement.funding });
-  const note = 'the time after it was last seen alive';
+  const isLost = rental.stop_reason === 'pod_lost';
+  const note = isLost ? 'the time after it was last seen alive' : 'the time after its end';
   await refund(trx, wallet, rental, { cents: settlement.refundedCents, note });
   await moveHold(trx, wallet, -settlement.releasedCents);
-  if (overageCents > 0) await insertOverageInvoice(trx, wallet, rental, overageCents);
+  if (overageCents > 0) {
+    await insertOverageInvoice(trx, wallet, { ...rental, ended_at: endedAt }, overageCents);
+  }
   const settled = await writeSettled(trx, rental, settlement, { ended_at: endedAt });
   await acknowledgeEnd(trx, rental.no);
   if (!settled) return;

@@ -1,6 +1,6 @@
 import type { RentalFailure } from '../../../domain/events/events.js';
 import type { EndingRental, RentalLimits } from '../../../domain/rentals/changes.js';
-import type { BilledRental, Settlement } from '../../../domain/rentals/settlement.js';
+import { costOfSettled, type BilledRental, type Settlement } from '../../../domain/rentals/settlement.js';
 import type { RentalRow } from '../rows/tables.js';
 
 /** The limits of a rental's row. */
@@ -54,13 +54,8 @@ export function settledColumns(settlement: Settlement) {
   };
 }
 
-/** What a settled rental cost and gave back, as its events and the audit trail say it. */
-export function costOf(row: RentalRow): { readonly chargedCents: number; readonly refundedCents: number } {
-  return {
-    chargedCents: row.charged_cents - row.refunded_cents,
-    refundedCents: row.status === 'failed' ? row.refunded_cents : row.released_cents,
-  };
-}
+/** What a settled rental cost and gave back, as its events, its stop and the audit trail say it. */
+export const costOf = (row: RentalRow): ReturnType<typeof costOfSettled> => costOfSettled(endingOf(row));
 
 export function failureOf({ running_at }: RentalRow): RentalFailure {
   return running_at === null ? 'not_provisioned' : 'lost_at_start';

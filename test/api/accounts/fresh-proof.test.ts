@@ -44,13 +44,14 @@ describe('a fresh sign-in', () => {
     assert.deepEqual([status, body.error, body.details], [403, 'fresh_sign_in_required', { provedAt: null }]);
   });
 
-  it('is asked for where the address of a webhook is set, and for nothing else of it', async () => {
+  it('is asked for where the address of a webhook is set, and where it begins to hear of sign-ins', async () => {
     const { id } = (await user.post('/v1/webhooks', { url })).body as unknown as { id: string };
     await prove(null);
     const change = (body: object) => user.patch(`/v1/webhooks/${id}`, body);
     assert.deepEqual(faultOf(await change({ url: `${url}/2` })), [403, 'fresh_sign_in_required']);
     assert.deepEqual(faultOf(await change({ url })), [403, 'fresh_sign_in_required']);
-    assert.equal((await change({ types: ['rental.running'] })).status, 200);
+    assert.deepEqual(faultOf(await change({ types: ['session.started'] })), [403, 'fresh_sign_in_required']);
+    for (const types of [['rental.running'], []]) assert.equal((await change({ types })).status, 200);
     assert.equal((await user.delete(`/v1/webhooks/${id}`)).status, 200);
   });
 

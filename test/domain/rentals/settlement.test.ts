@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { accruedCents, finalCents } from '../../../domain/metering/metering.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import {
+  costOfSettled,
   endOfLost,
   fundingOf,
   refundOfFailed,
@@ -142,5 +143,15 @@ describe('the end of a lost machine (decision 77)', () => {
   it('is the end of the money where that came first', () => {
     assert.deepEqual(lostOf({ moneyEndedAt: after(299_999) }), { kind: 'unpaid', endedAt: after(299_999) });
     assert.equal(lostOf({ moneyEndedAt: after(300_000) })?.kind, 'billed');
+  });
+});
+
+describe('what a settled rental gave back', () => {
+  const cents = { chargedCents: 500, refundedCents: 500, releasedCents: 0 };
+
+  it('is all charges of one that failed, and the rest of the hold of another', () => {
+    assert.deepEqual(costOfSettled({ status: 'failed', ...cents }), { chargedCents: 0, refundedCents: 500 });
+    const stopped = { status: 'stopped', chargedCents: 40, refundedCents: 0, releasedCents: 460 } as const;
+    assert.deepEqual(costOfSettled(stopped), { chargedCents: 40, refundedCents: 460 });
   });
 });

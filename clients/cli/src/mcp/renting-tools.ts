@@ -53,7 +53,7 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
           .enum(['ubuntu-24-04', 'pytorch', 'vllm', 'ollama', 'a1111', 'text-generation-webui'])
           .optional()
           .describe('Software to install; default: ubuntu-24-04'),
-        name: z.string().max(100).optional(),
+        name: z.string().max(64).optional(),
       },
       annotations: { readOnlyHint: true, openWorldHint: true },
     },

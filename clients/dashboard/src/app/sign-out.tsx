@@ -1,3 +1,4 @@
+import { isApiError } from '@gpu-rental/client';
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { meQuery } from '../data/account.js';
 import { api } from '../data/client.js';
@@ -17,7 +18,8 @@ export function useSignOut(): { readonly signOut: () => void; readonly isBusy: b
     },
     onSuccess: () => tellTabs(data.user.id, 'signed-out'),
     onError: (error) => {
-      tellTabs(data.user.id, 'signed-in');
+      // Without an answer the session may have ended all the same.
+      if (isApiError(error)) tellTabs(data.user.id, 'signed-in');
       toasts.show({ tone: 'bad', title: shellTexts.signOutFailed, text: readableError(error).message });
     },
   });

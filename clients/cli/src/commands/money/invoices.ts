@@ -99,7 +99,11 @@ async function pay(cli: Cli, given: string | undefined, browser: boolean): Promi
   const id = given ?? (await onlyOpen(cli));
   const { url } = await client.invoices.payUrl(id, { signal: cli.signal });
   if (url === null) {
-    throw new Failure('notReached', 'Its page is not ready yet.', 'Try again in a moment.');
+    throw new Failure(
+      'notReached',
+      'There is nothing to pay, or its page is not ready yet.',
+      'See its state: gpu invoices',
+    );
   }
   if (cli.out.isJson) cli.out.json({ url });
   cli.out.note('Pay on this page:');

@@ -106,10 +106,10 @@ const columns: Column<Topup>[] = [
 
 const stateWords: Readonly<Record<Topup['status'], string>> = {
   creating: 'beginning',
-  requires_payment: 'not paid',
+  requires_payment: 'not paid yet',
   processing: 'at the bank',
   succeeded: 'paid',
-  expired: 'not paid',
+  expired: 'page expired',
   failed: 'failed',
 };
 

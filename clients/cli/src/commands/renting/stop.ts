@@ -58,10 +58,7 @@ async function agree(cli: Cli, rentals: readonly Rental[], given: string | undef
       ? `${nameOf(first)} (${gpusOf(first)}, ${usd(costNow(first, nowMs))} so far)`
       : `all ${rentals.length} machines`;
   const agreed = await cli.asking.agree({
-    message: `Stop ${what}? Everything on its disk is lost.`.replace(
-      'Its',
-      rentals.length === 1 ? 'Its' : 'Their',
-    ),
+    message: `Stop ${what}? Everything on ${rentals.length === 1 ? 'its disk' : 'their disks'} is lost.`,
     otherwise: 'Name the machine, or add --yes.',
     givenUp: 'Nothing was stopped.',
   });

@@ -27,8 +27,8 @@ export function NamingDialog({ rental, onClose }: NamingDialogProps) {
   const labels = labelsOf(pairs);
   const submit = (): void => {
     const texts = textWords
+      .filter((word) => (words[word] ?? '') !== (rental[word] ?? ''))
       .map((word) => [word, words[word]?.trim() ?? ''] as const)
-      .filter(([word, text]) => text !== (rental[word] ?? ''))
       .map(([word, text]) => [word, text === '' ? null : text] as const);
     change.send({
       ...Object.fromEntries(texts),
