@@ -108,22 +108,20 @@ if (chosen.length === 0) {
   );
   process.exit(2);
 }
-// The test files share the cores themselves. Of what follows two run at once: in their shortest form benchmarks measure
-// nothing, and a campaign waits for half of its time. What each writes is shown in one piece.
+const isBench = ({ script }: SlowRun): boolean => script.startsWith('bench:');
 for (const slow of chosen) {
-  if (slow.counts) await tell(slow, (text) => process.stdout.write(text));
+  if (!isBench(slow)) await tell(slow, (text) => process.stdout.write(text));
 }
-const two = pLimit(2);
+// In their shortest form benchmarks measure nothing, so two may run at once. What each writes is shown in one piece.
+const benches = pLimit(2);
 await Promise.all(
-  chosen
-    .filter(({ counts }) => !counts)
-    .map((slow) =>
-      two(async () => {
-        const chunks: string[] = [];
-        await tell(slow, (text) => chunks.push(text));
-        process.stdout.write(chunks.join(''));
-      }),
-    ),
+  chosen.filter(isBench).map((slow) =>
+    benches(async () => {
+      const chunks: string[] = [];
+      await tell(slow, (text) => chunks.push(text));
+      process.stdout.write(chunks.join(''));
+    }),
+  ),
 );
 
 async function tell(slow: SlowRun, show: (text: string) => void): Promise<void> {
