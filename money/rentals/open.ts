@@ -114,7 +114,7 @@ async function openUnderLock(
 
   // From here on, a machine that is bought and then refused is given back by the caller that receives the refusal.
   await refuseWhenLate(trx, answerBefore);
-  const limit = await limitFor(trx, request, { ...wallet, ...bargain.listing }, 'locked');
+  const limit = await limitFor(trx, request, fundsFor(wallet, bargain.listing), 'locked');
   if (!(await adopt(trx, bargain))) {
     throw new Refusal(
       'temporarily_unavailable',
@@ -157,7 +157,7 @@ async function buyCheapest(
       tried.map(({ id }) => id),
     );
     if (!listing) break;
-    await limitFor(trx, request, { ...wallet, ...listing }, 'unlocked');
+    await limitFor(trx, request, fundsFor(wallet, listing), 'unlocked');
     tried.push(listing);
     const purchase = await market.buy({
       rentalId,
@@ -210,6 +210,10 @@ function priceCap(request: RentalRequest, first: ListingRow | undefined): number
   if (!first) return request.maxPricePerHourCents;
   const dearest = Math.floor((first.price_per_hour_cents * (100 + rentalLimits.openMaxDearerPercent)) / 100);
   return request.maxPricePerHourCents ?? dearest;
+}
+
+function fundsFor({ availableCents }: LockedWallet, { price_per_hour_cents: pricePerHourCents }: ListingRow) {
+  return { availableCents, pricePerHourCents };
 }
 
 /** @throws Refusal when not even one upstream could be asked, which says nothing about what is on offer */

@@ -38,8 +38,8 @@ export type NewRental = Pick<
   Partial<Pick<RentalRow, 'api_key_id' | 'own_ssh_keys'> & RentalWords>;
 
 /**
- * Writes the rental row in status provisioning with its labels, holding its first hour, and tells it. The hold was moved out of
- * available before, because auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
+ * Writes the rental row in status provisioning with its labels, holding its first hour, and tells it. The hold was
+ * moved out of available before, because auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
  */
 export async function insertRental(trx: Transaction, { labels, ...rental }: NewRental): Promise<void> {
   const [inserted] = await trx('rentals')

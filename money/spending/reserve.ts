@@ -15,7 +15,7 @@ import { refuseRaise, refuseUnreservedTime, type AnyPot } from '../../domain/spe
  * and refuses what the wallet can't pay for.
  * The sums of a key and of a budget change under that lock alone, so what fits before the purchase fits afterwards,
  * unless the key was revoked meanwhile, or its cap or the budget was lowered.
- * @param bargain the machine's price, and the wallet's money
+ * @param funds the machine's price, and what the wallet has available
  * @param lock `locked` right before the rental is inserted
  * @returns cents; null without a limit
  * @throws Refusal why the key is not alive; insufficient_balance, cap_reserved, budget_reserved
@@ -23,11 +23,10 @@ import { refuseRaise, refuseUnreservedTime, type AnyPot } from '../../domain/spe
 export async function limitFor(
   trx: Transaction,
   request: RentalRequest,
-  bargain: { readonly price_per_hour_cents: number; readonly availableCents: number },
+  { pricePerHourCents, availableCents }: { pricePerHourCents: number; availableCents: number },
   lock: Lock,
 ): Promise<number | null> {
   const pots = await findPots(trx, request, lock);
-  const { price_per_hour_cents: pricePerHourCents, availableCents } = bargain;
   return limitOfMachine(request, pricePerHourCents, { availableCents, pots });
 }
 

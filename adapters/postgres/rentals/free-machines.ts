@@ -9,9 +9,8 @@ const MAX_MACHINES = 1_000;
 /**
  * Reads the machines of an account that may count as free, and those of all accounts that have one bound with it: they
  * paid by the same card, or are as new and of the same address (decision 83, "Cost of one caller"). Call it under the
- * lock of the wallet. The statement reads the clock once for each scan: an
- * index can't compare with a clock that is read for each row, and the lock would last while all that the user ever
- * rented is read.
+ * lock of the wallet. The statement reads the clock once for each scan: an index can't compare with a clock that is read
+ * for each row, and the lock would last while all that the user ever rented is read.
  */
 export async function readFreeMachines(
   trx: Transaction,

@@ -41,7 +41,7 @@ export class DashboardLab {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#visitors.map(({ context }) => context.close()));
+    await Promise.all(this.#visitors.map((visitor) => visitor.end()));
     await this.mock.stop();
   }
 }

@@ -13,7 +13,10 @@ const lasting = [
 ] as const;
 
 /** What tests listen to. Playwright listens to a page's end itself. */
-const heard = ['console', 'dialog', 'download', 'load', 'pageerror', 'popup', 'request', 'response'] as const;
+const heard = [
+  ...['console', 'dialog', 'download', 'load', 'pageerror', 'popup'],
+  ...['request', 'requestfailed', 'requestfinished', 'response'],
+];
 
 interface Left {
   readonly context: BrowserContext;
@@ -38,7 +41,7 @@ export class LeftPages {
     return this.#left.pop();
   }
 
-  /** Notes from now on what nobody could take back from a page. */
+  /** Notes whether something lasting is done to a page from now on: it is closed then, and nobody takes it over. */
   watch({ context, page }: Left): void {
     const spend = (): unknown => this.#spent.add(context);
     for (const target of [context, page]) {
@@ -62,7 +65,7 @@ export class LeftPages {
 
   async #clean({ context, page }: Left): Promise<void> {
     for (const other of context.pages()) if (other !== page) await other.close();
-    for (const event of [...heard, 'requestfinished', 'requestfailed']) page.removeAllListeners(event);
+    for (const event of heard) page.removeAllListeners(event);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.unrouteAll({ behavior: 'ignoreErrors' });
     await context.clearCookies();

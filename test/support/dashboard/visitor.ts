@@ -85,10 +85,18 @@ export class Visitor {
     );
   }
 
+  /** Leaves the browser, which another visitor may take over. */
   async close(): Promise<void> {
     if (this.#isGone) return;
     this.#isGone = true;
     pageClosed(this);
     await this.#leave(this);
+  }
+
+  /** Closes the browser for good. */
+  async end(): Promise<void> {
+    this.#isGone = true;
+    pageClosed(this);
+    await this.context.close();
   }
 }
