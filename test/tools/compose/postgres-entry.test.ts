@@ -15,8 +15,8 @@ describe('the stand-in for the image of PostgreSQL', () => {
     // It knows pglz alone, and tells what it was started with.
     const program = `#!/bin/sh
 case "$*" in
-  *--wal_compression=pglz*-C*) exit 0 ;;
-  *-C*) exit 1 ;;
+  *--wal_compression=pglz*' -C '*) exit 0 ;;
+  *' -C '*) exit 1 ;;
 esac
 echo "$@"
 `;
