@@ -5,6 +5,7 @@ import { apiKeyState } from '../../clients/dashboard/src/pages/api-keys/state.js
 import { capOf, changeOf, cidrsOf, fieldsOf } from '../../clients/dashboard/src/pages/api-keys/form.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { assertReadAgain, failedRequest } from '../support/dashboard/failures.js';
+import { Purse } from '../support/dashboard/paying.js';
 import { until } from '../support/until.js';
 
 const key: ApiKey = {
@@ -71,21 +72,14 @@ describe('the page of API keys', function () {
 
   async function makeByApi(about: Partial<ApiKey>): Promise<{ id: string; key: string }> {
     const data = { name: 'runs', scopes: ['read', 'rentals'], ...about };
-    const answer = await visitor.context.request.post('/v1/api-keys', { data });
-    assert.equal(answer.status(), 200, await answer.text());
-    return (await answer.json()) as { id: string; key: string };
+    return visitor.ask('POST', '/v1/api-keys', { data });
   }
   async function theKey(): Promise<ApiKey> {
-    const answer = await visitor.context.request.get('/v1/api-keys');
-    return ((await answer.json()) as { apiKeys: ApiKey[] }).apiKeys[0]!;
+    return (await visitor.ask<{ apiKeys: ApiKey[] }>('GET', '/v1/api-keys')).apiKeys[0]!;
   }
   /** Has a machine rented by a key, which may cost so much. */
   async function rentBy(token: string, body: object): Promise<void> {
-    const checkout = await visitor.context.request.post('/v1/billing/checkout', {
-      data: { amountCents: 10_000 },
-    });
-    const { checkoutUrl } = (await checkout.json()) as { checkoutUrl: string };
-    await visitor.context.request.get(checkoutUrl, { maxRedirects: 0 });
+    await new Purse(visitor).pay(10_000);
     const rent = async () => {
       const answer = await fetch(`${lab.mock.url}/v1/rentals`, {
         method: 'POST',

@@ -6,10 +6,9 @@ import ssh2 from 'ssh2';
 import { commentOf, fileNameOf, isPrivateKey } from '../../clients/dashboard/src/data/key-text.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { assertReadAgain, failedRequest } from '../support/dashboard/failures.js';
+import { newSshKeyPair } from '../support/ssh-key-pair.js';
 
-const { public: publicKey, private: privateKey } = ssh2.utils.generateKeyPairSync('ed25519', {
-  comment: 'ada@laptop',
-});
+const { public: publicKey, private: privateKey } = newSshKeyPair('ada@laptop');
 
 describe('the text of a key', () => {
   it('is known as private by any of its usual forms', () => {
@@ -54,7 +53,7 @@ describe('the page of SSH keys', function () {
 
   const dialog = () => page.getByRole('dialog');
   const addByApi = (name: string, key = publicKey) =>
-    visitor.context.request.post('/v1/ssh-keys', { data: { name, publicKey: key } });
+    visitor.ask('POST', '/v1/ssh-keys', { data: { name, publicKey: key } });
   /** Opens the dialog and fills in a key that is the user's own. */
   async function fillIn(): Promise<void> {
     await visitor.open('/app/keys');

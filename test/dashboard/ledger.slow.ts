@@ -127,22 +127,20 @@ describe('the ledger in the dashboard', function () {
   it('explains a charge down to its instants, its rate and what was rounded', async () => {
     const account = accountOf(lab.mock, email);
     account.wallet.post({ type: 'processor_topup', availableCents: 100_000 });
-    const { request } = visitor.context;
-    const generated = await request.post('/v1/ssh-keys', { data: { name: 'laptop', generate: true } });
-    assert.equal(generated.status(), 200);
-    const { listings } = (await (await request.get('/v1/catalog/listings?gpuCount=8')).json()) as {
-      listings: Listing[];
-    };
+    await visitor.ask('POST', '/v1/ssh-keys', { data: { name: 'laptop', generate: true } });
+    const path = '/v1/catalog/listings?gpuCount=8';
+    const { listings } = await visitor.ask<{ listings: Listing[] }>('GET', path);
     const { family: familyId, regionCode: region } = listings.at(-1)!;
-    const opened = await request.post('/v1/rentals', { data: { familyId, gpuCount: 8, region } });
-    const { id } = (await opened.json()) as OpenedRental;
+    const { id } = await visitor.ask<OpenedRental>('POST', '/v1/rentals', {
+      data: { familyId, gpuCount: 8, region },
+    });
     await visitor.open(`/app/ledger?rental=${id}`);
     await line('Rental charge').nth(1).waitFor();
     await line('Rental charge').last().click();
     const dialog = page.getByRole('dialog', { name: 'About this entry' });
     await page.waitForURL('**/app/ledger?*entry=led_*');
     const entryId = new URL(page.url()).searchParams.get('entry')!;
-    const { charge } = (await (await request.get(`${PATH}/${entryId}/explain`)).json()) as Explanation;
+    const { charge } = await visitor.ask<Explanation>('GET', `${PATH}/${entryId}/explain`);
     await dialog.getByText(charge?.formula ?? 'no formula').waitFor();
     await dialog.getByText(`${charge?.elapsedMs.toLocaleString('en-US')} ms`, { exact: true }).waitFor();
     const ms = charge?.until?.slice(-4, -1);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { Purse } from '../support/dashboard/paying.js';
 
 describe('the frame of the dashboard', function () {
   this.timeout(60_000);
@@ -62,12 +63,11 @@ describe('the frame of the dashboard', function () {
 
   it('finds pages, machines and actions by their names', async () => {
     await visitor.signIn('palette@example.com');
-    await fund(visitor, 50_000);
+    await new Purse(visitor).pay(50_000);
     const name = 'night run of the long experiment';
-    const created = await visitor.context.request.post('/v1/rentals', {
+    const { id } = await visitor.ask<{ id: string }>('POST', '/v1/rentals', {
       data: { familyId: 'rtx-4090', gpuCount: 1, name },
     });
-    const { id } = (await created.json()) as { id: string };
     const page = await visitor.open('/app');
     await page.keyboard.press('Control+k');
     const field = page.getByRole('combobox', { name: 'Go to' });
@@ -142,10 +142,3 @@ describe('the frame of the dashboard', function () {
     }
   });
 });
-
-/** Fills the wallet by the mock's payment page. */
-async function fund({ context }: Visitor, amountCents: number): Promise<void> {
-  const checkout = await context.request.post('/v1/billing/checkout', { data: { amountCents } });
-  const { checkoutUrl } = (await checkout.json()) as { checkoutUrl: string };
-  await context.request.get(checkoutUrl, { maxRedirects: 0 });
-}

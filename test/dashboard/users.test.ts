@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { pages } from '../../lab/dashboard/pages.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { Purse } from '../support/dashboard/paying.js';
 import { until } from '../support/until.js';
 
 const phone = { width: 390, height: 844 };
@@ -37,18 +38,11 @@ describe('two users of the dashboard', function () {
   async function moveIn(name: string, cents: number): Promise<Somebody> {
     const email = `${name}@example.com`;
     const visitor = await (await lab.visit()).signIn(email);
-    const { request } = visitor.context;
-    const post = async (path: string, data: object): Promise<Record<string, string>> => {
-      const answer = await request.post(path, { data });
-      assert.ok(answer.ok(), await answer.text());
-      return (await answer.json()) as Record<string, string>;
-    };
-    const { checkoutUrl = '' } = await post('/v1/billing/checkout', { amountCents: cents });
-    await request.get(checkoutUrl, { maxRedirects: 0 });
-    await post('/v1/ssh-keys', { name: `${name}-keyring`, generate: true });
-    const { id: rentalId = '' } = await post('/v1/rentals', {
-      ...{ familyId: 'rtx-4090', gpuCount: 1, name: `${name}-machine` },
-      labels: { team: `${name}-team` },
+    await new Purse(visitor).pay(cents);
+    await visitor.ask('POST', '/v1/ssh-keys', { data: { name: `${name}-keyring`, generate: true } });
+    const about = { name: `${name}-machine`, labels: { team: `${name}-team` } };
+    const { id: rentalId } = await visitor.ask<{ id: string }>('POST', '/v1/rentals', {
+      data: { familyId: 'rtx-4090', gpuCount: 1, ...about },
     });
     await visitor.close();
     const paid = (cents / 100).toFixed(2);

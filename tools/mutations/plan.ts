@@ -77,7 +77,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/rentals/open.ts',
-    from: "const limit = await limitFor(trx, request, { ...wallet, ...bargain.listing }, 'locked');",
+    from: "const limit = await limitFor(trx, request, fundsFor(wallet, bargain.listing), 'locked');",
     to: 'const limit = request.maxSpendCents;',
     tests: spending,
   },

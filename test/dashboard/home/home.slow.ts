@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { DashboardLab, type Visitor } from '../../support/dashboard/dashboard.js';
 import { HeldClock } from '../../support/dashboard/held-clock.js';
 import { failedRequest, readAgain } from '../../support/dashboard/failures.js';
+import { Purse } from '../../support/dashboard/paying.js';
 import { until } from '../../support/until.js';
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIILHUBtNJZvdOw5S9jRC4uP/itkkFhI+AU/6rNAi8aVp ada@laptop';
@@ -26,15 +27,8 @@ describe('the overview of the dashboard', function () {
     return visitor.close();
   });
 
-  const post = async <T>(path: string, data: object): Promise<T> => {
-    const answer = await visitor.context.request.post(path, { data });
-    assert.ok(answer.ok(), `${path}: ${await answer.text()}`);
-    return (await answer.json()) as T;
-  };
-  const fund = async (amountCents: number): Promise<void> => {
-    const { checkoutUrl } = await post<{ checkoutUrl: string }>('/v1/billing/checkout', { amountCents });
-    await visitor.context.request.get(checkoutUrl, { maxRedirects: 0 });
-  };
+  const post = <T>(path: string, data: object): Promise<T> => visitor.ask('POST', path, { data });
+  const fund = (amountCents: number): Promise<void> => new Purse(visitor).pay(amountCents);
   const rent = (data: object) =>
     post<{ id: string }>('/v1/rentals', { familyId: 'h100-80gb', gpuCount: 8, ...data });
   const tile = (label: string) => visitor.page.locator('dl > div', { hasText: label });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { DashboardLab, type Visitor } from '../../support/dashboard/dashboard.js';
+import { Purse } from '../../support/dashboard/paying.js';
 import { until } from '../../support/until.js';
 
 /** The streams that a browser's tabs hold open. */
@@ -42,12 +43,7 @@ describe('the stream of a browser', function () {
   });
   afterEach(() => visitor.close());
 
-  const fund = async (who: Visitor, amountCents: number): Promise<void> => {
-    const { request } = who.context;
-    const checkout = await request.post('/v1/billing/checkout', { data: { amountCents } });
-    const { checkoutUrl } = (await checkout.json()) as { checkoutUrl: string };
-    await request.get(checkoutUrl, { maxRedirects: 0 });
-  };
+  const fund = (who: Visitor, amountCents: number): Promise<void> => new Purse(who).pay(amountCents);
   const shows = (page: Page, amount: string): Promise<void> =>
     page.locator('dl > div', { hasText: 'Available' }).getByText(amount, { exact: true }).waitFor();
   const note = (page: Page, words: string) => page.getByRole('status').filter({ hasText: words }).first();
@@ -155,7 +151,7 @@ describe('the stream of a browser', function () {
     const page = await visitor.open('/app');
     await shows(page, '$33.00');
     const other = await visitor.context.newPage();
-    await visitor.context.request.post('/v1/auth/logout');
+    await visitor.ask('POST', '/v1/auth/logout');
     await openIn(other, '/login');
     await other.getByLabel('Email address').fill('next@example.com');
     await other.keyboard.press('Enter');

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import ssh2 from 'ssh2';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { findFreePorts } from '../../../lab/stack/ports.js';
 import { buildDashboard } from '../../support/dashboard/built.js';
@@ -14,6 +13,7 @@ import {
 } from '../../support/dashboard/story-steps.js';
 import { startApi } from '../../support/http/api.js';
 import { startService } from '../../support/service/living-service.js';
+import { newSshKeyPair } from '../../support/ssh-key-pair.js';
 
 /** Chromium's lines about headers that count in a secure context alone. */
 const ofSecureContextsAlone =
@@ -48,7 +48,7 @@ describe('the dashboard by another name', function () {
   };
 
   describe('from memory', () => {
-    const { public: publicKey } = ssh2.utils.generateKeyPairSync('ed25519');
+    const { public: publicKey } = newSshKeyPair();
     let mock: MockServer;
     let port: number;
     const start = async (name?: string): Promise<void> => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import ssh2 from 'ssh2';
 import { libraryClient } from '../../../tools/demo/ssh-client.js';
 import { buildDashboard } from '../../support/dashboard/built.js';
 import { visit, type Visitor } from '../../support/dashboard/dashboard.js';
@@ -13,6 +12,7 @@ import {
   stopIt,
 } from '../../support/dashboard/story-steps.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { newSshKeyPair } from '../../support/ssh-key-pair.js';
 import { until } from '../../support/until.js';
 
 const email = 'ann@example.com';
@@ -28,7 +28,7 @@ describe('the dashboard, from the sign-in to the last cent', function () {
   /** Of the machine, from its page on. */
   let command: string;
   let chargedCents: number;
-  const pair = ssh2.utils.generateKeyPairSync('ed25519');
+  const pair = newSshKeyPair();
 
   before(async () => {
     const dashboardFolder = await buildDashboard();

@@ -19,52 +19,46 @@ export class Purse {
   }
 
   async topups(): Promise<readonly ShownTopup[]> {
-    const { topups } = (await this.#read('/v1/billing/topups?pageSize=200')) as { topups: ShownTopup[] };
-    return topups;
+    const path = '/v1/billing/topups?pageSize=200';
+    return (await this.#visitor.ask<{ topups: ShownTopup[] }>('GET', path)).topups;
   }
 
   async topup(id: string): Promise<ShownTopup> {
-    return (await this.#read(`/v1/billing/topups/${id}`)) as ShownTopup;
+    return this.#visitor.ask('GET', `/v1/billing/topups/${id}`);
   }
 
   /** Opens a payment page, or charges the saved card. */
   async checkout(amountCents: number): Promise<{ topupId: string; checkoutUrl: string | null }> {
-    const answer = await this.#visitor.context.request.post('/v1/billing/checkout', {
-      data: { amountCents },
-    });
-    return (await answer.json()) as { topupId: string; checkoutUrl: string | null };
+    return this.#visitor.ask('POST', '/v1/billing/checkout', { data: { amountCents } });
   }
 
   /** Pays on a payment page, as somebody on another device. */
   async payOn(checkoutUrl: string | null): Promise<void> {
-    await this.#visitor.context.request.get(checkoutUrl ?? '', { maxRedirects: 0 });
+    await this.#visitor.context.request.get(checkoutUrl ?? '', { failOnStatusCode: true, maxRedirects: 0 });
+  }
+
+  /** Pays in by a payment page. */
+  async pay(amountCents: number): Promise<void> {
+    await this.payOn((await this.checkout(amountCents)).checkoutUrl);
   }
 
   /** Saves a card, and waits until it is there. */
   async saveCard(bank: 'pays' | 'declines' = 'pays'): Promise<void> {
-    await this.#visitor.context.request.post('/v1/billing/setup-intent', {
-      headers: { 'x-mock-card': bank },
-    });
+    await this.#visitor.ask('POST', '/v1/billing/setup-intent', { headers: { 'x-mock-card': bank } });
     await until('the card is saved', async () => {
-      const { pmId } = (await this.#read('/v1/billing/card')) as { pmId: string | null };
+      const { pmId } = await this.#visitor.ask<{ pmId: string | null }>('GET', '/v1/billing/card');
       return pmId !== null;
     });
   }
 
   async saveAutoTopup(settings: object): Promise<void> {
-    await this.#visitor.context.request.put('/v1/billing/auto-topup', { data: settings });
+    await this.#visitor.ask('PUT', '/v1/billing/auto-topup', { data: settings });
   }
 
   /** Issues an invoice that is owed. */
   async owe(amountCents: number, description: string): Promise<string> {
-    const answer = await this.#visitor.context.request.post('/mock/invoices', {
-      data: { amountCents, description },
-    });
-    return ((await answer.json()) as { id: string }).id;
-  }
-
-  async #read(path: string): Promise<unknown> {
-    return (await this.#visitor.context.request.get(path)).json();
+    const data = { amountCents, description };
+    return (await this.#visitor.ask<{ id: string }>('POST', '/mock/invoices', { data })).id;
   }
 }
 

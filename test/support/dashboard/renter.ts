@@ -1,5 +1,5 @@
 import type { Rental } from '@gpu-rental/client';
-import ssh2 from 'ssh2';
+import { newSshKeyPair } from '../ssh-key-pair.js';
 import { until } from '../until.js';
 import { Purse } from './paying.js';
 import type { Visitor } from './visitor.js';
@@ -22,37 +22,34 @@ export class Renter {
   }
 
   async pay(cents: number): Promise<void> {
-    const purse = new Purse(this.#visitor);
-    const { checkoutUrl } = await purse.checkout(cents);
-    await purse.payOn(checkoutUrl);
+    await new Purse(this.#visitor).pay(cents);
   }
 
   async addKey(name: string): Promise<void> {
-    const { public: publicKey } = ssh2.utils.generateKeyPairSync('ed25519');
-    await this.#visitor.context.request.post('/v1/ssh-keys', { data: { name, publicKey } });
+    const { public: publicKey } = newSshKeyPair();
+    await this.#visitor.ask('POST', '/v1/ssh-keys', { data: { name, publicKey } });
   }
 
   /** Rents by the API. */
   async rent(fields: object = {}, fate: 'runs' | 'fails' | 'is_lost' = 'runs'): Promise<string> {
-    const answer = await this.#visitor.context.request.post('/v1/rentals', {
+    const { id } = await this.#visitor.ask<{ id: string }>('POST', '/v1/rentals', {
       data: { familyId: 'rtx-4090', gpuCount: 1, ...fields },
       headers: { 'x-mock-rental': fate },
     });
-    if (!answer.ok()) throw new Error(await answer.text());
-    return ((await answer.json()) as { id: string }).id;
+    return id;
   }
 
   async rental(id: string): Promise<Rental> {
-    return (await (await this.#visitor.context.request.get(`/v1/rentals/${id}`)).json()) as Rental;
+    return this.#visitor.ask('GET', `/v1/rentals/${id}`);
   }
 
   async rentals(): Promise<readonly Rental[]> {
-    const answer = await this.#visitor.context.request.get('/v1/rentals?pageSize=200');
-    return ((await answer.json()) as { rentals: Rental[] }).rentals;
+    const { rentals } = await this.#visitor.ask<{ rentals: Rental[] }>('GET', '/v1/rentals?pageSize=200');
+    return rentals;
   }
 
   async stop(id: string): Promise<void> {
-    await this.#visitor.context.request.post(`/v1/rentals/${id}/stop`);
+    await this.#visitor.ask('POST', `/v1/rentals/${id}/stop`);
   }
 
   /** Waits until a rental has a state. */

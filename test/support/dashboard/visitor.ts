@@ -42,9 +42,24 @@ export class Visitor {
 
   /** Signs in by the API, as any address: the mock takes any six digits. */
   async signIn(email = 'ada@example.com'): Promise<this> {
-    await this.context.request.post('/v1/auth/request-code', { data: { email } });
-    await this.context.request.post('/v1/auth/verify-code', { data: { email, code: '123456' } });
+    await this.ask('POST', '/v1/auth/request-code', { data: { email } });
+    await this.ask('POST', '/v1/auth/verify-code', { data: { email, code: '123456' } });
     return this;
+  }
+
+  /**
+   * Asks the service as the browser would, beside the page.
+   * @returns the body of the answer, if it has one
+   * @throws with the service's words where it refuses
+   */
+  async ask<Answer>(
+    method: 'GET' | 'POST' | 'PUT',
+    path: string,
+    options: { readonly data?: object; readonly headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const answer = await this.context.request.fetch(path, { ...options, method });
+    if (!answer.ok()) throw new Error(`${method} ${path}: ${answer.status()} ${await answer.text()}`);
+    return (answer.status() === 204 ? undefined : await answer.json()) as Answer;
   }
 
   /** Signs in as somebody else, or again: the page of the session that ends is left first, since it would lead away. */
