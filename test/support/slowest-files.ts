@@ -8,6 +8,9 @@ interface Took {
   readonly seconds: number;
   /** Of its process, and of all programs that it has started. */
   readonly processorSeconds: number;
+  readonly pid: number;
+  /** Of the programs that its process leaves running: a browser, whose time is lost to its parent by how it ends. */
+  readonly leftRunningSeconds: number;
 }
 
 const variable = 'GPU_RENTAL_TEST_TIMES';
@@ -26,11 +29,14 @@ let before = { ms: 0, processorSeconds: 0 };
 export function fileEnded(path: string | undefined): void {
   const times = process.env[variable];
   if (times === undefined || path === undefined) return;
-  const now = { ms: performance.now(), processorSeconds: ownSeconds() + childrenSeconds() };
+  const { ended, running } = childrenSeconds();
+  const now = { ms: performance.now(), processorSeconds: ownSeconds() + ended + running };
   const took: Took = {
     file: relative(process.cwd(), path),
     seconds: (now.ms - before.ms) / 1_000,
     processorSeconds: now.processorSeconds - before.processorSeconds,
+    pid: process.pid,
+    leftRunningSeconds: running,
   };
   before = now;
   appendFileSync(times, `${JSON.stringify(took)}\n`);
@@ -47,7 +53,10 @@ export async function tellTimes(stopServers: () => Promise<void>): Promise<strin
   if (times === undefined) return '';
   const files = readTimes(times);
   rmSync(join(times, '..'), { recursive: true, force: true });
-  const total = ownSeconds() + childrenSeconds();
+  const leftRunning = new Map(files.map(({ pid, leftRunningSeconds }) => [pid, leftRunningSeconds]));
+  const { ended, running } = childrenSeconds();
+  const total =
+    ownSeconds() + ended + running + [...leftRunning.values()].reduce((sum, each) => sum + each, 0);
   const beside = total - files.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0);
   const lines = files
     .toSorted((a, b) => b.processorSeconds - a.processorSeconds)
@@ -80,11 +89,11 @@ function ownSeconds(): number {
 }
 
 /** Of all programs that this one has started, and those that they have started; 0 where the system does not tell. */
-function childrenSeconds(): number {
+function childrenSeconds(): { readonly ended: number; readonly running: number } {
   try {
     const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     const alive = all.map(readProcess).filter((each) => each !== undefined);
-    let ticks = readProcess('self')?.endedTicks ?? 0;
+    let running = 0;
     const families = new Set([process.pid]);
     // A child may have a lower number than its parent.
     for (let size = 0; size !== families.size;) {
@@ -92,10 +101,12 @@ function childrenSeconds(): number {
       for (const { pid, parent } of alive) if (families.has(parent)) families.add(pid);
     }
     families.delete(process.pid);
-    for (const { pid, ownTicks, endedTicks } of alive) if (families.has(pid)) ticks += ownTicks + endedTicks;
-    return ticks / TICKS_PER_SECOND;
+    for (const { pid, ownTicks, endedTicks } of alive)
+      if (families.has(pid)) running += ownTicks + endedTicks;
+    const ended = readProcess('self')?.endedTicks ?? 0;
+    return { ended: ended / TICKS_PER_SECOND, running: running / TICKS_PER_SECOND };
   } catch {
-    return 0;
+    return { ended: 0, running: 0 };
   }
 }
 
