@@ -26,6 +26,8 @@ export const lockNumbers = {
   noticeSettingsOfUser: 7_109,
   /** By login: what its operator moved alone is summed up. */
   ordersOfLogin: 7_110,
+  /** By user: the top-ups that a young account begins are counted. */
+  topupsOfUser: 7_111,
 } as const satisfies Record<string, number>;
 
 /**

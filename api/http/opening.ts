@@ -130,13 +130,12 @@ async function claimAttempt<P extends IdPrefix, Row>(
   return about(run, fresh ? firstAttempt(deps, id, claimedAt, key) : laterAttempt<P>(deps, key));
 }
 
-/** Tells whether a retry's id can't be made any more: its time is over, and it is not there under the wallet's lock. */
-async function neverComes<P extends IdPrefix, Row>(
-  { opening }: Run<P, Row>,
-  { id, answerBefore, isFirst, waitUntilMs, key }: Attempt<P>,
-): Promise<boolean> {
+/** Returns whether a retry's id can't be made any more: its time is over, and the wallet's lock shows no row. */
+async function neverComes<P extends IdPrefix, Row>(run: Run<P, Row>, attempt: Attempt<P>): Promise<boolean> {
+  const { isFirst, waitUntilMs, key } = attempt;
   if (isFirst || key?.claim.response !== null || waitUntilMs > Date.now()) return false;
-  return (await opening.findUnderLock(id, answerBefore)).kind === 'never';
+  const word = await readLastWord(run, attempt);
+  return !(word instanceof Refusal) && word.kind === 'never';
 }
 
 function recordedFor<P extends IdPrefix>({ isFirst, key }: Attempt<P>): KeyClaim['response'] {

@@ -2,6 +2,7 @@ import type { UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { lockBy } from '../../adapters/postgres/locks.js';
 
 interface Guards {
   brake: string | null;
@@ -21,6 +22,8 @@ export async function refuseWhenTopupNotAllowed(
   userId: UserId,
   perDayWhenYoung: number,
 ): Promise<void> {
+  // Those of one user that begin at once count each other, one after the other.
+  await lockBy(trx, 'topupsOfUser', userId);
   const { rows } = await trx.raw<{ rows: Guards[] }>(
     `select (select reason from brakes where kind = 'charges') as brake,
             u.blocked_at is not null as blocked, u.blocked_reason,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '../../../domain/refusal.js';
 import type { Answer } from '../../support/http/answers.js';
 import { insertRental } from '../../support/money/factories.js';
 import { OpeningBench } from './opening-bench.js';
@@ -205,6 +206,21 @@ describe('opening an entity', () => {
       };
       assert.equal((await bench.open('k')).status, 429);
     });
+  });
+
+  it('keeps a refusal that a late retry finds', async () => {
+    bench.workflow = bench.saysNothing;
+    await bench.open('k');
+    let looks = 0;
+    bench.beforeLastLook = () => {
+      looks += 1;
+      throw new Refusal('insufficient_balance', 'The row says so.');
+    };
+    assert.equal((await bench.open('k')).status, 403);
+    const looksBefore = looks;
+    const again = await bench.open('k');
+    assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [403, 'true']);
+    assert.equal(looks, looksBefore);
   });
 
   it('says that the outcome is unknown after a fault of its own', async () => {
