@@ -12,11 +12,11 @@ import { labelsOf, pairsOf, type LabelPair } from '../../ui/label-pairs.js';
 import { useAfterPause, useTyped } from '../../ui/use-typed.js';
 import { KeptWordFields } from '../rentals/word-fields.js';
 import { hoursOf } from './hours.js';
-import type { FamilySearch } from './search.js';
+import type { RentChoices } from './search.js';
 
 interface ChoiceProps {
-  readonly search: FamilySearch;
-  readonly onChange: (fields: FamilySearch | Readonly<Record<string, unknown>>) => void;
+  readonly search: RentChoices;
+  readonly onChange: (fields: RentChoices | Readonly<Record<string, unknown>>) => void;
   /** What the service said of the choices. */
   readonly error: unknown;
   /** Is told whether something typed is not right, and so is no part of the quote. */

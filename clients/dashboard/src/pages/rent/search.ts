@@ -20,7 +20,7 @@ export interface RentSearch {
 }
 
 /** What the address of one family tells: the choices of the form, so that whoever leaves for money comes back to them. */
-export interface FamilySearch extends Words {
+export interface FamilySearch extends Omit<Words, 'notes'> {
   readonly gpus?: GpuCount;
   readonly region?: string;
   /** Cents an hour at most. */
@@ -33,6 +33,12 @@ export interface FamilySearch extends Words {
   /** The ids of the SSH keys that open it; without it all do. */
   readonly keys?: readonly string[];
 }
+
+/**
+ * Notes may be long and private. They are kept beside the address in the browser's history, where no proxy and nobody
+ * who is sent the address reads them.
+ */
+export type RentChoices = FamilySearch & Pick<Words, 'notes'>;
 
 /** What the renter says about the rental in their own words. */
 type Words = Readonly<Partial<Record<TextWord, string>>> & {
@@ -66,12 +72,14 @@ export function readFamilySearch(search: Search): FamilySearch {
   const hours = positiveOf(search['hours']);
   const spend = wholeNumberOf(search['spend']);
   const keys = idsOf(search['keys']);
+  const { name, labels } = readWords(search);
   return {
     ...(gpus !== undefined && { gpus }),
     ...(region !== undefined && { region }),
     ...(max !== undefined && { max }),
     ...(template !== undefined && { template }),
-    ...readWords(search),
+    ...(name !== undefined && { name }),
+    ...(labels !== undefined && { labels }),
     ...(hours !== undefined && { hours }),
     ...(spend !== undefined && { spend }),
     ...(keys !== undefined && { keys }),
