@@ -25,6 +25,7 @@ import { formatUsd } from '../../domain/money.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';
+import { isDebt } from '../../domain/payments/invoices.js';
 
 /**
  * The activity of invoices (decision 35, "Invoices and reminders"). The row is the state; the processor is asked before
@@ -198,13 +199,9 @@ async function dun(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<
     const mirror = await deps.processor.writeOffInvoice(row.processor_invoice_id ?? '');
     return apply(deps, row, mirror, dayMs);
   }
+  // Nobody is reminded of an offer.
   const reminder = isDebt(row) ? dueReminder(ageMs, dayMs) : null;
   if (reminder !== null) await mailReminder(deps.db, row, reminder);
-}
-
-/** Tells whether an invoice is a debt. An offer to pay after a failed auto-topup is none: nobody is reminded of it. */
-function isDebt({ reason }: InvoiceRow): boolean {
-  return reason !== 'topup_failed';
 }
 
 async function lookOf(deps: ActivityDeps, id: InvoiceId, dayMs: number): Promise<EventLook> {

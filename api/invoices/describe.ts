@@ -14,6 +14,7 @@ import {
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, operation, type Operation } from '../http/openapi/operation.js';
+import { invoiceReasons } from '../../domain/payments/invoices.js';
 
 export const invoicesQuery = fields({
   status: wordOf(['open', 'paid', 'void', 'uncollectible']),
@@ -28,7 +29,7 @@ export const invoiceStatus = named(
   'InvoiceStatus',
   oneOf(['draft', 'open', 'paid', 'void', 'uncollectible']),
 );
-export const invoiceReason = named('InvoiceReason', oneOf(['topup_failed', 'overage', 'manual']));
+export const invoiceReason = named('InvoiceReason', oneOf(invoiceReasons));
 
 const line = named(
   'InvoiceLine',

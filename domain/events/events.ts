@@ -1,6 +1,7 @@
 import type { LedgerEntryType } from '../ledger/ledger.js';
 import type { TopupSource } from '../payments/topup.js';
 import type { StopReason } from '../rentals/rental.js';
+import type { InvoiceReason } from '../payments/invoices.js';
 
 /** The type of an event says all of it. */
 type Nothing = Readonly<Record<string, never>>;
@@ -161,7 +162,7 @@ export type SessionEndedBy = 'sign_out' | 'new_sign_in' | 'other_session' | 'ope
 
 interface InvoiceData {
   readonly amountCents: number;
-  readonly reason: 'overage' | 'manual' | 'topup_failed';
+  readonly reason: InvoiceReason;
 }
 
 export type EventType = keyof EventData;

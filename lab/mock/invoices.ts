@@ -1,7 +1,9 @@
 import type { Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { dunning } from '../../domain/payments/dunning.js';
+import { isDebt, type InvoiceReason } from '../../domain/payments/invoices.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import type { Account } from './account.js';
 import { credit } from './credit.js';
@@ -9,9 +11,11 @@ import { newProcessorId } from './processor-ids.js';
 import type { World } from './world.js';
 
 interface NewInvoice {
-  readonly reason: InvoiceRow['reason'];
+  readonly reason: InvoiceReason;
   readonly amountCents: number;
   readonly description: string;
+  /** The rental that it is for. */
+  readonly rental?: RentalWithHealth;
 }
 
 /**
@@ -19,8 +23,8 @@ interface NewInvoice {
  * reminders").
  */
 export function issueInvoice(world: World, account: Account, invoice: NewInvoice): Invoice {
-  const { reason, amountCents, description } = invoice;
-  if (reason === 'topup_failed') voidOffers(world, account, Infinity);
+  const { reason, amountCents, rental } = invoice;
+  if (!isDebt(invoice)) voidOffers(world, account, Infinity);
   const id = newId('inv');
   const at = world.now();
   const row: InvoiceRow = {
@@ -31,7 +35,7 @@ export function issueInvoice(world: World, account: Account, invoice: NewInvoice
     reason,
     amount_cents: amountCents,
     currency: 'USD',
-    rental_no: null,
+    rental_no: rental?.no ?? null,
     cause: `mock:${id}`,
     processor_invoice_id: newProcessorId('in'),
     hosted_invoice_url: `${world.url}/mock/invoices/${id}`,
@@ -50,18 +54,18 @@ export function issueInvoice(world: World, account: Account, invoice: NewInvoice
     told_at: at,
     closed_at: null,
   };
-  const line = {
-    id: newId('li'),
-    description,
-    amountCents,
-    rentalId: null,
-    periodStart: null,
-    periodEnd: null,
-  };
-  const issued: Invoice = { row, rentalId: null, lineItems: [line] };
+  const line = lineOf(invoice);
+  const issued: Invoice = { row, rentalId: line.rentalId, lineItems: [line] };
   account.invoices.push(issued);
   tell(world, account, row, 'invoice.opened', { dueAt: row.due_at?.toISOString() });
   return issued;
+}
+
+function lineOf({ description, amountCents, rental }: NewInvoice): Invoice['lineItems'][number] {
+  return {
+    ...{ id: newId('li'), description, amountCents, rentalId: rental?.id ?? null },
+    ...{ periodStart: rental?.running_at ?? null, periodEnd: rental?.ended_at ?? null },
+  };
 }
 
 /**
@@ -77,7 +81,7 @@ export function payInvoice(world: World, account: Account, { row }: Invoice): vo
   row.payment_id = chargeId.replace('ch_', 'pi_');
   row.receipt_url = `${world.url}/mock/receipts/${chargeId}`;
   tell(world, account, row, 'invoice.paid', { paidAt: row.paid_at.toISOString() });
-  if (row.reason !== 'topup_failed') return;
+  if (isDebt(row)) return;
   credit(world, account, {
     type: 'processor_topup',
     availableCents: row.amount_cents,
@@ -88,7 +92,7 @@ export function payInvoice(world: World, account: Account, { row }: Invoice): vo
 /** Voids the offers that a top-up of at least their amount makes pointless. @param upToCents the top-up's amount */
 export function voidOffers(world: World, account: Account, upToCents: number): void {
   for (const { row } of account.invoices) {
-    if (row.status !== 'open' || row.reason !== 'topup_failed' || row.amount_cents > upToCents) continue;
+    if (row.status !== 'open' || isDebt(row) || row.amount_cents > upToCents) continue;
     row.status = 'void';
     row.voided_at = world.now();
     row.closed_at = row.voided_at;
@@ -106,16 +110,16 @@ function tell(
   world.events.tell(user.id, type, id, { amountCents, reason, ...data });
 }
 
-/** Reads the debt: overage and manual invoices that are open (decision 31, "Balance and config"). */
+/** Reads the debt (decision 31, "Balance and config"). */
 export function readDebt(account: Account): { openInvoicesCents: number; openInvoiceCount: number } {
-  const debts = account.invoices.filter(({ row }) => isDebt(row));
+  const debts = account.invoices.filter(({ row }) => isOwed(row));
   return {
     openInvoicesCents: debts.reduce((sum, { row }) => sum + row.amount_cents, 0),
     openInvoiceCount: debts.length,
   };
 }
 
-/** Whether money is owed by it: an offer is none (decision 35, "Invoices and reminders"). */
-export function isDebt({ status, reason }: InvoiceRow): boolean {
-  return status === 'open' && reason !== 'topup_failed';
+/** Whether its user owes it now. */
+export function isOwed(row: InvoiceRow): boolean {
+  return row.status === 'open' && isDebt(row);
 }

@@ -12,7 +12,7 @@ import { limitOfMachine, refuseOpening, type Renter } from '../../domain/rentals
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { Account, MockRental, RentalFate } from './account.js';
-import { isDebt } from './invoices.js';
+import { isOwed } from './invoices.js';
 import { findCheapest, unavailable } from './offers.js';
 import { queuedFacts, walkPhases } from './phases.js';
 import { failWithFullRefund, settle } from './settle.js';
@@ -52,7 +52,7 @@ export function openRental(world: World, account: Account, request: Request, fat
 
 /** The facts of an account that may keep it from renting. There are no operators here. */
 export function readRenter(world: World, { rentals, invoices }: Account): Renter {
-  const overdue = invoices.find(({ row }) => isDebt(row) && (row.due_at ?? world.now()) < world.now());
+  const overdue = invoices.find(({ row }) => isOwed(row) && (row.due_at ?? world.now()) < world.now());
   return {
     ...{ isPaused: false, blockedReason: null, overdueInvoiceId: overdue?.row.id ?? null },
     liveRentals: rentals.filter(({ row }) => isLive(row)).length,

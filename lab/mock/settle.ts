@@ -1,5 +1,6 @@
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { billedOf, costOf, failureOf, settledColumns } from '../../adapters/postgres/rentals/facts.js';
+import { overageLine } from '../../domain/payments/invoices.js';
 import type { StopReason } from '../../domain/rentals/rental.js';
 import {
   fundingOf,
@@ -11,6 +12,7 @@ import {
 import type { Account } from './account.js';
 import { writeAudit } from './audit-trail.js';
 import { credit } from './credit.js';
+import { issueInvoice } from './invoices.js';
 import type { World } from './world.js';
 
 /** Charges a rental. @returns the cents that could be charged */
@@ -49,6 +51,15 @@ export function settle(
     error,
     ended_at: endedAt,
   });
+  const { overageCents: amountCents } = settlement;
+  if (amountCents > 0) {
+    issueInvoice(world, account, {
+      reason: 'overage',
+      amountCents,
+      description: overageLine(row),
+      rental: row,
+    });
+  }
   const stoppedAt = endedAt.toISOString();
   world.events.tell(account.user.id, 'rental.stopping', row.id, { reason, stoppedAt });
   world.events.tell(account.user.id, 'rental.stopped', row.id, { reason, stoppedAt, ...costOf(row) });

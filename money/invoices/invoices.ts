@@ -3,6 +3,7 @@ import { newId } from '../../adapters/ids.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { LockedWallet } from '../ledger/wallets.js';
+import { overageLine } from '../../domain/payments/invoices.js';
 
 /**
  * Writes the draft of an invoice for usage that the wallet did not cover (decision 26, "End of the money"). There is
@@ -33,7 +34,7 @@ export async function insertOverageInvoice(
   await trx('invoice_line_items').insert({
     id: newId('li'),
     invoice_id: id,
-    description: `Usage of ${rental.gpu_count} x ${rental.model} beyond the wallet's balance`,
+    description: overageLine(rental),
     amount_cents: amountCents,
     rental_no: rental.no,
     period_start: rental.running_at,

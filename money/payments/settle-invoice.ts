@@ -9,6 +9,7 @@ import { tellInvoice } from '../invoices/invoice-events.js';
 import { creditPayment } from './credit.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
+import { isDebt } from '../../domain/payments/invoices.js';
 
 export interface InvoicePaid {
   /** The payment that settled the invoice; null when it was paid out of band. */
@@ -30,7 +31,7 @@ export async function settleInvoice(db: Database, invoiceId: InvoiceId, paid: In
     const row = await lockInvoice(trx, invoiceId);
     if (row.status === 'paid') return false;
     const settled = await becomePaid(trx, invoiceId, paid);
-    if (row.reason === 'topup_failed') return creditOffer(trx, wallet, settled, paid.payment);
+    if (!isDebt(row)) return creditOffer(trx, wallet, settled, paid.payment);
     if (row.status === 'void' || row.void_requested_at !== null) await returnDebt(trx, wallet, settled);
     await mailInvoiceReceipt(trx, settled);
     return true;

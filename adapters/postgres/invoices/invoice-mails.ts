@@ -11,6 +11,7 @@ import {
 import type { Database, Transaction } from '../database.js';
 import { mailUser } from '../upkeep/outbox.js';
 import type { InvoiceRow } from '../rows/tables.js';
+import { isDebt } from '../../../domain/payments/invoices.js';
 
 /**
  * Tells a user once that an invoice is open. An offer after a failed auto-topup was announced by the mail that asks for
@@ -18,7 +19,7 @@ import type { InvoiceRow } from '../rows/tables.js';
  */
 export async function mailOpenedInvoice(trx: Transaction, invoice: InvoiceRow): Promise<void> {
   const { id: invoiceId, user_id: userId } = invoice;
-  if (invoice.reason !== 'topup_failed') {
+  if (isDebt(invoice)) {
     const message = invoiceOpenedMail(openOf(invoice), await linesOf(trx, invoice));
     return mailUser(trx, userId, { kind: 'invoice_opened', invoiceId }, message);
   }

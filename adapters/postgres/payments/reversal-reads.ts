@@ -1,5 +1,6 @@
 import type { Database } from '../database.js';
 import type { RefundOrDisputeRow } from '../rows/tables.js';
+import { isDebtSql } from '../invoices/debts.js';
 
 export async function findReversal(db: Database, id: string): Promise<RefundOrDisputeRow | undefined> {
   return db('refunds_and_disputes').where({ id }).first();
@@ -20,8 +21,8 @@ export async function listUnclosedReversals(
 /** Reads the debts that a payment settled, in cents: when the payment is given back, they are owed again. */
 export async function readDebtsPaidBy(db: Database, paymentId: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { cents: number }[] }>(
-    `select coalesce(sum(amount_cents), 0)::bigint as cents from invoices
-      where payment_id = ? and status = 'paid' and reason in ('overage', 'manual')`,
+    `select coalesce(sum(amount_cents), 0)::bigint as cents from invoices i
+      where i.payment_id = ? and i.status = 'paid' and ${isDebtSql('i')}`,
     [paymentId],
   );
   return rows[0]?.cents ?? 0;

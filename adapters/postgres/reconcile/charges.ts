@@ -1,6 +1,7 @@
 import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Database } from '../database.js';
 import { paymentCauseSql } from '../wallets/cause-sql.js';
+import { isDebtSql } from '../invoices/debts.js';
 
 /**
  * Compares charges: each charge that took money is one ledger entry, or one debt invoice that it paid (decision 37,
@@ -19,7 +20,7 @@ export async function compareCharges(db: Database, runId: number, graceMs: numbe
          left join ledger_causes c on c.cause = ${paymentCauseSql('d.id')}
          left join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
          left join wallets w on w.id = e.wallet_id
-         left join invoices i on i.payment_id = d.id and i.status = 'paid' and i.reason <> 'topup_failed'
+         left join invoices i on i.payment_id = d.id and i.status = 'paid' and ${isDebtSql('i')}
          left join parked_payments p on p.payment_id = d.id
         cross join lateral (
           select count(*)::int as entries from ledger_entries x

@@ -2,6 +2,7 @@ import type { UserId } from '../../../domain/ids.js';
 import type { Renter } from '../../../domain/rentals/open.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Database, Transaction } from '../database.js';
+import { isDebtSql } from '../invoices/debts.js';
 
 /**
  * Refuses work that must not happen any more, because its caller was told so (decision 4, "Promise of a 503").
@@ -26,7 +27,7 @@ export async function readRenter(db: Database | Transaction, userId: UserId): Pr
     `select exists (select 1 from brakes where kind in ('creates', 'metering')) as "isPaused",
             case when u.blocked_at is not null then coalesce(u.blocked_reason, 'account') end as "blockedReason",
             (select min(id) from invoices i where i.user_id = u.id and i.void_requested_at is null
-                and i.reason in ('overage', 'manual')
+                and ${isDebtSql('i')}
                 and i.status = 'open' and i.due_at < clock_ms()) as "overdueInvoiceId",
             (select count(*) from rentals r where r.user_id = u.id and r.closed_at is null
                 and r.status in ('provisioning', 'running')) as "liveRentals"

@@ -1,6 +1,7 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import { runPrepared, ReadAhead, type Prepared } from '../prepared.js';
+import { isDebtSql } from '../invoices/debts.js';
 
 /** The answer of GET /v1/billing/balance (decision 31, "Balance and config"). Amounts in cents. */
 export interface Balance {
@@ -32,8 +33,8 @@ const balanceOfUser: Prepared<readonly [UserId]> = {
           from wallets w
           cross join lateral (
             select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
-            from invoices where user_id = w.user_id and status = 'open' and void_requested_at is null
-              and reason in ('overage', 'manual')) i
+            from invoices v where v.user_id = w.user_id and v.status = 'open' and v.void_requested_at is null
+              and ${isDebtSql('v')}) i
           cross join lateral (
             select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
                    coalesce(sum(hold_cents), 0)::bigint as holds_cents
@@ -47,7 +48,7 @@ export function balanceAhead(userId: UserId): ReadAhead {
 }
 
 /**
- * Reads a user's balance, all from one moment. Open invoices are debts only: overage and manual (decision 31, "Balance
+ * Reads a user's balance, all from one moment. Open invoices are debts only (decision 31, "Balance
  * and config").
  * @param ahead where it may have been read already
  */

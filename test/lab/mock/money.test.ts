@@ -5,7 +5,7 @@ import { finalCents } from '../../../domain/metering/metering.js';
 import type { Account } from '../../../lab/mock/account.js';
 import { saveAutoTopup } from '../../../lab/mock/auto-topup.js';
 import { removeCard, saveCard } from '../../../lab/mock/cards.js';
-import { payInvoice } from '../../../lab/mock/invoices.js';
+import { payInvoice, readDebt } from '../../../lab/mock/invoices.js';
 import { openRental, stopRental } from '../../../lab/mock/rentals.js';
 import { beginTopup, payPage } from '../../../lab/mock/topups.js';
 import type { World } from '../../../lab/mock/world.js';
@@ -19,9 +19,10 @@ describe('money in the mock', () => {
   let world: World;
   let account: Account;
   let live: (ms: number) => void;
+  let pass: (ms: number) => void;
 
   beforeEach(() => {
-    ({ world, account, live } = createTestWorld());
+    ({ world, account, live, pass } = createTestWorld());
   });
 
   function topUp(cents: number): void {
@@ -66,6 +67,24 @@ describe('money in the mock', () => {
     assert.equal(timed.charged_cents, finalCents(PRICE_CENTS, 90_500, null));
     assert.equal(capped.charged_cents, 100);
     assertAddsUp(account);
+  });
+
+  it('is owed for usage beyond the balance, which no tick has ended', () => {
+    topUp(PRICE_CENTS);
+    const { row } = openRental(world, account, requestOf(), 'runs');
+    pass(2_000 + 2 * HOUR_MS);
+    stopRental(world, account, row);
+    assert.deepEqual([row.charged_cents, row.overage_cents], [PRICE_CENTS, PRICE_CENTS]);
+    const [{ row: invoice, lineItems } = assert.fail('no invoice')] = account.invoices;
+    assert.deepEqual(
+      [invoice.reason, invoice.status, invoice.amount_cents, invoice.rental_no],
+      ['overage', 'open', PRICE_CENTS, row.no],
+    );
+    assert.deepEqual([lineItems[0]?.periodStart, lineItems[0]?.periodEnd], [row.running_at, row.ended_at]);
+    assert.deepEqual(readDebt(account), { openInvoicesCents: PRICE_CENTS, openInvoiceCount: 1 });
+    const before = account.wallet.totalCents;
+    payInvoice(world, account, account.invoices[0]!);
+    assert.deepEqual([account.wallet.totalCents - before, readDebt(account).openInvoiceCount], [0, 0]);
   });
 
   for (const fate of ['fails', 'is_lost'] as const) {

@@ -11,6 +11,7 @@ export function createTestWorld(): {
   account: Account;
   live: (ms: number) => void;
   jump: (ms: number) => void;
+  pass: (ms: number) => void;
 } {
   const clock = new SteeredClock('2026-11-01T00:00:00Z');
   const world = new World('http://127.0.0.1:1', mockDurations, clock);
@@ -30,6 +31,8 @@ export function createTestWorld(): {
       clock.advance(ms);
       tick(world);
     },
+    /** Lets time pass without a tick. */
+    pass: (ms) => clock.advance(ms),
   };
 }
 
