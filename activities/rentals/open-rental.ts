@@ -8,7 +8,7 @@ import { UserBusy } from '../../adapters/postgres/requests/user-turns.js';
 import type { RentalId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { openRental, type OpenedRental, type Opening } from '../../money/rentals/open.js';
+import { openRental, type OpenedRental, type RentalToOpen } from '../../money/rentals/open.js';
 import type { Bargain, Market } from '../../money/rentals/purchase.js';
 import type { OpenInput } from '../../workflows/contracts/rental.js';
 import type { ActivityDeps } from '../deps.js';
@@ -94,7 +94,7 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
  * messenger's, the earlier one counts.
  * @throws Refusal when nothing of ours asks for it
  */
-async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInput): Promise<Opening> {
+async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInput): Promise<RentalToOpen> {
   const request = await findRentalRequest(deps.db, rentalId);
   if (!request) {
     throw new Refusal(
@@ -112,7 +112,7 @@ async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInp
 }
 
 /** The upstreams as an opening sees them. */
-function marketOf(deps: ActivityDeps, { rentalId, request }: Opening, tell: Tell): Market {
+function marketOf(deps: ActivityDeps, { rentalId, request }: RentalToOpen, tell: Tell): Market {
   let tries = 0;
   return {
     providerCodes: providersFor(deps, request.templateId),
@@ -151,7 +151,7 @@ async function findBought(
  */
 async function refuseWhenBusy(
   { db }: ActivityDeps,
-  { rentalId, quote }: Opening,
+  { rentalId, quote }: RentalToOpen,
   error: unknown,
 ): Promise<never> {
   if (!(error instanceof UserBusy)) throw error;

@@ -1,6 +1,6 @@
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
 import type { ChangeId, RentalId } from '../../domain/ids.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { changeUpdate, openUpdate, rentalWorkflow, stopUpdate } from '../../workflows/contracts/rental.js';
 import { entityStatusAttribute, userIdAttribute } from '../../workflows/contracts/search-attributes.js';
@@ -12,7 +12,7 @@ import type { RunOf } from '../../workflows/contracts/workflow-contract.js';
  * was committed before (decision 88, "Rows before workflows").
  * @throws WorkflowUpdateFailedError around an ApplicationFailure whose type is the code of a refusal
  */
-export async function openRental(
+export async function startRental(
   workflows: WorkflowClient,
   rentalId: RentalId,
   { userId, gpuCount, familyId }: RentalRequest,

@@ -1,5 +1,5 @@
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
-import type { TopupRequest } from '../../domain/opening.js';
+import type { TopupRequest } from '../../domain/payments/topup.js';
 import type { TopupId } from '../../domain/ids.js';
 import { formatUsd } from '../../domain/money.js';
 import { taskQueues } from '../../domain/task-queues.js';

@@ -23,7 +23,7 @@ const NARROW: Readonly<Record<string, RefusalCode>> = {
  */
 export function readBody<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
   if (ctx.state.body === undefined) {
-    throw refusalOf([{ field: 'body', message: 'a JSON object is required' }]);
+    throw refusalOfFaults([{ field: 'body', message: 'a JSON object is required' }]);
   }
   return validated(schema, ctx.state.body, false);
 }
@@ -46,14 +46,14 @@ export function readQuery<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
 
 /** The refusal of one field for a reason that the schema can't see. */
 export function fieldRefusal(field: string, message: string): Refusal {
-  return refusalOf([{ field, message }]);
+  return refusalOfFaults([{ field, message }]);
 }
 
 /** The refusal of several fields for one reason that the schema can't see; at most as many as are ever told. */
 export function manyFieldsRefusal(names: readonly string[], messageOf: (field: string) => string): Refusal {
   const told = names.slice(0, requestLimits.faultsTold).map(cut);
   const faults = told.map((field) => ({ field, message: messageOf(field) }));
-  return refusalOf(faults, 'validation_failed');
+  return refusalOfFaults(faults, 'validation_failed');
 }
 
 function validated<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: boolean): T {
@@ -63,7 +63,7 @@ function validated<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: bool
     errors: { wrap: { label: false } },
   });
   if (result.error === undefined) return result.value;
-  throw refusalOf(faultsOf(result.error));
+  throw refusalOfFaults(faultsOf(result.error));
 }
 
 /** The first fault of each field: its others say the same in other words. The caller's own text is cut. */
@@ -82,7 +82,7 @@ function cut(text: string): string {
   return text.length <= requestLimits.faultMaxChars ? text : `${text.slice(0, requestLimits.faultMaxChars)}…`;
 }
 
-function refusalOf(faults: readonly FieldFault[], said?: RefusalCode): Refusal {
+function refusalOfFaults(faults: readonly FieldFault[], said?: RefusalCode): Refusal {
   // The first missing field decides: a narrower code for a later one would send the caller to the wrong field.
   const narrow = faults.find(
     ({ field, isMissing }, index) => Object.hasOwn(NARROW, field) && (index === 0 || isMissing !== true),

@@ -49,7 +49,7 @@ const invoice = named(
     id: idOf('inv'),
     status: invoiceStatus,
     reason: invoiceReason,
-    amountCents: cents('How much you owe.'),
+    amountCents: cents('How much it asks for.'),
     currency: oneOf(['USD']),
     rentalId: orNull(idOf('rent')),
     processorInvoiceId: orNull(text),

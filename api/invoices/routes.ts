@@ -8,7 +8,7 @@ import { Refusal } from '../../domain/refusal.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { readQuery } from '../http/validation.js';
 
-/** The routes of invoices (spec: GET /v1/billing/invoices). workflows/followers.ts makes and settles them. */
+/** The routes of invoices (spec: GET /v1/billing/invoices). Workflows make and settle them. */
 export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.listInvoices, showInvoices(deps));
   serve(router, deps, declared.showInvoice, showInvoice(deps));

@@ -3,7 +3,7 @@ import { findQuote } from '../../adapters/postgres/rentals/quotes.js';
 import { findRental, type RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { QuoteRow } from '../../adapters/postgres/rows/tables.js';
 import { isId, type ApiKeyId, type ListingId, type QuoteId, type UserId } from '../../domain/ids.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { Refusal, type RefusalDetails } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps } from '../context.js';

@@ -7,7 +7,7 @@ import {
   findChange,
   giveUpChange,
   insertChange,
-  refusalOf,
+  refusalOfChange,
   type NewChange,
 } from '../../adapters/postgres/rentals/changes.js';
 import { endingOf } from '../../adapters/postgres/rentals/facts.js';
@@ -136,7 +136,7 @@ async function findChanged(
 ): Promise<RentalWithHealth | undefined> {
   const change = await findChange(db, id);
   if (change === undefined || change.answered_at === null) return undefined;
-  const refusal = refusalOf(change);
+  const refusal = refusalOfChange(change);
   if (refusal) throw refusal;
   return findRental(db, rental.user_id, rental.id);
 }

@@ -14,7 +14,7 @@ import { findPots } from '../../adapters/postgres/spending/pots.js';
 import { leftOf, usualLimit, type AnyPot } from '../../domain/spending/pots.js';
 import { newId } from '../../adapters/ids.js';
 import type { ListingId, QuoteId } from '../../domain/ids.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import { Refusal } from '../../domain/refusal.js';
 import { refuseRenter } from '../../domain/rentals/open.js';
 import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quote.js';

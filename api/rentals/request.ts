@@ -1,6 +1,6 @@
 import { isFamilyId } from '../../domain/catalog/families.js';
 import { isId, type SshKeyId, type UserId } from '../../domain/ids.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';

@@ -34,7 +34,7 @@ import {
 } from './by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from './present.js';
 import { rentalsQuery, readRentalRequest } from './request.js';
-import { awaitStop, openRental } from '../../adapters/temporal/open-rental.js';
+import { awaitStop, startRental } from '../../adapters/temporal/open-rental.js';
 import { readQuery } from '../http/validation.js';
 
 const ENDPOINT = 'POST /v1/rentals';
@@ -52,7 +52,7 @@ export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 /**
- * Opens a rental. openRental (adapters/temporal/open-rental.ts) starts workflows/rental.ts. Its first activity is
+ * Opens a rental. startRental (adapters/temporal/open-rental.ts) starts workflows/rental.ts. Its first activity is
  * activities/rentals/open-rental.ts, which takes the nine steps under the wallet's lock. Money moves there and nowhere
  * in here.
  */
@@ -109,7 +109,7 @@ async function startOpening(deps: ApiDeps, asked: Create, id: RentalId, answerBe
   const request = quote ? requestOf(quote, apiKeyId) : asked.request;
   if (!request) throw new Error('a create asks for something itself, or by a quote');
   await insertRentalRequest(deps.db, id, request, answerBefore, quote?.id);
-  await openRental(deps.temporal.client.workflow, id, request, answerBefore);
+  await startRental(deps.temporal.client.workflow, id, request, answerBefore);
 }
 
 /** Finds what a create has opened: under its own id, or by its quote under that of another request. */

@@ -6,7 +6,7 @@ import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderTopupLock } from '../../adapters/postgres/requests/last-word.js';
 import { findTopupRequest, insertTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import { isId, type TopupId, type UserId } from '../../domain/ids.js';
-import type { TopupRequest } from '../../domain/opening.js';
+import type { TopupRequest } from '../../domain/payments/topup.js';
 import { Refusal } from '../../domain/refusal.js';
 import { noteAudit } from '../accounts/audit-event.js';
 import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';

@@ -57,7 +57,7 @@ export function limitOfOpening(
   const limit = usualLimit(asked, pricePerHourCents, pots);
   if (limit === null) return null;
   const empty = pots.find((pot) => leftOf(pot) === 0);
-  if (asked.maxSpendCents === null && empty) throw refusalOf(empty, limit);
+  if (asked.maxSpendCents === null && empty) throw refusalOfFull(empty, limit);
   refuseBeyond(limit, pots);
   return limit;
 }
@@ -124,10 +124,10 @@ export function refuseRaise(
 
 function refuseBeyond(cents: number, pots: readonly AnyPot[]): void {
   const full = pots.find((pot) => leftOf(pot) < cents);
-  if (full) throw refusalOf(full, cents);
+  if (full) throw refusalOfFull(full, cents);
 }
 
-function refusalOf(pot: AnyPot, askedCents: number): Refusal {
+function refusalOfFull(pot: AnyPot, askedCents: number): Refusal {
   const { limitCents, spentCents, reservedCents } = pot;
   const facts = {
     askedCents,

@@ -18,7 +18,7 @@ import { newId } from '../../adapters/ids.js';
 import type { RecordedAnswer } from '../../api/http/idempotency.js';
 import type { ApiKeyId, QuoteId, SessionId, UserId } from '../../domain/ids.js';
 import type { BudgetSettings } from '../../adapters/postgres/spending/budgets.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import type { OptionalKind } from '../../domain/notices/kinds.js';
 import { Wallet } from './wallet.js';

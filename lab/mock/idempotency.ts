@@ -2,7 +2,7 @@ import { keyIdOf, type ApiContext } from '../../api/context.js';
 import { hashOf, idempotencyKeyOf, replayedAnswer, type RecordedAnswer } from '../../api/http/idempotency.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import type { Account } from './account.js';
-import { refusalOf } from './refuse.js';
+import { refusalByCode } from './refuse.js';
 
 const nameOf = (ctx: ApiContext, endpoint: string, key: string): string =>
   `${endpoint} ${keyIdOf(ctx) ?? ''} ${key}`;
@@ -37,7 +37,7 @@ export function answerOnce(
   const name = nameOf(ctx, endpoint, key ?? '');
   const bodyHash = hashOf(body).toString('hex');
   const kept = key === undefined ? undefined : account.kept.get(name);
-  if (kept && kept.bodyHash !== bodyHash) throw refusalOf('idempotency_conflict');
+  if (kept && kept.bodyHash !== bodyHash) throw refusalByCode('idempotency_conflict');
   if (kept) {
     ctx.body = replayedAnswer(ctx, kept.answer);
     return;

@@ -2,12 +2,12 @@ import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { refuseUnavailable } from '../../api/rentals/quotes.js';
 import { otherCounts, similarFamilies } from '../../domain/catalog/alternatives.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import type { Refusal } from '../../domain/refusal.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { madeUpReliability } from './history.js';
 import { matches } from './listings.js';
-import { refusalOf } from './refuse.js';
+import { refusalByCode } from './refuse.js';
 import type { World } from './world.js';
 
 /** Finds the cheapest listing that a request matches. */
@@ -19,7 +19,7 @@ export function findCheapest(world: World, request: RentalRequest): ListingRow |
 export function unavailable(world: World, request: RentalRequest): Refusal {
   const alternatives = findAlternatives(world, request, undefined);
   const offers = { alternatives, reliabilityOf: madeUpReliability };
-  return refuseUnavailable(request, offers, refusalOf('model_unavailable').message);
+  return refuseUnavailable(request, offers, refusalByCode('model_unavailable').message);
 }
 
 /**

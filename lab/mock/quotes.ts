@@ -1,7 +1,7 @@
 import { newId } from '../../adapters/ids.js';
 import { presentQuote, type Quote } from '../../api/rentals/quotes.js';
 import type { ApiKeyId } from '../../domain/ids.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import { usualLimit } from '../../domain/spending/pots.js';
 import { noSuchQuote, refusalOfExpired } from '../../domain/rentals/quotes.js';
 import { refuseRenter } from '../../domain/rentals/open.js';

@@ -10,7 +10,7 @@ import { noWords, wordsOf } from '../../domain/rentals/words.js';
 import { endOfLost } from '../../domain/rentals/settlement.js';
 import { limitOfMachine, refuseOpening, type Renter } from '../../domain/rentals/open.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import type { Account, MockRental, RentalFate } from './account.js';
 import { isOwed } from './invoices.js';
 import { findCheapest, unavailable } from './offers.js';

@@ -63,7 +63,7 @@ export function settle(
   const stoppedAt = endedAt.toISOString();
   world.events.tell(account.user.id, 'rental.stopping', row.id, { reason, stoppedAt });
   world.events.tell(account.user.id, 'rental.stopped', row.id, { reason, stoppedAt, ...costOf(row) });
-  if (reason !== 'user') noteEnd(world, account, row, reason);
+  if (reason !== 'user') auditEnd(world, account, row, reason);
   if (reason === 'balance_exhausted') {
     world.events.tell(account.user.id, 'wallet.exhausted', account.user.id, { rentalIds: [row.id] });
   }
@@ -85,7 +85,7 @@ export function failWithFullRefund(
   const end = { status: 'failed', error, ended_at: at, terminated_at: at, closed_at: at } as const;
   apply(world, account, row, refundOfFailed(billedOf(row)), end);
   const [code, { refundedCents }] = [failureOf(row), costOf(row)];
-  noteEnd(world, account, row, code);
+  auditEnd(world, account, row, code);
   world.events.tell(account.user.id, 'rental.failed', row.id, { code, message: error, refundedCents });
 }
 
@@ -106,7 +106,7 @@ function apply(
 }
 
 /** Writes down what ended without its user's request. */
-function noteEnd(world: World, account: Account, row: RentalWithHealth, reason: string): void {
+function auditEnd(world: World, account: Account, row: RentalWithHealth, reason: string): void {
   writeAudit(world, account, {
     ...{ kind: 'rental_ended', entity_id: row.id, details: { reason, ...costOf(row) } },
     ...{ api_key_id: null, client_address: null },

@@ -1,4 +1,5 @@
 import type { BudgetNow, BudgetSettings, BudgetUse } from '../../adapters/postgres/spending/budgets.js';
+import { usedCentsOf } from '../../adapters/postgres/rentals/facts.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import type { ApiKeyId } from '../../domain/ids.js';
@@ -60,10 +61,7 @@ export function countKey(account: Account, row: ApiKeyRow): ApiKeyRow {
   const settled = account.rentals.filter(
     ({ row: rental }) => rental.api_key_id === row.id && rental.settled_at !== null,
   );
-  row.spent_cents = settled.reduce(
-    (sum, { row: rental }) => sum + rental.charged_cents - rental.refunded_cents,
-    0,
-  );
+  row.spent_cents = settled.reduce((sum, { row: rental }) => sum + usedCentsOf(rental), 0);
   row.reserved_cents = openOf(account, row.id).reduce(
     (sum, rental) => sum + (rental.max_spend_cents ?? 0),
     0,
@@ -131,7 +129,7 @@ function shareOf(
   if (row.ended_at !== null && row.ended_at.getTime() <= monthMs) return { spent: 0, reserved: 0 };
   const ranMs = row.running_at === null ? 0 : monthMs - row.running_at.getTime();
   const earlier = accruedCents(row.price_per_hour_cents, ranMs);
-  const spent = Math.max(0, row.charged_cents - row.refunded_cents - earlier);
+  const spent = Math.max(0, usedCentsOf(row) - earlier);
   if (row.settled_at !== null || row.max_spend_cents === null) return { spent, reserved: 0 };
   return { spent, reserved: Math.max(0, row.max_spend_cents - earlier) - spent };
 }

@@ -7,7 +7,7 @@ import { saveCard } from './cards.js';
 import { credit } from './credit.js';
 import { voidOffers } from './invoices.js';
 import { newProcessorId } from './processor-ids.js';
-import { refusalOf } from './refuse.js';
+import { refusalByCode } from './refuse.js';
 import type { World } from './world.js';
 
 /**
@@ -19,7 +19,7 @@ export function beginTopup(world: World, account: Account, amountCents: number, 
   if (!account.card || onPage) return openPage(world, account, amountCents);
   const topup = chargeCard(world, account, amountCents, 'saved_card');
   if (topup.status === 'failed') {
-    throw refusalOf('card_declined', { declineCode: topup.decline_code, topupId: topup.id });
+    throw refusalByCode('card_declined', { declineCode: topup.decline_code, topupId: topup.id });
   }
   return topup;
 }

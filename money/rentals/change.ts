@@ -1,7 +1,7 @@
 import { readClock } from '../../adapters/postgres/clock.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { isPulled } from '../../adapters/postgres/operators/brakes.js';
-import { applyWords, findChange, refusalOf } from '../../adapters/postgres/rentals/changes.js';
+import { applyWords, findChange, refusalOfChange } from '../../adapters/postgres/rentals/changes.js';
 import { endingOf, limitsOf } from '../../adapters/postgres/rentals/facts.js';
 import { earlierOf } from '../../adapters/postgres/requests/opening-requests.js';
 import type { RentalChangeRow } from '../../adapters/postgres/rows/tables.js';
@@ -43,7 +43,7 @@ export async function changeRental(db: Database, told: ToldChange): Promise<Refu
     const wallet = await lockWalletOfRental(trx, told.rentalId);
     // An earlier try may have committed, and its answer was lost.
     const answered = (await findChange(trx, told.changeId)) ?? change;
-    if (answered.answered_at !== null) return refusalOf(answered);
+    if (answered.answered_at !== null) return refusalOfChange(answered);
     await refuseWhenLate(trx, earlierOf(change.answer_before, told.answerBefore));
     await refuseWhenNotMetered(trx, wallet);
     const refusal = await changeUnderLock(trx, wallet, change);

@@ -10,7 +10,7 @@ import { isWalletBusy, UserBusy } from '../../adapters/postgres/requests/user-tu
 import { takeQuote } from '../../adapters/postgres/rentals/quotes.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { FreeMachineLimits } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
@@ -32,7 +32,7 @@ import {
 import { findRental, insertRental, type NewRental } from './rentals.js';
 
 /** The rental that is to be opened. */
-export interface Opening {
+export interface RentalToOpen {
   readonly rentalId: RentalId;
   readonly request: RentalRequest;
   /** ISO instant by the database's clock: nothing is opened after it (decision 4, "Promise of a 503"). */
@@ -66,7 +66,7 @@ const MIN_LOCK_WAIT_MS = 200;
  */
 export async function openRental(
   db: Database,
-  opening: Opening,
+  opening: RentalToOpen,
   market: Market,
   freeMachines: FreeMachineLimits,
   lockWaitMs: number = rentalLimits.openLockWaitMs,
@@ -86,7 +86,7 @@ export async function openRental(
  */
 async function openUnderLock(
   trx: Transaction,
-  opening: Opening,
+  opening: RentalToOpen,
   market: Market,
   { lockUntilMs, freeMachines }: { lockUntilMs: number; freeMachines: FreeMachineLimits },
 ): Promise<OpenedRental> {
@@ -139,7 +139,7 @@ async function openUnderLock(
 async function buyCheapest(
   trx: Transaction,
   wallet: LockedWallet,
-  { rentalId, request }: Opening,
+  { rentalId, request }: RentalToOpen,
   market: Market,
   { untilMs, quote }: { untilMs: number; quote: NamedQuote | undefined },
 ): Promise<Bargain> {
@@ -236,7 +236,7 @@ async function adopt(trx: Transaction, { purchase }: Bargain): Promise<boolean> 
 }
 
 function rentalOf(
-  { rentalId, request }: Opening,
+  { rentalId, request }: RentalToOpen,
   wallet: LockedWallet,
   { listing, purchase }: Bargain,
   maxSpendCents: number | null,

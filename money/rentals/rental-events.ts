@@ -44,7 +44,7 @@ export async function tellStopped(trx: Transaction, rental: RentalRow): Promise<
     ...ofRental(rental),
     data: { reason, stoppedAt: endedAt.toISOString(), ...cents },
   });
-  if (reason !== 'user') await noteEnd(trx, rental, { reason, ...cents });
+  if (reason !== 'user') await auditEnd(trx, rental, { reason, ...cents });
 }
 
 /**
@@ -60,11 +60,11 @@ export async function tellFailed(trx: Transaction, rental: RentalRow): Promise<v
     ...ofRental(rental),
     data: { code, message, refundedCents: cents.refundedCents },
   });
-  await noteEnd(trx, rental, { reason: code, ...cents });
+  await auditEnd(trx, rental, { reason: code, ...cents });
 }
 
 /** Writes into the audit trail what ended without its user's request (decision 59, "The audit trail"). */
-async function noteEnd(
+async function auditEnd(
   trx: Transaction,
   { id, user_id: userId }: Whose,
   details: ReturnType<typeof costOf> & { readonly reason: StopReason | RentalFailure },

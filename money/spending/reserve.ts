@@ -1,10 +1,11 @@
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { usedCentsOf } from '../../adapters/postgres/rentals/facts.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { findHardBudget } from '../../adapters/postgres/spending/budgets.js';
 import { findCap, type Lock } from '../../adapters/postgres/spending/caps.js';
 import { findPots } from '../../adapters/postgres/spending/pots.js';
 import type { ApiKeyId, UserId } from '../../domain/ids.js';
-import type { RentalRequest } from '../../domain/opening.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import type { RentalLimits } from '../../domain/rentals/changes.js';
 import { Refusal } from '../../domain/refusal.js';
 import { limitOfMachine } from '../../domain/rentals/open.js';
@@ -74,8 +75,7 @@ export async function reserveChange(
 export async function release(trx: Transaction, settled: RentalRow): Promise<void> {
   const { api_key_id: apiKeyId, max_spend_cents: limit } = settled;
   if (apiKeyId === null) return;
-  const spent = settled.charged_cents - settled.refunded_cents + settled.overage_cents;
-  await move(trx, apiKeyId, { reserved: -(limit ?? 0), spent });
+  await move(trx, apiKeyId, { reserved: -(limit ?? 0), spent: usedCentsOf(settled) });
 }
 
 /** A key that was revoked keeps its cap: its rentals may be changed by their owner. */

@@ -73,6 +73,20 @@ describe('metering', () => {
     assert.equal((await getRental(db, id)).charged_cents, 200);
   });
 
+  it('bills until a limit, and says so, though a later end was written', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, wallet, {
+      ...{ priceCents: 100, ranMs: 3 * HOUR, autoStopAfterMs: 2 * HOUR },
+    });
+    await db.raw(
+      `update rentals set status = 'stopping', stop_reason = 'user', ended_at = clock_ms() where id = ?`,
+      [id],
+    );
+    await settleEnded(id);
+    const rental = await getRental(db, id);
+    assert.deepEqual([billedMs(rental), rental.charged_cents], [2 * HOUR, 200]);
+  });
+
   it('ends a rental at its spend limit, exact to the cent', async () => {
     const wallet = await insertWallet(db, 1_000);
     const id = await insertRunning(db, wallet, { priceCents: 77, ranMs: 5 * HOUR, maxSpendCents: 123 });

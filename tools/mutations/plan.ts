@@ -71,6 +71,12 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/rentals/settle.ts',
+    from: 'settlement, { ended_at: endedAt });',
+    to: 'settlement, {});',
+    tests: ['test/money/metering.test.ts'],
+  },
+  {
+    file: 'money/rentals/settle.ts',
     from: 'await release(trx, failed);',
     to: '',
     tests: spending,
@@ -235,8 +241,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'adapters/postgres/payments/reversal-reads.ts',
-    from: "where payment_id = ? and status = 'paid' and reason in ('overage', 'manual')",
-    to: 'where payment_id is distinct from ?',
+    from: "where i.payment_id = ? and i.status = 'paid' and ${isDebtSql('i')}",
+    to: 'where i.payment_id is distinct from ?',
     tests: ['test/activities/payments/reversals.test.ts'],
   },
 ];

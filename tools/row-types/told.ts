@@ -85,12 +85,12 @@ export const sources: readonly (readonly [module: string, names: readonly string
   ['../../../domain/accounts/api-keys.js', ['ApiKeyScope']],
   ['../../../domain/events/events.js', ['EventType']],
   ['../../../domain/ids.js', [...Object.values(typesOfIds), 'SshKeyId'].sort()],
-  ['../../../domain/opening.js', ['RentalRequest']],
   ['../../../domain/operations/operation.js', ['OperationResult', 'OrderedAction']],
   ['../../../domain/operations/reconcile.js', ['FindingKind']],
   ['../../../domain/payments/processor-routes.js', ['EventWorkflow']],
   ['../../../domain/refusal.js', ['RefusalCode', 'RefusalDetails']],
   ['../../../domain/rentals/changes.js', ['AskedChange']],
   ['../../../domain/rentals/labels.js', ['Labels']],
+  ['../../../domain/rentals/request.js', ['RentalRequest']],
   ['../../providers/upstream/quotas.js', ['QuotaWindow']],
 ];

@@ -1,5 +1,5 @@
 import type { SshKeyId, UserId } from '../../../domain/ids.js';
-import type { RentalRequest } from '../../../domain/opening.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';

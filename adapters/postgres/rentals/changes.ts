@@ -108,7 +108,7 @@ export async function applyWords(
 }
 
 /** The refusal that a change was answered with; undefined when it was done. */
-export function refusalOf({ refused }: Pick<RentalChangeRow, 'refused'>): Refusal | undefined {
+export function refusalOfChange({ refused }: Pick<RentalChangeRow, 'refused'>): Refusal | undefined {
   return refused === null ? undefined : new Refusal(refused.code, refused.message, refused.details);
 }
 

@@ -54,6 +54,11 @@ export function settledColumns(settlement: Settlement) {
   };
 }
 
+/** What a rental's use has cost by now: what its wallet paid, and what an invoice asks for. `sharesSql` says it in SQL. */
+export function usedCentsOf(row: RentalRow): number {
+  return row.charged_cents - row.refunded_cents + row.overage_cents;
+}
+
 /** What a settled rental cost and gave back, as its events, its stop and the audit trail say it. */
 export const costOf = (row: RentalRow): ReturnType<typeof costOfSettled> => costOfSettled(endingOf(row));
 

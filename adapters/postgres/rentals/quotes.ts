@@ -1,5 +1,5 @@
 import type { ApiKeyId, ListingId, QuoteId, RentalId, UserId } from '../../../domain/ids.js';
-import type { RentalRequest } from '../../../domain/opening.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Database, Transaction } from '../database.js';
 import type { QuoteRow } from '../rows/tables.js';

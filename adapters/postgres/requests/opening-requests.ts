@@ -1,5 +1,6 @@
 import type { QuoteId, RentalId, TopupId } from '../../../domain/ids.js';
-import type { RentalRequest, TopupRequest } from '../../../domain/opening.js';
+import type { TopupRequest } from '../../../domain/payments/topup.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { wordsOf } from '../../../domain/rentals/words.js';
 import type { Database } from '../database.js';
 import type { RentalRequestRow, TopupRequestRow } from '../rows/tables.js';

@@ -20,13 +20,13 @@ import type {
   UserId,
   WebhookId,
 } from '../../../domain/ids.js';
-import type { RentalRequest } from '../../../domain/opening.js';
 import type { OperationResult, OrderedAction } from '../../../domain/operations/operation.js';
 import type { FindingKind } from '../../../domain/operations/reconcile.js';
 import type { EventWorkflow } from '../../../domain/payments/processor-routes.js';
 import type { RefusalCode, RefusalDetails } from '../../../domain/refusal.js';
 import type { AskedChange } from '../../../domain/rentals/changes.js';
 import type { Labels } from '../../../domain/rentals/labels.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 
 /**

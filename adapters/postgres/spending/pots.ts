@@ -1,4 +1,4 @@
-import type { RentalRequest } from '../../../domain/opening.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import type { AnyPot } from '../../../domain/spending/pots.js';
 import type { Database, Transaction } from '../database.js';
 import { findHardBudget } from './budgets.js';

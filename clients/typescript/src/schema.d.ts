@@ -2026,7 +2026,7 @@ export interface components {
             id: string;
             status: components["schemas"]["InvoiceStatus"];
             reason: components["schemas"]["InvoiceReason"];
-            /** @description How much you owe. */
+            /** @description How much it asks for. */
             amountCents: number;
             /** @enum {string} */
             currency: "USD";

@@ -6,7 +6,7 @@ import { joi } from '../../../api/http/fields.js';
 import { readBody, readQuery } from '../../../api/http/validation.js';
 import type { Account } from '../account.js';
 import { issueInvoice } from '../invoices.js';
-import { refusalOf } from '../refuse.js';
+import { refusalByCode } from '../refuse.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -49,6 +49,6 @@ export function invoiceRoutes(router: ApiRouter, world: World): void {
 
 function getInvoice(ctx: ApiContext, { invoices }: Account): Invoice {
   const invoice = invoices.find(({ row }) => row.id === ctx.params['id']);
-  if (!invoice) throw refusalOf('invoice_not_found');
+  if (!invoice) throw refusalByCode('invoice_not_found');
   return invoice;
 }

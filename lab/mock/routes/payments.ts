@@ -17,7 +17,7 @@ import { answerOnce, madeUnder } from '../idempotency.js';
 import { readBurn } from '../burn.js';
 import { cardHeader, choiceOf } from '../on-demand.js';
 import { newProcessorId } from '../processor-ids.js';
-import { refusalOf } from '../refuse.js';
+import { refusalByCode } from '../refuse.js';
 import { note, signedIn } from '../signed-in.js';
 import { beginTopup } from '../topups.js';
 import type { World } from '../world.js';
@@ -72,7 +72,7 @@ function topupRoutes(router: ApiRouter, world: World): void {
       const isSeen =
         key === undefined ||
         audit.some(({ entity_id: id, api_key_id: by }) => id === topup?.id && by === key);
-      if (!topup || !isSeen) throw refusalOf('topup_not_found');
+      if (!topup || !isSeen) throw refusalByCode('topup_not_found');
       ctx.body = presentTopup(topup);
     }),
   );
@@ -116,7 +116,7 @@ function putAutoTopup(world: World) {
   return signedIn(world, (ctx, account) => {
     const settings = readBody(ctx, autoTopupSchema);
     refuseWhenCapIdle(settings, account.autoTopup);
-    if (settings.enabled && !account.card) throw refusalOf('no_saved_card');
+    if (settings.enabled && !account.card) throw refusalByCode('no_saved_card');
     const row = saveAutoTopup(world, account, settings);
     note(world, ctx, account, 'auto_topup_changed');
     ctx.body = {

@@ -18,7 +18,7 @@ import { rentalFates, type Account, type MockRental } from '../account.js';
 import { answerOnce, madeUnder } from '../idempotency.js';
 import { readMeter } from '../meter.js';
 import { choiceOf, rentalHeader } from '../on-demand.js';
-import { refusalOf } from '../refuse.js';
+import { refusalByCode } from '../refuse.js';
 import { openByQuote } from '../quotes.js';
 import { changeRental } from '../change.js';
 import { openRental, stopRental } from '../rentals.js';
@@ -132,7 +132,7 @@ function stop(world: World) {
     refuseToEnd(ctx, row);
     if (isFinal(row.status)) {
       const { status, finalChargedCents, refundedCents } = presentStop(row);
-      throw refusalOf('already_stopped', { status, finalChargedCents, refundedCents });
+      throw refusalByCode('already_stopped', { status, finalChargedCents, refundedCents });
     }
     stopRental(world, account, row);
     note(world, ctx, account, 'rental_stopped', row.id);
@@ -148,7 +148,7 @@ function rentalsFor(ctx: ApiContext, { rentals }: Account): readonly MockRental[
 
 function getRental(ctx: ApiContext, account: Account): MockRental {
   const rental = rentalsFor(ctx, account).find(({ row }) => row.id === ctx.params['id']);
-  if (!rental) throw refusalOf('rental_not_found');
+  if (!rental) throw refusalByCode('rental_not_found');
   return rental;
 }
 

@@ -7,7 +7,7 @@ import { generateKeyPair, parsePublicKey } from '../../../api/accounts/public-ke
 import { presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
 import { readBody } from '../../../api/http/validation.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
-import { refusalOf } from '../refuse.js';
+import { refusalByCode } from '../refuse.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -25,7 +25,7 @@ export function sshKeyRoutes(router: ApiRouter, world: World): void {
     signedIn(world, (ctx, account) => {
       const id = ctx.params['id'] ?? '';
       const removed = account.sshKeys.find((row) => row.id === id);
-      if (!removed) throw refusalOf('key_not_found');
+      if (!removed) throw refusalByCode('key_not_found');
       account.sshKeys = account.sshKeys.filter((row) => row !== removed);
       note(world, ctx, account, 'ssh_key_removed', id);
       world.events.tell(account.user.id, 'ssh_key.removed', id, { fingerprint: removed.fingerprint });
@@ -41,7 +41,7 @@ function addKey(world: World) {
     const key = publicKey === undefined ? generateKeyPair() : parsePublicKey(publicKey);
     const { fingerprint } = key;
     if (account.sshKeys.some((row) => row.fingerprint === fingerprint)) {
-      throw refusalOf('duplicate_key', { fingerprint });
+      throw refusalByCode('duplicate_key', { fingerprint });
     }
     if (account.sshKeys.length >= accountLimits.maxSshKeys) throw tooManyKeys();
     const row: SshKeyRow = {

@@ -14,7 +14,7 @@ import { ledgerEntryTypes } from '../../../domain/ledger/ledger.js';
 import { explainEntry } from '../explain.js';
 import { readDebt } from '../invoices.js';
 import { readBurn } from '../burn.js';
-import { refusalOf } from '../refuse.js';
+import { refusalByCode } from '../refuse.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -79,7 +79,7 @@ function showLedger(world: World) {
     else if (
       !rentals.some(({ row }) => row.id === rentalId && (key === undefined || row.api_key_id === key))
     ) {
-      throw refusalOf('rental_not_found');
+      throw refusalByCode('rental_not_found');
     }
     const before = Math.min(readCursor(cursor, isNumberKey)?.[0] ?? Infinity, beforeSeq);
     const fromSeq = from ? firstSeqAt(wallet.entries, from) : 1;

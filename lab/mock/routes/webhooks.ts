@@ -19,7 +19,7 @@ import {
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { readReceiverUrl } from '../../../domain/webhooks/receiver-url.js';
 import type { Account, MockWebhook } from '../account.js';
-import { refusalOf } from '../refuse.js';
+import { refusalByCode } from '../refuse.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -64,7 +64,7 @@ function withHook(
 ): Step {
   return signedIn(world, async (ctx, account) => {
     const hook = account.webhooks.find(({ row }) => row.id === ctx.params['id']);
-    if (!hook) throw refusalOf('webhook_not_found');
+    if (!hook) throw refusalByCode('webhook_not_found');
     ctx.body = await answer(hook, ctx, account);
   });
 }
@@ -131,7 +131,7 @@ async function showDeliveries({ deliveries }: MockWebhook, ctx: ApiContext): Pro
 
 function ping(world: World) {
   return (hook: MockWebhook): object => {
-    if (hook.row.state !== 'enabled') throw refusalOf('webhook_not_enabled', { state: hook.row.state });
+    if (hook.row.state !== 'enabled') throw refusalByCode('webhook_not_enabled', { state: hook.row.state });
     hook.row.cursor_seq += 1;
     noteTaken(world, hook, { event_id: newId('evt'), seq: hook.row.cursor_seq, type: 'webhook.ping' });
     return { ok: true };
@@ -140,7 +140,7 @@ function ping(world: World) {
 
 function redeliver({ row }: MockWebhook, ctx: ApiContext): object {
   const { afterSeq } = readBody(ctx, redeliverSchema);
-  if (row.state !== 'enabled') throw refusalOf('webhook_not_enabled', { state: row.state });
+  if (row.state !== 'enabled') throw refusalByCode('webhook_not_enabled', { state: row.state });
   const first = row.cursor_seq - webhookLimits.redeliveredAtOnce;
   if (afterSeq < first) throw fieldRefusal('afterSeq', `afterSeq must be at least ${first}`);
   if (afterSeq > row.cursor_seq) {

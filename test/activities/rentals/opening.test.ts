@@ -7,7 +7,7 @@ import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import { ProviderError } from '../../../adapters/providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import type { QuoteId, RentalId } from '../../../domain/ids.js';
-import type { RentalRequest } from '../../../domain/opening.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';

@@ -12,9 +12,10 @@ describe('the budget of a month in the mock', () => {
   let account: Account;
   let live: (ms: number) => void;
   let jump: (ms: number) => void;
+  let pass: (ms: number) => void;
 
   beforeEach(() => {
-    ({ world, account, live, jump } = createTestWorld());
+    ({ world, account, live, jump, pass } = createTestWorld());
     credit(world, account, { type: 'processor_topup', availableCents: 100_000 });
   });
 
@@ -63,6 +64,19 @@ describe('the budget of a month in the mock', () => {
         .slice(3)
         .map(({ month, percent }) => [month, percent]),
       [['2026-12', 50]],
+    );
+  });
+
+  it('counts usage that an invoice asks for', () => {
+    const { row } = openRental(world, account, requestOf(), 'runs');
+    pass(2_000 + 30 * 3_600_000);
+    stopRental(world, account, row);
+    assert.deepEqual([row.charged_cents, row.overage_cents], [100_000, 19_760]);
+    saveBudget(world, account, { monthlyCents: 119_760, hard: false });
+    live(1_000);
+    assert.deepEqual(
+      told().map(({ percent, spentCents }) => [percent, spentCents]),
+      [50, 80, 100].map((percent) => [percent, 119_760]),
     );
   });
 });

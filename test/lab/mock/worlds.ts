@@ -1,5 +1,5 @@
 import { newId } from '../../../adapters/ids.js';
-import type { RentalRequest } from '../../../domain/opening.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import type { Account } from '../../../lab/mock/account.js';
 import { tick } from '../../../lab/mock/meter.js';
 import { SteeredClock } from '../../../lab/mock/steered-clock.js';

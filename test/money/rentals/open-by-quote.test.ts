@@ -9,7 +9,7 @@ import {
 } from '../../../adapters/postgres/requests/opening-requests.js';
 import type { ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import type { QuoteId, RentalId } from '../../../domain/ids.js';
-import type { RentalRequest } from '../../../domain/opening.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';

@@ -7,7 +7,7 @@ import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { LabPod } from '../../../lab/provider/state.js';
 import { finalCents } from '../../../domain/metering/metering.js';
-import type { RentalRequest } from '../../../domain/opening.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import {

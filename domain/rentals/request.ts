@@ -1,5 +1,5 @@
-import type { ApiKeyId, SshKeyId, UserId } from './ids.js';
-import type { RentalWords } from './rentals/words.js';
+import type { ApiKeyId, SshKeyId, UserId } from '../ids.js';
+import type { RentalWords } from './words.js';
 
 /** A user's request to rent; the API validates it. Words that were not sent are absent. */
 export interface RentalRequest extends Partial<RentalWords> {
@@ -16,13 +16,5 @@ export interface RentalRequest extends Partial<RentalWords> {
   /** Public keys of this rental alone, beside those that are stored. Absent where none were sent. */
   readonly sshPublicKeys?: readonly string[];
   /** The API key that asks; absent for a session (decision 108, "API keys"). */
-  readonly apiKeyId?: ApiKeyId;
-}
-
-/** A user's request to be charged; amounts in cents. */
-export interface TopupRequest {
-  readonly userId: UserId;
-  readonly amountCents: number;
-  /** The API key that asks; absent for a session. It never charges a card (decision 108, "API keys"). */
   readonly apiKeyId?: ApiKeyId;
 }
