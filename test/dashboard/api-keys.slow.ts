@@ -128,6 +128,19 @@ describe('the page of API keys', function () {
     assert.equal(Math.round(days), 365);
   });
 
+  it('makes a key for an agent, which ends no machines but its own', async () => {
+    await openForm();
+    await dialog().getByRole('checkbox', { name: 'Stop and limit only its own machines' }).check();
+    await make();
+    await dialog()
+      .getByText(/^gpur_/)
+      .waitFor();
+    assert.equal((await theKey()).ends, 'own');
+    await dialog().getByRole('button', { name: 'Copy the key' }).click();
+    await dialog().getByRole('button', { name: 'Done' }).click();
+    await row('nightly').getByText('Own machines only').waitFor();
+  });
+
   it('tells what a cap is used for, and where the key was used last', async () => {
     const { key: token } = await makeByApi({ name: 'agent', spendCapCents: 4_000 });
     await rentBy(token, { maxSpendCents: 1_500 });

@@ -213,13 +213,14 @@ describe('gpu keys', () => {
   });
 
   it('lists keys with what they may and did, in 40 columns and in 100', async () => {
-    await create('agent --spend-cap 10');
+    await create('agent --agent --spend-cap 10 --days 30');
     await create(`reader --scopes read`);
     const narrow = await ann.withCode('keys', { columns: 40 });
     assert.equal(narrow.code, 0, narrow.err);
     assert.match(narrow.out, /agent[^]*\$0\.00 of \$10\.00/, 'the cap is among what stays');
     const wide = await ann.withCode('keys', { columns: 100 });
     assert.match(wide.out, /^NAME +ENDS WITH +MAY +SPENT +STATE +USED\n/);
+    assert.match(wide.out, /^agent .* read,rentals,billing \(own\) /m);
     const { out } = await ann.withCode('keys --json');
     assert.equal((JSON.parse(out) as { apiKeys: unknown[] }).apiKeys.length, 3);
     const lines = [

@@ -108,7 +108,11 @@ async function list(cli: Cli): Promise<void> {
   const columns: Column<ApiKey>[] = [
     { title: 'NAME', value: ({ name, id }) => `${cut(name, 24)}${id === own ? ' *' : ''}`, shrinksTo: 6 },
     { title: 'ENDS WITH', value: ({ hint }) => hint, dropAs: 3 },
-    { title: 'MAY', value: (key) => key.scopes.join(','), dropAs: 5 },
+    {
+      title: 'MAY',
+      value: ({ scopes, ends }) => `${scopes.join(',')}${ends === 'own' ? ' (own)' : ''}`,
+      dropAs: 5,
+    },
     { title: 'SPENT', value: spentWords, align: 'right' },
     { title: 'STATE', value: (key) => stateOf(key, nowMs) },
     {
@@ -118,13 +122,16 @@ async function list(cli: Cli): Promise<void> {
     },
     { title: 'ID', value: ({ id }) => id, dropAs: 6 },
   ];
+  const notes = [
+    ...(apiKeys.some(({ id }) => id === own) ? ['* is this computer’s key.'] : []),
+    ...(apiKeys.some(({ ends }) => ends === 'own')
+      ? out.text('(own): ends only machines that it rented.')
+      : []),
+  ];
   out.result({ apiKeys }, () =>
     apiKeys.length === 0
       ? ['You have no API keys.']
-      : [
-          ...out.table(columns, apiKeys),
-          ...(apiKeys.some(({ id }) => id === own) ? ['', '* is this computer’s key.'] : []),
-        ],
+      : [...out.table(columns, apiKeys), ...(notes.length > 0 ? ['', ...notes] : [])],
   );
 }
 

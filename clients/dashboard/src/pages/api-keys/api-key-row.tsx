@@ -26,7 +26,7 @@ interface ApiKeyRowProps {
 
 /** One key: what it may do, what it has cost, from where it was used. */
 export function ApiKeyRow({ apiKey, state, onChange, onRevoke }: ApiKeyRowProps) {
-  const { name, hint, scopes } = apiKey;
+  const { name, hint, scopes, ends } = apiKey;
   return (
     <li className="grid gap-x-6 gap-y-3 px-4 py-4 sm:grid-cols-2 xl:grid-cols-[minmax(0,5fr)_minmax(0,4fr)_minmax(0,4fr)_10rem]">
       <div className="min-w-0">
@@ -39,6 +39,7 @@ export function ApiKeyRow({ apiKey, state, onChange, onRevoke }: ApiKeyRowProps)
           {scopes.map((scope) => (
             <Badge key={scope}>{wordOf(t.scopes, scope)}</Badge>
           ))}
+          {ends === 'own' && <Badge>{t.ownMachines}</Badge>}
         </p>
       </div>
       <Spending apiKey={apiKey} />

@@ -23,6 +23,7 @@ export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }
   const create = useCreateApiKey(run);
   const [fields, setFields] = useState({ name: '', cap: '', cidrs: '' });
   const [scopes, setScopes] = useState<readonly ApiKeyScope[]>(['read', 'rentals']);
+  const [isOwnOnly, setOwnOnly] = useState(false);
   const [days, setDays] = useState(90);
   const [own, setOwn] = useState<Partial<KeyFaults>>({});
   if (create.data) return <CreatedApiKeyDialog created={create.data} onClose={onClose} />;
@@ -36,6 +37,7 @@ export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }
     create.mutate({
       name: fields.name,
       scopes: [...scopes],
+      ends: isOwnOnly && scopes.includes('rentals') ? 'own' : 'all',
       expiresAt: new Date(Date.now() + days * DAY_MS).toISOString(),
       spendCapCents,
       allowedCidrs: cidrsOf(fields.cidrs),
@@ -57,6 +59,14 @@ export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }
         onChange={(name) => setFields({ ...fields, name })}
       />
       <Scopes chosen={scopes} error={faults.scopes} onChange={setScopes} />
+      {scopes.includes('rentals') && (
+        <Checkbox
+          label={t.ownMachinesLabel}
+          hint={t.ownMachinesHint}
+          checked={isOwnOnly}
+          onChange={({ target }) => setOwnOnly(target.checked)}
+        />
+      )}
       <Expiry days={days} error={faults.expiresAt} onChange={setDays} />
       <LimitFields
         fields={fields}
