@@ -7,14 +7,15 @@ import { mutants, type Mutant } from './plan.js';
 
 /**
  * `npm run simulate:mutants`: plants one fault at a time in a copy of the sources, and runs seeds until the oracle finds it,
- * for five minutes at most. `-- 2` plants the first two only, `--only TEXT` those whose words have it. It ends with 1 when a
- * fault is not found.
+ * for five minutes at most. `-- 2` plants the first two only, `--only TEXT` those whose words have it, `--days 0.01` lets
+ * each run live so long. It ends with 1 when a fault is not found.
  */
 const { values, positionals } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     minutes: { type: 'string', default: '5' },
+    days: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -57,7 +58,8 @@ function find(copy: PlantedCopy, mutant: Mutant): Promise<string | undefined> {
   return copy.with(mutant, async () => {
     for (let seed = FIRST_SEED; Date.now() < endMs; seed += 1) {
       const aim = mutant.aim === undefined ? {} : { aim: mutant.aim };
-      const wanted = { ...(mutant.isDisturbed === true ? disturbed : calm), ...aim, seed };
+      const shape = mutant.isDisturbed === true ? disturbed : calm;
+      const wanted = { ...shape, ...(values.days && { days: Number(values.days) }), ...aim, seed };
       const word = await judge(copy, wanted);
       if (word !== undefined && (await isClean(wanted))) return ` (${repeatBy(wanted)}: ${word})`;
     }

@@ -232,7 +232,8 @@ describe('webhooks to users', () => {
   it('that hang or are dead cost others nothing', async () => {
     const [dead, living] = [await service.signIn(), await service.signIn()];
     const [hanging, quick] = [await receiving(), await receiving()];
-    const hooks = await Promise.all(Array.from({ length: 10 }, () => enabling(dead, hanging)));
+    const hooks: Awaited<ReturnType<typeof enabling>>[] = [];
+    for (let count = 0; count < 5; count += 1) hooks.push(await enabling(dead, hanging));
     hanging.answer = () => undefined;
     await enabling(living, quick);
     hanging.now.most = 0;
