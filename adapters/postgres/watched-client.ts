@@ -25,6 +25,8 @@ interface Connection {
   /** Set by knex once the connection has failed or ended: the pool never gives it out again. */
   readonly __knex__disposed?: unknown;
   readonly connection: { readonly stream: Duplex };
+  /** Set by those who send several statements in one go. */
+  readonly pipeline?: boolean;
   query(sql: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   /** I: outside a transaction, T: within one, E: within one that has failed; null before the first answer. */
   getTransactionStatus(): 'I' | 'T' | 'E' | null;
@@ -72,16 +74,16 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
       const sql = typeof statement === 'string' ? statement : (statement.sql ?? '');
       if (isLost(connection)) throw lost(connection, sql, 'undone');
       const outcome = outcomeIfLost(connection, sql);
-      const watch = watchOf(connection);
-      watch.asked();
+      const asked = watchOf(connection).ask();
       try {
+        if (connection.pipeline !== true) await asked.before;
+        if (isLost(connection)) throw lost(connection, sql, 'undone');
         return (await super.query(connection, statement)) as unknown;
       } catch (error) {
         if (sqlStateOf(error) === readOnly) standby.toldMs = performance.now();
-        // An error of the server itself is an answer; the loss of the connection is none.
-        throw isLost(connection) && sqlStateOf(error) === undefined ? lost(connection, sql, outcome) : error;
+        throw isLost(connection) && !isAnswer(error) ? lost(connection, sql, outcome) : error;
       } finally {
-        watch.answered();
+        asked.answered();
       }
     }
 
@@ -89,8 +91,7 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
       const connection = (await super.acquireRawConnection().catch((error: unknown) => {
         throw wordsOfRefusal(error);
       })) as Connection;
-      const watch = watchOf(connection);
-      watch.asked();
+      const shown = watchOf(connection).ask();
       try {
         const { rows } = await connection.query(showSettings(asked));
         refuseOtherSettings(asked, rows[0] ?? {});
@@ -98,7 +99,7 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
         connection.connection.stream.destroy();
         throw error;
       } finally {
-        watch.answered();
+        shown.answered();
       }
       return connection;
     }
@@ -133,6 +134,8 @@ class AnswerWatch {
   #unanswered = 0;
   #askedMs = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Resolves with the answer of the youngest statement. */
+  #newest = Promise.resolve();
 
   constructor(
     private readonly limitMs: number,
@@ -143,12 +146,26 @@ class AnswerWatch {
     return this.#unanswered > 0;
   }
 
-  asked(): void {
+  /**
+   * Begins the watch over a statement.
+   * @returns `before`: resolves once those that were asked earlier have been answered. Outside of a pipeline the driver
+   *   gets one statement at a time, since its next major takes no other meanwhile: those that are asked at once, such as
+   *   a rollback behind a silent statement, wait for each other.
+   */
+  ask(): { readonly before: Promise<void>; readonly answered: () => void } {
+    const before = this.#newest;
+    let resolve: () => void;
+    this.#newest = new Promise((done) => (resolve = done));
     this.#unanswered += 1;
     if (this.#unanswered === 1) this.#start();
+    const answered = (): void => {
+      resolve();
+      this.#answered();
+    };
+    return { before, answered };
   }
 
-  answered(): void {
+  #answered(): void {
     this.#unanswered -= 1;
     this.lastAnswerMs = performance.now();
     clearTimeout(this.#timer);
@@ -170,6 +187,11 @@ class AnswerWatch {
 
 function isLost(connection: Connection): boolean {
   return connection.__knex__disposed !== undefined;
+}
+
+/** An error of the server itself is an answer; the loss of the connection is none, unless it is told already. */
+function isAnswer(error: unknown): boolean {
+  return sqlStateOf(error) !== undefined || error instanceof ConnectionLost;
 }
 
 /** Returns the outcome of a statement without an answer: unknown outside a transaction, and at its end. */

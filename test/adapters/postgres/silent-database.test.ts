@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import pg from 'pg';
 import { isDatabaseAway, isOutcomeUnknown } from '../../../adapters/postgres/availability.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
@@ -162,8 +163,11 @@ describe('a database that goes silent', () => {
   });
 
   it('gives each statement of a transaction its own time, however many are asked at once', async () => {
-    await db.transaction((trx) => Promise.all([1, 2, 3, 4].map(() => trx.raw('select pg_sleep(0.3)'))));
+    const { most } = await underWayDuring(() =>
+      db.transaction((trx) => Promise.all([1, 2, 3, 4].map(() => trx.raw('select pg_sleep(0.3)')))),
+    );
     assert.equal(way.made, 1);
+    assert.equal(most, 1, 'the driver gets one at a time');
   });
 
   it('ends a transaction that takes too long as a whole, and a wait for a lock', async () => {
@@ -183,6 +187,32 @@ describe('a database that goes silent', () => {
     }
   });
 });
+
+/** Counts the statements that the driver has at once of one connection. */
+async function underWayDuring(work: () => Promise<unknown>): Promise<{ readonly most: number }> {
+  type Query = (this: object, config: unknown, callback: (...answer: unknown[]) => void) => unknown;
+  const client = pg.Client.prototype as unknown as { query: Query };
+  const { query } = client;
+  const underWay = new Map<object, number>();
+  let most = 0;
+  const change = (connection: object, by: number): void => {
+    underWay.set(connection, (underWay.get(connection) ?? 0) + by);
+    most = Math.max(most, ...underWay.values());
+  };
+  client.query = function (config, callback) {
+    change(this, 1);
+    return query.call(this, config, (...answer) => {
+      change(this, -1);
+      callback(...answer);
+    });
+  };
+  try {
+    await work();
+  } finally {
+    client.query = query;
+  }
+  return { most };
+}
 
 async function failureOf(work: PromiseLike<unknown>): Promise<unknown> {
   return Promise.resolve(work).then(
