@@ -1,4 +1,5 @@
 import { readClock } from '../../adapters/postgres/clock.js';
+import { refuseWhenLate } from '../../adapters/postgres/rentals/open-guards.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { isPulled } from '../../adapters/postgres/operators/brakes.js';
 import { applyWords, findChange, refusalOfChange } from '../../adapters/postgres/rentals/changes.js';
@@ -117,19 +118,6 @@ async function answer(trx: Transaction, { id }: RentalChangeRow, given: Answer):
 
 function toldOf({ code, message, details }: Refusal) {
   return { code, message, ...(details !== undefined && { details }) };
-}
-
-/**
- * The deadline is looked at under the wallet's lock: whoever looks for the change under it later, and does not find it,
- * knows that it never comes.
- */
-async function refuseWhenLate(trx: Transaction, answerBefore: string): Promise<void> {
-  if ((await readClock(trx)) <= new Date(answerBefore)) return;
-  throw new Refusal(
-    'temporarily_unavailable',
-    'We were too busy to answer in time, and nothing happened. Try again.',
-    { outcome: 'not_done' },
-  );
 }
 
 /** What has passed can't be metered now, so nobody knows which limits were reached. */

@@ -5,7 +5,8 @@ import type { Database, Transaction } from '../database.js';
 import { isDebtSql } from '../invoices/debts.js';
 
 /**
- * Refuses work that must not happen any more, because its caller was told so (decision 4, "Promise of a 503").
+ * Refuses work that must not happen any more, because its caller was told so (decision 4, "Promise of a 503"). The
+ * transaction holds the lock under which the last look is made: who finds nothing there knows that it never comes.
  * @returns how many milliseconds are left
  */
 export async function refuseWhenLate(trx: Transaction, answerBefore: string): Promise<number> {
@@ -18,6 +19,7 @@ export async function refuseWhenLate(trx: Transaction, answerBefore: string): Pr
   throw new Refusal(
     'temporarily_unavailable',
     'We were too busy to answer in time, and nothing happened. Try again.',
+    { outcome: 'not_done' },
   );
 }
 
