@@ -1,18 +1,38 @@
 import { Refusal } from '../refusal.js';
 
-/** Why a key that is known holds no more: said as much when it is shown as when what it asked for is done. */
-export const keyRefusals = {
-  expired: (at: Date): Refusal =>
-    new Refusal('key_expired', 'This API key has expired. Sign in and create another one.', {
-      expiredAt: at.toISOString(),
-    }),
-  revoked: (at: Date): Refusal =>
-    new Refusal('key_revoked', 'This API key was revoked. Sign in and create another one.', {
-      revokedAt: at.toISOString(),
-    }),
-  suspended: (): Refusal =>
-    new Refusal(
-      'key_suspended',
-      'This API key is suspended until its owner signs in once: POST /v1/auth/request-code.',
-    ),
-} as const;
+/** What of a key decides whether it holds. */
+export interface KeyFacts {
+  readonly revokedAt: Date | null;
+  readonly expiresAt: Date;
+  readonly isExpired: boolean;
+  readonly suspendedAt: Date | null;
+}
+
+/** Why a key that is known holds no more. */
+export type KeyEnd = { readonly is: 'expired' | 'revoked'; readonly at: Date } | { readonly is: 'suspended' };
+
+/** Finds why a key holds no more, the one that its user did first; undefined for a key that holds. */
+export function endOfKey({ revokedAt, expiresAt, isExpired, suspendedAt }: KeyFacts): KeyEnd | undefined {
+  if (revokedAt !== null) return { is: 'revoked', at: revokedAt };
+  if (isExpired) return { is: 'expired', at: expiresAt };
+  return suspendedAt === null ? undefined : { is: 'suspended' };
+}
+
+/** The refusal of a key: the same when the key is shown and when what it asked for is done. */
+export function refusalOfKey(end: KeyEnd): Refusal {
+  switch (end.is) {
+    case 'expired':
+      return new Refusal('key_expired', 'This API key has expired. Sign in and create another one.', {
+        expiredAt: end.at.toISOString(),
+      });
+    case 'revoked':
+      return new Refusal('key_revoked', 'This API key was revoked. Sign in and create another one.', {
+        revokedAt: end.at.toISOString(),
+      });
+    case 'suspended':
+      return new Refusal(
+        'key_suspended',
+        'This API key is suspended until its owner signs in once: POST /v1/auth/request-code.',
+      );
+  }
+}

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import type { FoundApiKey } from '../../adapters/postgres/accounts/api-keys.js';
+import { keyFactsOf, type FoundApiKey } from '../../adapters/postgres/accounts/api-keys.js';
 import { auditAddress } from '../../api/accounts/audit-event.js';
 import { keyIdOf, type ApiContext } from '../../api/context.js';
 import { bearerOf, keyRefusal, refuseUnless } from '../../api/http/middleware/caller.js';
@@ -12,6 +12,7 @@ import {
 } from '../../api/http/middleware/session.js';
 import { refuseClosedToCapped } from '../../api/spending/capped.js';
 import { accessOf } from '../../api/http/openapi/document.js';
+import { endOfKey } from '../../domain/accounts/api-key-refusals.js';
 import type { AuditKind } from '../../domain/accounts/audit.js';
 import { looksLikeApiKey } from '../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
@@ -69,8 +70,8 @@ type Known = NonNullable<ReturnType<World['accounts']['findKey']>>;
 function foundKey(world: World, ctx: ApiContext, { key, row }: Known): FoundApiKey {
   const now = world.now();
   const address = auditAddress(ctx);
-  if (row.revoked_at) return { is: 'revoked', at: row.revoked_at };
-  if (row.expires_at <= now) return { is: 'expired', at: row.expires_at };
+  const end = endOfKey(keyFactsOf(row, row.expires_at <= now));
+  if (end) return end;
   if (row.allowed_cidrs && !isWithin(row.allowed_cidrs, address)) return { is: 'elsewhere' };
   if ((row.last_used_at?.getTime() ?? 0) < now.getTime() - accountLimits.apiKeyTouchMs) {
     Object.assign(row, { last_used_at: now, last_used_address: address ?? null });

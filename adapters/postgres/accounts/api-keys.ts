@@ -1,4 +1,5 @@
 import { createHash, randomInt } from 'node:crypto';
+import { endOfKey, type KeyEnd, type KeyFacts } from '../../../domain/accounts/api-key-refusals.js';
 import {
   looksLikeApiKey,
   writeApiKey,
@@ -29,9 +30,16 @@ export interface LiveApiKey {
 
 /** What a text that was sent as a key is. */
 export type FoundApiKey =
-  | { readonly is: 'live'; readonly key: LiveApiKey }
-  | { readonly is: 'unknown' | 'suspended' | 'elsewhere' }
-  | { readonly is: 'expired' | 'revoked'; readonly at: Date };
+  { readonly is: 'live'; readonly key: LiveApiKey } | { readonly is: 'unknown' | 'elsewhere' } | KeyEnd;
+
+/** The facts of a key's row that decide whether it holds. @param isExpired by the clock of whoever keeps the row */
+export function keyFactsOf(
+  row: Pick<ApiKeyRow, 'revoked_at' | 'expires_at' | 'suspended_at'>,
+  isExpired: boolean,
+): KeyFacts {
+  const { revoked_at: revokedAt, expires_at: expiresAt, suspended_at: suspendedAt } = row;
+  return { revokedAt, expiresAt, isExpired, suspendedAt };
+}
 
 interface Row extends Pick<
   ApiKeyRow,
@@ -76,9 +84,8 @@ export async function findApiKey(
 
 function foundIn(row: Row | undefined): FoundApiKey {
   if (!row) return { is: 'unknown' };
-  if (row.revoked_at) return { is: 'revoked', at: row.revoked_at };
-  if (row.expired) return { is: 'expired', at: row.expires_at };
-  if (row.suspended_at) return { is: 'suspended' };
+  const end = endOfKey(keyFactsOf(row, row.expired));
+  if (end) return end;
   if (!row.is_allowed) return { is: 'elsewhere' };
   const key: LiveApiKey = {
     keyId: row.id,

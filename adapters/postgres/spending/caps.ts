@@ -1,7 +1,8 @@
-import { keyRefusals } from '../../../domain/accounts/api-key-refusals.js';
+import { endOfKey, refusalOfKey } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import { refusalOfUnlimitedRentals, type CapPot, type Holder } from '../../../domain/spending/pots.js';
 import { Refusal } from '../../../domain/refusal.js';
+import { keyFactsOf } from '../accounts/api-keys.js';
 import type { Database, Transaction } from '../database.js';
 import type { ApiKeyRow } from '../rows/tables.js';
 
@@ -27,9 +28,8 @@ export async function getLiveKey(
   );
   const [key] = rows;
   if (!key) throw new Refusal('key_unknown', 'There is no such API key any more.');
-  if (key.revoked_at !== null) throw keyRefusals.revoked(key.revoked_at);
-  if (key.suspended_at !== null) throw keyRefusals.suspended();
-  if (key.expired) throw keyRefusals.expired(key.expires_at);
+  const end = endOfKey(keyFactsOf(key, key.expired));
+  if (end) throw refusalOfKey(end);
   return key;
 }
 

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import type { FoundApiKey } from '../../../adapters/postgres/accounts/api-keys.js';
-import { keyRefusals } from '../../../domain/accounts/api-key-refusals.js';
+import { refusalOfKey } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { refuseClosedToCapped } from '../../spending/capped.js';
@@ -86,17 +86,13 @@ export function keyRefusal(found: Exclude<FoundApiKey, { is: 'live' }>, ip: stri
         'key_unknown',
         'This API key does not exist. Check that you copied all of it: gpur_ and 36 characters.',
       );
-    case 'expired':
-      return keyRefusals.expired(found.at);
-    case 'revoked':
-      return keyRefusals.revoked(found.at);
-    case 'suspended':
-      return keyRefusals.suspended();
     case 'elsewhere':
       return new Refusal(
         'key_address',
         'This API key is not allowed from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
         { address: plainAddress(ip) },
       );
+    default:
+      return refusalOfKey(found);
   }
 }
