@@ -40,8 +40,10 @@ describe('the schedules', () => {
       action: { ...now.action, taskQueue: 'elsewhere', args: ['old'] },
       state: { ...now.state, note: 'of an older release' },
     }));
+    // Temporal takes both as signals, a moment after their answers. Of two that come at once it may take the pause first,
+    // which the change then undoes.
+    await until('it differs', async () => (await describeOf('backfill')).state.note === 'of an older release');
     await handleOf('backfill').pause('the processor is down');
-    // Temporal takes a pause as a signal, a moment after its answer.
     await until('it is paused', async () => (await describeOf('backfill')).state.paused);
     await Promise.all([1, 2].map(() => ensureSchedules(namespace.client)));
     const { spec, policies, action, state } = await describeOf('backfill');
