@@ -42,7 +42,10 @@ describe('the schedules', () => {
     }));
     // Temporal takes both as signals, a moment after their answers. Of two that come at once it may take the pause first,
     // which the change then undoes.
-    await until('it differs', async () => (await describeOf('backfill')).state.note === 'of an older release');
+    await until(
+      'it differs',
+      async () => (await describeOf('backfill')).state.note === 'of an older release',
+    );
     await handleOf('backfill').pause('the processor is down');
     await until('it is paused', async () => (await describeOf('backfill')).state.paused);
     await Promise.all([1, 2].map(() => ensureSchedules(namespace.client)));
