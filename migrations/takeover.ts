@@ -94,7 +94,7 @@ export async function findBeginning(
 /** Refuses a database that holds what no migration made. */
 async function refuseStrangers(trx: Knex): Promise<void> {
   const found = [...(await readFingerprint(trx, schema)).keys()];
-  const tables = found.filter((what) => /^(table|view) /.test(what));
+  const tables = found.filter((what) => /^(table|view) /.test(what)).toSorted();
   if (tables.length === 0) return;
   throw new MigrationRefused(
     `This database has no list of steps, and is not empty: ${firstOf(tables, 5).join(', ')}. Migrate an empty database, or restore this one with its table knex_migrations. Nothing was changed.`,
