@@ -170,10 +170,6 @@ export const router = createRouter({
 });
 
 declare module '@tanstack/react-router' {
-  /** What the browser's history keeps of a page beside its address. */
-  interface HistoryState {
-    notes?: string | undefined;
-  }
   interface Register {
     router: typeof router;
   }

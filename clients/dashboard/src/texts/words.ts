@@ -2,7 +2,7 @@ import { texts } from './texts.js';
 
 /** What a renter says about a rental in their own words, where it is entered. */
 export const wordTexts = texts({
-  title: 'Name, labels and notes',
+  rentTitle: 'Name and labels',
   edit: 'Edit details',
   labels: 'Labels',
   labelsFixed: 'You can’t change the labels of an ended rental, because statements group by them.',

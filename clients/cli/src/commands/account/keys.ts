@@ -108,11 +108,7 @@ async function list(cli: Cli): Promise<void> {
   const columns: Column<ApiKey>[] = [
     { title: 'NAME', value: ({ name, id }) => `${cut(name, 24)}${id === own ? ' *' : ''}`, shrinksTo: 6 },
     { title: 'ENDS WITH', value: ({ hint }) => hint, dropAs: 3 },
-    {
-      title: 'MAY',
-      value: ({ scopes, ends }) => `${scopes.join(',')}${ends === 'own' ? ' (own)' : ''}`,
-      dropAs: 5,
-    },
+    { title: 'MAY', value: scopeWords, dropAs: 5 },
     { title: 'SPENT', value: spentWords, align: 'right' },
     { title: 'STATE', value: (key) => stateOf(key, nowMs) },
     {
@@ -122,17 +118,25 @@ async function list(cli: Cli): Promise<void> {
     },
     { title: 'ID', value: ({ id }) => id, dropAs: 6 },
   ];
+  const table = out.table(columns, apiKeys);
   const notes = [
     ...(apiKeys.some(({ id }) => id === own) ? ['* is this computer’s key.'] : []),
-    ...(apiKeys.some(({ ends }) => ends === 'own')
+    ...(table.some((line) => line.includes(OWN_MACHINES))
       ? out.text('(own): ends only machines that it rented.')
       : []),
   ];
   out.result({ apiKeys }, () =>
     apiKeys.length === 0
       ? ['You have no API keys.']
-      : [...out.table(columns, apiKeys), ...(notes.length > 0 ? ['', ...notes] : [])],
+      : [...table, ...(notes.length > 0 ? ['', ...notes] : [])],
   );
+}
+
+/** Marks a key that ends only its own machines. */
+const OWN_MACHINES = ' (own)';
+
+function scopeWords({ scopes, ends }: ApiKey): string {
+  return `${scopes.join(',')}${ends === 'own' && scopes.includes('rentals') ? OWN_MACHINES : ''}`;
 }
 
 function spentWords({ spentCents, spendCapCents }: ApiKey): string {

@@ -1,6 +1,6 @@
 import type { Listing } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useLocation } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useRef, useState } from 'react';
 import { listingsQuery } from '../../data/catalog.js';
 import { useWishBefore } from '../../data/use-wish-before.js';
@@ -19,7 +19,7 @@ import { requestOf } from './offers.js';
 import { QuotePanel } from './quote-panel.js';
 import { RentalBefore } from './rental-before.js';
 import { RentBar } from './rent-bar.js';
-import { readFamilySearch, readWords, type RentChoices } from './search.js';
+import { readFamilySearch, type FamilySearch } from './search.js';
 import { Sparkline } from './sparkline.js';
 import { useRenting, type Renting } from './use-renting.js';
 
@@ -69,8 +69,7 @@ interface RentFormProps {
 }
 
 function RentForm({ familyId, listings }: RentFormProps) {
-  const notes = useLocation({ select: ({ state }) => state.notes });
-  const search = { ...route.useSearch(), ...(notes !== undefined && { notes }) };
+  const search = route.useSearch();
   const navigate = route.useNavigate();
   const gpuCount = search.gpus ?? listings[0]?.gpuCount ?? 1;
   const { ids, obstacle } = useChosenKeys(search.keys);
@@ -84,11 +83,10 @@ function RentForm({ familyId, listings }: RentFormProps) {
   });
   const { hasFault, onFault } = useFaults();
   const panel = useRef<HTMLDivElement>(null);
-  /** Several fields may tell at once: each change is made to the address and the notes as they are by then. */
-  const change = (fields: RentChoices | Readonly<Record<string, unknown>>): void =>
+  /** Several fields may tell at once: each change is made to the address as it is by then. */
+  const change = (fields: FamilySearch | Readonly<Record<string, unknown>>): void =>
     void navigate({
       search: (before) => readFamilySearch({ ...before, ...fields }),
-      state: (before) => ({ ...before, ...('notes' in fields && { notes: readWords(fields).notes }) }),
       replace: true,
       resetScroll: false,
     });
@@ -97,7 +95,6 @@ function RentForm({ familyId, listings }: RentFormProps) {
       to: '/app/rent/$familyId',
       params: { familyId: family },
       search: (before) => readFamilySearch({ ...before, gpus, region, max: undefined }),
-      state: true,
       resetScroll: false,
     });
   return (
@@ -140,9 +137,9 @@ function useFaults(): { readonly hasFault: boolean; readonly onFault: OnFault } 
 interface ChoicesProps extends RentFormProps {
   readonly onFault: OnFault;
   readonly gpuCount: Listing['gpuCount'];
-  readonly search: RentChoices;
+  readonly search: FamilySearch;
   readonly renting: Renting;
-  readonly change: (fields: RentChoices | Readonly<Record<string, unknown>>) => void;
+  readonly change: (fields: FamilySearch | Readonly<Record<string, unknown>>) => void;
 }
 
 function Choices({ familyId, listings, gpuCount, search, renting, change, onFault }: ChoicesProps) {

@@ -10,13 +10,13 @@ import { Field, Input, Select } from '../../ui/field.js';
 import { LabelEditor } from '../../ui/label-editor.js';
 import { labelsOf, pairsOf, type LabelPair } from '../../ui/label-pairs.js';
 import { useAfterPause, useTyped } from '../../ui/use-typed.js';
-import { KeptWordFields } from '../rentals/word-fields.js';
+import { KeptName } from '../rentals/word-fields.js';
 import { hoursOf } from './hours.js';
-import type { RentChoices } from './search.js';
+import type { FamilySearch } from './search.js';
 
 interface ChoiceProps {
-  readonly search: RentChoices;
-  readonly onChange: (fields: RentChoices | Readonly<Record<string, unknown>>) => void;
+  readonly search: FamilySearch;
+  readonly onChange: (fields: FamilySearch | Readonly<Record<string, unknown>>) => void;
   /** What the service said of the choices. */
   readonly error: unknown;
   /** Is told whether something typed is not right, and so is no part of the quote. */
@@ -131,9 +131,9 @@ export function NamingChoice({ search, onChange, error, onFault }: ChoiceProps) 
   const areLabelsWrong = labelsOf(pairs) === undefined;
   useEffect(() => onFault('labels', areLabelsWrong), [onFault, areLabelsWrong]);
   return (
-    <Card title={wordTexts.title}>
+    <Card title={wordTexts.rentTitle}>
       <div className="flex flex-col gap-4">
-        <KeptWordFields words={search} onChange={onChange} error={error} />
+        <KeptName name={search.name} onChange={onChange} error={error} />
         <LabelEditor
           pairs={pairs}
           onChange={(next) => {

@@ -1,7 +1,7 @@
 import type { Listing, NewRental } from '@gpu-rental/client';
 import type { GpuCount } from './gpu-counts.js';
 import { gpuCounts } from './gpu-counts.js';
-import { readWords, type RentChoices } from './search.js';
+import { readWords, type FamilySearch } from './search.js';
 
 /** The machines of one place and number of GPUs: whoever asks for such a one gets the cheapest. */
 export interface Offer {
@@ -36,7 +36,7 @@ export function offersByCountry(listings: readonly Listing[], gpuCount: GpuCount
 export function requestOf(
   familyId: string,
   gpuCount: GpuCount,
-  search: RentChoices,
+  search: FamilySearch,
   keys: readonly string[] | undefined,
 ): NewRental {
   const { region, max, template, hours, spend } = search;

@@ -19,7 +19,11 @@ export interface RentSearch {
   readonly sort?: FamilySort;
 }
 
-/** What the address of one family tells: the choices of the form, so that whoever leaves for money comes back to them. */
+/**
+ * What the address of one family tells: the choices of the form, so that whoever leaves for money comes back to them.
+ * Notes are none of them: they may be long and private, and addresses stand in histories and logs. They are written on
+ * the rental's page.
+ */
 export interface FamilySearch extends Omit<Words, 'notes'> {
   readonly gpus?: GpuCount;
   readonly region?: string;
@@ -33,12 +37,6 @@ export interface FamilySearch extends Omit<Words, 'notes'> {
   /** The ids of the SSH keys that open it; without it all do. */
   readonly keys?: readonly string[];
 }
-
-/**
- * Notes may be long and private. They are kept beside the address in the browser's history, where no proxy and nobody
- * who is sent the address reads them.
- */
-export type RentChoices = FamilySearch & Pick<Words, 'notes'>;
 
 /** What the renter says about the rental in their own words. */
 type Words = Readonly<Partial<Record<TextWord, string>>> & {

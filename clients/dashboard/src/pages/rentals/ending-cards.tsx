@@ -61,7 +61,6 @@ export function SettlementCard({ rental }: { readonly rental: Rental }) {
           to="/app/rent/$familyId"
           params={{ familyId: rental.familyId }}
           search={againSearch(rental)}
-          state={{ notes: rental.notes ?? undefined }}
           className={buttonClasses('primary', 'small')}
         >
           {texts.again}

@@ -26,26 +26,16 @@ export function WordFields({ words, onChange, error }: WordFieldsProps) {
   ));
 }
 
-/** The same for texts that are kept elsewhere: each is told after a pause, and on leaving its field. */
-export function KeptWordFields({ words, onChange, error }: WordFieldsProps) {
-  return textWords.map((word) => (
-    <KeptWordField
-      key={word}
-      word={word}
-      error={error}
-      kept={words[word] ?? ''}
-      keep={(text) => onChange({ [word]: text.trim() })}
-    />
-  ));
+interface KeptNameProps {
+  readonly name: string | undefined;
+  readonly onChange: (words: { readonly name: string }) => void;
+  readonly error: unknown;
 }
 
-interface KeptWordFieldProps extends Pick<WordFieldProps, 'word' | 'error'> {
-  readonly kept: string;
-  readonly keep: (text: string) => void;
-}
-
-function KeptWordField({ kept, keep, ...rest }: KeptWordFieldProps) {
-  return <WordField {...rest} {...useTyped(kept, keep)} />;
+/** The name where it is kept elsewhere: it is told after a pause, and on leaving its field. */
+export function KeptName({ name = '', onChange, error }: KeptNameProps) {
+  const typed = useTyped(name, (text) => onChange({ name: text.trim() }));
+  return <WordField word="name" error={error} {...typed} />;
 }
 
 interface WordFieldProps extends Typed {
