@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 
 /**
  * What the dashboard makes a browser load, gzipped, by the manifest of Vite's build: each document with all that it
- * imports and its styles; each page with what it brings beyond the first document, parts that come later by themselves included; and each
- * overlay, which comes when somebody opens it, beyond its page.
+ * imports and its styles; each page with what it brings beyond the first document, parts that come later by themselves
+ * included; and each overlay, which comes when somebody opens it, beyond its page.
  */
 const folder = 'dist/dashboard';
 const manifest = JSON.parse(readFileSync(`${folder}/.vite/manifest.json`, 'utf8'));

@@ -21,7 +21,8 @@ export async function answeringRefusals<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Adds `outcome: not_done` to a 503 of an opening where that is certain (decision 4, "Promise of a 503"): the first try
- * decided it and committed nothing. A later try can't know whether an earlier one, which was given up, goes on.
+ * decided it and committed nothing. A later try can't know whether an earlier one, which was given up, goes on,
+ * unless it has seen so under the lock (`refuseWhenLate`).
  */
 export async function tellingNothingDone<T>(work: () => Promise<T>): Promise<T> {
   try {

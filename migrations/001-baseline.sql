@@ -2763,7 +2763,7 @@ GRANT SELECT ON notice_settings TO gpu_rental_worker;
 CREATE TABLE quotes (
   id text NOT NULL,
   user_id text NOT NULL,
-  -- What was asked for: RentalRequest in domain/opening.ts, without its user.
+  -- What was asked for: RentalRequest in domain/rentals/request.ts, without its user.
   request jsonb NOT NULL,
   -- What was the cheapest then. Nothing dearer is bought by this quote.
   listing_id text NOT NULL,

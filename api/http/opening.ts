@@ -130,7 +130,7 @@ async function claimAttempt<P extends IdPrefix, Row>(
   return about(run, fresh ? firstAttempt(deps, id, claimedAt, key) : laterAttempt<P>(deps, key));
 }
 
-/** Returns whether a retry's id can't be made any more: its time is over, and the wallet's lock shows no row. */
+/** Returns whether a retry's id can't be made any more: its time is over, and nothing is there under the lock. */
 async function neverComes<P extends IdPrefix, Row>(run: Run<P, Row>, attempt: Attempt<P>): Promise<boolean> {
   const { isFirst, waitUntilMs, key } = attempt;
   if (isFirst || key?.claim.response !== null || waitUntilMs > Date.now()) return false;

@@ -11,7 +11,7 @@ export interface KeyFacts {
 /** Why a key that is known holds no more. */
 export type KeyEnd = { readonly is: 'expired' | 'revoked'; readonly at: Date } | { readonly is: 'suspended' };
 
-/** Finds why a key holds no more, the one that its user did first; undefined for a key that holds. */
+/** Finds why a key holds no more, of several reasons the plainest one; undefined for a key that holds. */
 export function endOfKey({ revokedAt, expiresAt, isExpired, suspendedAt }: KeyFacts): KeyEnd | undefined {
   if (revokedAt !== null) return { is: 'revoked', at: revokedAt };
   if (isExpired) return { is: 'expired', at: expiresAt };

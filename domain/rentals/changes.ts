@@ -118,8 +118,8 @@ export interface EndingRental {
 }
 
 /**
- * The refusal of new limits, or of other words than the name and the notes, for a rental that has ended or is about to: `already_stopped`
- * once it is settled, `rental_ending` before.
+ * The refusal of new limits, or of other words than the name and the notes, for a rental that has ended or is about to:
+ * `already_stopped` once it is settled, `rental_ending` before.
  * @param isStopAsked whether somebody asked for its end
  * @returns undefined when it goes on
  */

@@ -51,6 +51,9 @@ export function settle(
     error,
     ended_at: endedAt,
   });
+  const stoppedAt = endedAt.toISOString();
+  world.events.tell(account.user.id, 'rental.stopping', row.id, { reason, stoppedAt });
+  world.events.tell(account.user.id, 'rental.stopped', row.id, { reason, stoppedAt, ...costOf(row) });
   const { overageCents: amountCents } = settlement;
   if (amountCents > 0) {
     issueInvoice(world, account, {
@@ -60,9 +63,6 @@ export function settle(
       rental: row,
     });
   }
-  const stoppedAt = endedAt.toISOString();
-  world.events.tell(account.user.id, 'rental.stopping', row.id, { reason, stoppedAt });
-  world.events.tell(account.user.id, 'rental.stopped', row.id, { reason, stoppedAt, ...costOf(row) });
   if (reason !== 'user') auditEnd(world, account, row, reason);
   if (reason === 'balance_exhausted') {
     world.events.tell(account.user.id, 'wallet.exhausted', account.user.id, { rentalIds: [row.id] });

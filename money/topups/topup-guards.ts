@@ -2,7 +2,6 @@ import type { UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
-import { lockBy } from '../../adapters/postgres/locks.js';
 
 interface Guards {
   brake: string | null;
@@ -15,15 +14,13 @@ interface Guards {
 /**
  * Refuses a top-up that the guards do not allow (decision 23, "Guards against loss", and decision 37, "Brakes and the
  * watermark"). The guards are the brake on charges, blocked users, and a daily cap for young accounts, with which
- * people try stolen cards.
+ * people try stolen cards. Under the lock `topupsOfUser`, so that those that begin at once count each other.
  */
 export async function refuseWhenTopupNotAllowed(
   trx: Transaction,
   userId: UserId,
   perDayWhenYoung: number,
 ): Promise<void> {
-  // Those of one user that begin at once count each other, one after the other.
-  await lockBy(trx, 'topupsOfUser', userId);
   const { rows } = await trx.raw<{ rows: Guards[] }>(
     `select (select reason from brakes where kind = 'charges') as brake,
             u.blocked_at is not null as blocked, u.blocked_reason,

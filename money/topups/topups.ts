@@ -5,6 +5,7 @@ import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { isHeld, isMarked } from '../../adapters/postgres/payments/charge-marks.js';
+import { lockBy } from '../../adapters/postgres/locks.js';
 import { lockTopup } from '../../adapters/postgres/requests/last-word.js';
 import { refuseWhenLate } from '../../adapters/postgres/rentals/open-guards.js';
 import { findChargeableCard } from '../../adapters/postgres/payments/saved-cards.js';
@@ -40,6 +41,8 @@ export async function beginTopup(
   perDayWhenYoung: number,
 ): Promise<Begun> {
   return db.transaction(async (trx): Promise<Begun> => {
+    // First of the locks: while it is waited for, the last look at this top-up can be made.
+    await lockBy(trx, 'topupsOfUser', input.userId);
     await lockTopup(trx, topupId);
     const existing = await findTopup(trx, topupId);
     if (existing) return { kind: 'begun', topup: existing };

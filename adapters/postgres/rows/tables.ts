@@ -841,7 +841,7 @@ export interface ProviderRow {
 export interface QuoteRow {
   id: QuoteId;
   user_id: UserId;
-  /** What was asked for: RentalRequest in domain/opening.ts, without its user. */
+  /** What was asked for: RentalRequest in domain/rentals/request.ts, without its user. */
   request: Omit<RentalRequest, 'userId' | 'apiKeyId'>;
   /** What was the cheapest then. Nothing dearer is bought by this quote. */
   listing_id: ListingId;

@@ -13,7 +13,7 @@ export type Lock = 'unlocked' | 'locked';
  * Reads the key that asks for a rental, and sees it alive.
  * @param lock locks its row: whoever revokes it waits until this transaction ends, and whoever comes later finds it
  *   revoked. Only its wallet and a rental may be locked before (design: rule 5)
- * @throws Refusal key_revoked, key_suspended, key_expired, key_unknown
+ * @throws Refusal key_revoked, key_expired, key_suspended, key_unknown
  */
 export async function getLiveKey(
   db: Database | Transaction,
