@@ -17,7 +17,8 @@ describe('a worker that is killed', () => {
   let worker: WorkerProcess | undefined;
 
   before(async () => {
-    service = await startService({ worker: false, settings: { stopWaitMs: 500 } });
+    // Another worker starts in time for the callers, however slow the machine is.
+    service = await startService({ worker: false, settings: { stopWaitMs: 500, answerWithinMs: 60_000 } });
     renting = new Renting(service);
     worker = await startWorkerProcess(service);
     await until('the catalog is read', async () => (await service.db('listings').first('id')) !== undefined);
