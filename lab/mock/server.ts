@@ -7,6 +7,7 @@ import { loopbackOrigins } from '../../api/http/middleware/hosts.js';
 import { unreadUnsubscribe } from '../../api/notices/unsubscribe.js';
 import { readDashboard } from '../../api/service/dashboard/files.js';
 import { dashboardRoutes } from '../../api/service/dashboard/routes.js';
+import { defaultTimeouts } from '../../api/server.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
 import { tick } from './meter.js';
 import { failOnDemand, mockHeaders, wait } from './on-demand.js';
@@ -75,7 +76,8 @@ const resources = [
 
 /** Serves the whole of /v1 from memory on loopback. A stop loses the state. */
 export async function startMock(options: MockOptions): Promise<MockServer> {
-  const server = createServer();
+  // As the service: whoever asks again soon must not find the connection just closed.
+  const server = createServer({ keepAliveTimeout: defaultTimeouts.keepAliveMs });
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
