@@ -74,16 +74,16 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
       const sql = typeof statement === 'string' ? statement : (statement.sql ?? '');
       if (isLost(connection)) throw lost(connection, sql, 'undone');
       const outcome = outcomeIfLost(connection, sql);
-      const asked = watchOf(connection).ask();
+      const turn = watchOf(connection).ask();
       try {
-        if (connection.pipeline !== true) await asked.before;
+        if (connection.pipeline !== true) await turn.before;
         if (isLost(connection)) throw lost(connection, sql, 'undone');
         return (await super.query(connection, statement)) as unknown;
       } catch (error) {
         if (sqlStateOf(error) === readOnly) standby.toldMs = performance.now();
         throw isLost(connection) && !isAnswer(error) ? lost(connection, sql, outcome) : error;
       } finally {
-        asked.answered();
+        turn.answered();
       }
     }
 
@@ -91,7 +91,7 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
       const connection = (await super.acquireRawConnection().catch((error: unknown) => {
         throw wordsOfRefusal(error);
       })) as Connection;
-      const shown = watchOf(connection).ask();
+      const turn = watchOf(connection).ask();
       try {
         const { rows } = await connection.query(showSettings(asked));
         refuseOtherSettings(asked, rows[0] ?? {});
@@ -99,7 +99,7 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
         connection.connection.stream.destroy();
         throw error;
       } finally {
-        shown.answered();
+        turn.answered();
       }
       return connection;
     }

@@ -118,18 +118,17 @@ async function list(cli: Cli): Promise<void> {
     },
     { title: 'ID', value: ({ id }) => id, dropAs: 6 },
   ];
-  const table = out.table(columns, apiKeys);
-  const notes = [
-    ...(apiKeys.some(({ id }) => id === own) ? ['* is this computer’s key.'] : []),
-    ...(table.some((line) => line.includes(OWN_MACHINES))
-      ? out.text('(own): ends only machines that it rented.')
-      : []),
-  ];
-  out.result({ apiKeys }, () =>
-    apiKeys.length === 0
-      ? ['You have no API keys.']
-      : [...table, ...(notes.length > 0 ? ['', ...notes] : [])],
-  );
+  out.result({ apiKeys }, () => {
+    if (apiKeys.length === 0) return ['You have no API keys.'];
+    const table = out.table(columns, apiKeys);
+    const notes = [
+      ...(apiKeys.some(({ id }) => id === own) ? ['* is this computer’s key.'] : []),
+      ...(table.some((line) => line.includes(OWN_MACHINES))
+        ? out.text('(own): ends only machines that it rented.')
+        : []),
+    ];
+    return [...table, ...(notes.length > 0 ? ['', ...notes] : [])];
+  });
 }
 
 /** Marks a key that ends only its own machines. */
