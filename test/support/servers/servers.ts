@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePostgresFolder } from '../../../lab/servers/postgres-home.js';
@@ -106,13 +106,32 @@ async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
 /** Makes a folder for this run, and removes the folders of runs that were killed. */
 function testFolder(): string {
   if (servers.folder !== undefined) return servers.folder;
-  for (const name of readdirSync(tmpdir())) {
+  const room = findRoom();
+  for (const name of readdirSync(room)) {
     const owner = /^gpu-rental-test-(\d+)-/.exec(name)?.[1];
     if (owner === undefined || findProcess(Number(owner))) continue;
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    rmSync(join(room, name), { recursive: true, force: true });
   }
-  servers.folder = mkdtempSync(join(tmpdir(), `gpu-rental-test-${process.pid}-`));
+  servers.folder = mkdtempSync(join(room, `gpu-rental-test-${process.pid}-`));
   // When root runs the tests, the postgres user needs access through this folder to its own below.
   chmodSync(servers.folder, 0o711);
   return servers.folder;
+}
+
+/** More than the databases of a whole run and their log take at once. */
+const NEEDED_BYTES = 4 * 1024 ** 3;
+
+/**
+ * Memory, where there is enough of it. A run makes and drops some thousand databases of hundreds of files each, which
+ * takes 0.1 s in memory and up to a second on a disk.
+ */
+function findRoom(): string {
+  const memory = '/dev/shm';
+  try {
+    const { bavail, bsize } = statfsSync(memory);
+    if (bavail * bsize >= NEEDED_BYTES) return memory;
+  } catch {
+    // This system has none.
+  }
+  return tmpdir();
 }
