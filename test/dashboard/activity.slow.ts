@@ -76,11 +76,8 @@ describe('the activity in the dashboard', function () {
     }
     assert.equal(await lines().first().getByRole('link').getAttribute('href'), '/app/billing');
     assert.equal(await lines().count(), 4);
-    const { id } = (
-      (await (await visitor.context.request.get('/v1/events?before=9')).json()) as {
-        events: { id: string }[];
-      }
-    ).events[0]!;
+    const { events } = await visitor.ask<{ events: [{ id: string }] }>('GET', '/v1/events?before=9');
+    const [{ id }] = events;
     await page.getByRole('button', { name: `Copy id: ${id}` }).click();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), id);
   });
@@ -122,7 +119,7 @@ describe('the activity in the dashboard', function () {
   });
 
   it('shows the audit trail, with what was changed and from where', async () => {
-    await visitor.context.request.put('/v1/billing/budget', { data: { monthlyCents: 5_000, hard: false } });
+    await visitor.ask('PUT', '/v1/billing/budget', { data: { monthlyCents: 5_000, hard: false } });
     await visitor.open('/app/activity');
     await page.getByText('Audit trail', { exact: true }).click();
     await page.waitForURL('**/app/activity?tab=audit');

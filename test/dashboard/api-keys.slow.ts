@@ -196,8 +196,7 @@ describe('the page of API keys', function () {
     await dialog().waitFor({ state: 'hidden' });
     await row('agent').getByText('Revoked').first().waitFor();
     assert.equal(await page.getByRole('button', { name: 'Change the key agent' }).count(), 0);
-    const answer = await visitor.context.request.get('/v1/rentals');
-    const { rentals } = (await answer.json()) as { rentals: { status: string }[] };
+    const { rentals } = await visitor.ask<{ rentals: { status: string }[] }>('GET', '/v1/rentals');
     assert.equal(['provisioning', 'running'].includes(rentals[0]!.status), false, rentals[0]!.status);
   });
 
@@ -290,7 +289,7 @@ describe('the page of API keys', function () {
   it('shows more than one page of keys', async () => {
     for (let number = 1; number <= 51; number += 1) {
       const { id } = await makeByApi({ name: `key ${number}` });
-      await visitor.context.request.delete(`/v1/api-keys/${id}`);
+      await visitor.ask('DELETE', `/v1/api-keys/${id}`);
     }
     await visitor.open('/app/api-keys');
     await page.getByText('key 51', { exact: true }).waitFor();

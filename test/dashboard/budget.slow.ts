@@ -53,10 +53,10 @@ describe('the page of the budget', function () {
   const amount = (page: Page) => page.getByLabel('Monthly budget');
   const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
   const stored = async (): Promise<unknown> => {
-    const { monthlyCents, hard } = (await (await visitor.context.request.get(path)).json()) as {
-      monthlyCents: number | null;
-      hard: boolean;
-    };
+    const { monthlyCents, hard } = await visitor.ask<{ monthlyCents: number | null; hard: boolean }>(
+      'GET',
+      path,
+    );
     return { monthlyCents, hard };
   };
 

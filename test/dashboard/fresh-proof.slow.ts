@@ -151,7 +151,6 @@ describe('the question whether it is still the same person', function () {
     const form = page.getByRole('dialog');
     await form.getByRole('alert').getByText('You did not confirm that it is you').waitFor();
     assert.equal(await form.getByRole('textbox', { name: 'Name' }).inputValue(), 'mine');
-    const answer = await visitor.context.request.get('/v1/api-keys');
-    assert.deepEqual(((await answer.json()) as { apiKeys: unknown[] }).apiKeys, []);
+    assert.deepEqual((await visitor.ask<{ apiKeys: unknown[] }>('GET', '/v1/api-keys')).apiKeys, []);
   });
 });

@@ -103,9 +103,7 @@ describe('the page of invoices', function () {
 
   it('tells an offer from a debt, and an overdue one from others', async () => {
     await purse.owe(4_200, 'Correction of October');
-    const { data } = (await (await visitor.context.request.get('/v1/billing/invoices')).json()) as {
-      data: [object];
-    };
+    const { data } = await visitor.ask<{ data: [object] }>('GET', '/v1/billing/invoices');
     const offer = { ...data[0], id: 'inv_offer', reason: 'topup_failed' };
     const overdue = { ...data[0], id: 'inv_late', dueAt: '2020-01-01T00:00:00.000Z' };
     await answerWith(visitor.page, 'GET', '/v1/billing/invoices', { data: [offer, overdue] });

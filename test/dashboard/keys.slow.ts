@@ -213,8 +213,7 @@ describe('the page of SSH keys', function () {
   });
 
   async function onlyKeyId(): Promise<string> {
-    const answer = await visitor.context.request.get('/v1/ssh-keys');
-    const { sshKeys } = (await answer.json()) as { sshKeys: { id: string }[] };
-    return sshKeys[0]!.id;
+    const { sshKeys } = await visitor.ask<{ sshKeys: [{ id: string }] }>('GET', '/v1/ssh-keys');
+    return sshKeys[0].id;
   }
 });

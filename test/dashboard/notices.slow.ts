@@ -24,8 +24,7 @@ describe('the page of notices', function () {
   const lost = () => page.getByRole('switch', { name: 'Machine lost' });
 
   async function kindsThatAreOff(): Promise<string[]> {
-    const answer = await visitor.context.request.get('/v1/notices');
-    const { notices } = (await answer.json()) as { notices: { kind: string; on: boolean }[] };
+    const { notices } = await visitor.ask<{ notices: { kind: string; on: boolean }[] }>('GET', '/v1/notices');
     return notices.filter(({ on }) => !on).map(({ kind }) => kind);
   }
 

@@ -41,8 +41,10 @@ describe('the page of sessions', function () {
     return (await fetch(`${lab.mock.url}/v1/auth/me`, { headers: { cookie } })).ok;
   }
   async function otherId(): Promise<string> {
-    const answer = await visitor.context.request.get('/v1/auth/sessions');
-    const { sessions } = (await answer.json()) as { sessions: { id: string; isCurrent: boolean }[] };
+    const { sessions } = await visitor.ask<{ sessions: { id: string; isCurrent: boolean }[] }>(
+      'GET',
+      '/v1/auth/sessions',
+    );
     return sessions.find(({ isCurrent }) => !isCurrent)!.id;
   }
 

@@ -50,13 +50,11 @@ describe('the pages of webhooks', function () {
   const url = 'https://example.com/hooks';
 
   async function hooks(): Promise<ShownHook[]> {
-    const answer = await visitor.context.request.get('/v1/webhooks');
-    return ((await answer.json()) as { webhooks: ShownHook[] }).webhooks;
+    return (await visitor.ask<{ webhooks: ShownHook[] }>('GET', '/v1/webhooks')).webhooks;
   }
   /** Adds a webhook, and waits until it has answered its challenge. */
   async function addByApi(about: object = {}): Promise<string> {
-    const answer = await visitor.context.request.post('/v1/webhooks', { data: { url, ...about } });
-    const { id } = (await answer.json()) as ShownHook;
+    const { id } = await visitor.ask<ShownHook>('POST', '/v1/webhooks', { data: { url, ...about } });
     await until('the webhook is enabled', async () => (await hooks())[0]?.state === 'enabled');
     return id;
   }
@@ -156,7 +154,7 @@ describe('the pages of webhooks', function () {
   it('shows the failed tries alone, over pages, and says of how many', async () => {
     const id = await addByApi();
     for (let sent = 0; sent < 60; sent += 1) {
-      await visitor.context.request.post(`/v1/webhooks/${id}/ping`);
+      await visitor.ask('POST', `/v1/webhooks/${id}/ping`);
     }
     await page.route('**/deliveries*', async (route) => {
       const response = await route.fetch();

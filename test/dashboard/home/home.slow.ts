@@ -95,9 +95,10 @@ describe('the overview of the dashboard', function () {
       .waitFor();
     await post(`/v1/rentals/${id}/stop`, {});
     await page.getByRole('main').getByText('No machines running').waitFor();
-    const { totalChargedCents } = (await (await visitor.context.request.get(`/v1/rentals/${id}`)).json()) as {
-      totalChargedCents: number;
-    };
+    const { totalChargedCents } = await visitor.ask<{ totalChargedCents: number }>(
+      'GET',
+      `/v1/rentals/${id}`,
+    );
     const left = ((500_000 - totalChargedCents) / 100).toFixed(2).replace(/(\d)(\d{3}\.)/, '$1,$2');
     await tile('Available').getByText(`$${left}`).waitFor();
     await tile('Held').getByText('$0.00').waitFor();
