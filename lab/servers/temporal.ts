@@ -21,6 +21,8 @@ export interface TemporalOptions {
   readonly searchAttributes: readonly SearchAttribute[];
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Settings of the server by their names, as JSON; none unless given. */
+  readonly dynamicConfig?: Readonly<Record<string, string>> | undefined;
   /** Gives up a start that is under way. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -60,6 +62,10 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
       ...(options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
       ...(options.dbFile === undefined ? [] : ['--db-filename', options.dbFile]),
       ...['--namespace', options.namespace],
+      ...Object.entries(options.dynamicConfig ?? {}).flatMap(([name, value]) => [
+        '--dynamic-config-value',
+        `${name}=${value}`,
+      ]),
       ...options.searchAttributes.flatMap(({ name, type }) => [
         '--search-attribute',
         `${name}=${attributeTypes[type].cli}`,
