@@ -74,7 +74,9 @@ describe('one user whose wallet is held for long', () => {
     assert.ok(gapMs < FELT_MS, `${gapMs} ms between two charges of another user`);
 
     upstream.release();
-    assert.equal((await opening).status, 200);
+    const { status, body } = await opening;
+    // On a busy machine all this took longer than a create may (decision 19): then it is refused, and bought nothing.
+    assert.ok(status === 200 || body.error === 'model_unavailable', JSON.stringify(body));
     for (const answer of await told) assert.equal(answer.status, 200);
     for (const id of ids) await renting.awaitStatus(id, 'stopped');
     await renting.assertAddsUp(slow.user.id);
