@@ -121,7 +121,7 @@ function testFolder(): string {
 }
 
 /** More than the databases of a whole run and their log take at once. */
-const NEEDED_BYTES = 4 * 1024 ** 3;
+const NEEDED_BYTES = 8 * 1024 ** 3;
 
 /**
  * Memory, where there is enough of it. A run makes and drops some thousand databases of hundreds of files each, which
