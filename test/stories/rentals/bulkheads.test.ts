@@ -28,17 +28,22 @@ describe('one user whose wallet is held for long', () => {
     await service.stop();
   });
 
-  /** The first create after `holding` was set waits until it is released. All others are as quick as ever. */
+  /**
+   * The first create after `holding` was set is done at once, and its answer waits until it is released: one that begins
+   * after an opening's 15 seconds (decision 19) would buy nothing. All others are as quick as ever.
+   */
   function withSlowCreate(provider: Provider): Provider {
     return {
       ...provider,
       async allocate(order) {
         if (!upstream.holding) return provider.allocate(order);
         upstream.holding = false;
-        await new Promise<void>((resolve) => {
+        const released = new Promise<void>((resolve) => {
           upstream.release = resolve;
         });
-        return provider.allocate(order);
+        const pod = await provider.allocate(order);
+        await released;
+        return pod;
       },
     };
   }
@@ -74,9 +79,7 @@ describe('one user whose wallet is held for long', () => {
     assert.ok(gapMs < FELT_MS, `${gapMs} ms between two charges of another user`);
 
     upstream.release();
-    const { status, body } = await opening;
-    // On a busy machine all this took longer than a create may (decision 19): then it is refused, and bought nothing.
-    assert.ok(status === 200 || body.error === 'model_unavailable', JSON.stringify(body));
+    assert.equal((await opening).status, 200);
     for (const answer of await told) assert.equal(answer.status, 200);
     for (const id of ids) await renting.awaitStatus(id, 'stopped');
     await renting.assertAddsUp(slow.user.id);
