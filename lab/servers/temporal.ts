@@ -21,7 +21,7 @@ export interface TemporalOptions {
   readonly searchAttributes: readonly SearchAttribute[];
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Settings of the server by their names, as JSON; none unless given. */
+  /** Settings of the server by their names; none unless given. */
   readonly dynamicConfig?: Readonly<Record<string, string>> | undefined;
   /** Gives up a start that is under way. */
   readonly signal?: AbortSignal | undefined;
@@ -64,7 +64,7 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
       ...['--namespace', options.namespace],
       ...Object.entries(options.dynamicConfig ?? {}).flatMap(([name, value]) => [
         '--dynamic-config-value',
-        `${name}=${value}`,
+        `${name}=${JSON.stringify(value)}`,
       ]),
       ...options.searchAttributes.flatMap(({ name, type }) => [
         '--search-attribute',

@@ -88,8 +88,8 @@ async function startTestTemporal(): Promise<TemporalServer> {
       searchAttributes,
       logFile: join(testFolder(), 'temporal.log'),
       env,
-      // A timer of less comes a second late, as the clocks of several hosts may differ by that. Here is one host.
-      dynamicConfig: { 'history.timerProcessorMaxTimeShift': '"10ms"' },
+      // By default a timer comes up to a second late, as if the clocks of several hosts differed. Here is one host.
+      dynamicConfig: { 'history.timerProcessorMaxTimeShift': '10ms' },
     }),
   );
 }
