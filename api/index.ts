@@ -7,7 +7,7 @@ import { watchPools } from '../adapters/metrics/pools.js';
 import { createRegistry } from '../adapters/metrics/registry.js';
 import { createRequestMetrics } from '../adapters/metrics/requests.js';
 import { createStreamMetrics } from '../adapters/metrics/streams.js';
-import { openDatabase, type Database } from '../adapters/postgres/database.js';
+import { openDatabase, processName, type Database } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
@@ -31,12 +31,12 @@ const config = readConfig();
 const HUB_CONNECTIONS = 3;
 const log = createLog({ level: config.logLevel, service: 'api' });
 const { url, poolMax, role } = config.database;
-const db = openDatabase(url, poolMax, 'api', role, databaseDeadlines.api);
+const db = openDatabase(url, poolMax, processName('api'), role, databaseDeadlines.api);
 await stopWhenUnfit(db, log);
 const temporal = createTemporalGate(config.temporal);
 const { webhookSecrets } = config.processor;
 const registry = createRegistry('api');
-const hubDb = openDatabase(url, HUB_CONNECTIONS, 'api-events', role, databaseDeadlines.events);
+const hubDb = openDatabase(url, HUB_CONNECTIONS, processName('api-events'), role, databaseDeadlines.events);
 watchPools(registry, { api: db, 'api-events': hubDb });
 const streams: EventStreams = createEventStreams({
   ...{ db, hubDb, log },

@@ -1,5 +1,5 @@
 import type { Database } from '../adapters/postgres/database.js';
-import { readLedger } from '../adapters/postgres/wallets/ledger-reads.js';
+import { readLedger } from '../adapters/postgres/ledger/ledger-reads.js';
 import type { UserId } from '../domain/ids.js';
 import { seedLedger } from './long-ledger.js';
 import { percentile, report, round } from './report.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../adapters/postgres/database.js';
 import { tick } from '../money/metering/tick.js';
-import { verifyLedger } from '../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../adapters/postgres/ledger/verify.js';
 import { cpuSecondsOfTree } from './cpu.js';
 import { tickAllUntil } from './engine.js';
 import { clearFleet, seedFleet, type PriceMix } from './fleet.js';

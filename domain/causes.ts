@@ -124,7 +124,7 @@ export function parseCause(text: string): Cause | undefined {
 
 /**
  * The beginnings of the causes that SQL makes from ids, or searches for:
- * [cause-sql.ts](../adapters/postgres/wallets/cause-sql.ts).
+ * [cause-sql.ts](../adapters/postgres/ledger/cause-sql.ts).
  */
 export const causePrefixes = {
   payment: 'payment:',

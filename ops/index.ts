@@ -1,4 +1,4 @@
-import { openDatabase } from '../adapters/postgres/database.js';
+import { openDatabase, processName } from '../adapters/postgres/database.js';
 import { ConfigError, readConfig, type Config } from '../config.js';
 import { opsEnvironment, type OpsEnvironment } from './local-stack.js';
 import { runCommand } from './program.js';
@@ -25,9 +25,9 @@ async function main(): Promise<number> {
   return runCommand(argv, {
     open: () => {
       const { url, role } = read(withoutTemporal).database;
-      return openDatabase(url, 2, 'ops', role);
+      return openDatabase(url, 2, processName('ops'), role);
     },
-    openAsOwner: () => openDatabase(ownerUrl ?? read(withoutTemporal).database.url, 1, 'ops'),
+    openAsOwner: () => openDatabase(ownerUrl ?? read(withoutTemporal).database.url, 1, processName('ops')),
     temporal: () => read().temporal,
     ui: () => read(withoutTemporal).temporal,
     shards: () => read(withoutTemporal).meter.shards,

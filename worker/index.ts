@@ -7,7 +7,7 @@ import { startLongLived } from '../activities/upkeep/long-lived.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createSmtpTransport } from '../adapters/mailer/smtp.js';
 import { createLog } from '../adapters/log.js';
-import { openDatabase } from '../adapters/postgres/database.js';
+import { openDatabase, processName } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
@@ -38,12 +38,12 @@ const log = createLog({ level: config.logLevel, service: 'worker', fields: activ
 const sdkMetricsUrl = await installTemporal(log, config.metrics.port !== null);
 
 const { url, role, poolMax, openPoolMax, meterPoolMax } = config.database;
-const db = openDatabase(url, poolMax, 'worker', role, databaseDeadlines.worker);
+const db = openDatabase(url, poolMax, processName('worker'), role, databaseDeadlines.worker);
 await stopWhenUnfit(db, log);
-const openDb = openDatabase(url, openPoolMax, 'worker-open', role, databaseDeadlines.open);
-const meterDb = openDatabase(url, meterPoolMax, 'worker-meter', role, databaseDeadlines.meter);
-const webhookDb = openDatabase(url, WEBHOOK_POOL, 'worker-webhooks', role, databaseDeadlines.worker);
-const metricsDb = openDatabase(url, 2, 'worker-metrics', role);
+const openDb = openDatabase(url, openPoolMax, processName('worker-open'), role, databaseDeadlines.open);
+const meterDb = openDatabase(url, meterPoolMax, processName('worker-meter'), role, databaseDeadlines.meter);
+const webhookDb = openDatabase(url, WEBHOOK_POOL, processName('worker-webhooks'), role, databaseDeadlines.worker);
+const metricsDb = openDatabase(url, 2, processName('worker-metrics'), role);
 const connection = await NativeConnection.connect({ address: config.temporal.address });
 const temporal = await connectTemporal(config.temporal);
 // A restarted container has its earlier name and process number: the server must not take one process for the other.

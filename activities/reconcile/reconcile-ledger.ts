@@ -8,7 +8,7 @@ import {
   verifyRecent,
   verifyWallets,
   type Discrepancy,
-} from '../../adapters/postgres/wallets/verify.js';
+} from '../../adapters/postgres/ledger/verify.js';
 import { ledgerEntryId } from '../../domain/ledger/ledger-ids.js';
 import type { Finding, FindingKind, ReconcileScope } from '../../domain/operations/reconcile.js';
 import type { ActivityDeps } from '../deps.js';

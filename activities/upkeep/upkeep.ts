@@ -1,4 +1,5 @@
 import { sleep } from '@temporalio/activity';
+import { ledgerLimits } from '../../domain/ledger/limits.js';
 import { operationLimits } from '../../domain/operations/limits.js';
 import type { UpkeepDuty } from '../../domain/operations/upkeep.js';
 import { isRestoredRefusal, refuseWhenRestored } from '../ask-first.js';
@@ -11,6 +12,7 @@ import { startLongLived } from './long-lived.js';
 import { redeliver } from './redeliver.js';
 import { countReliability } from './reliability.js';
 import { revive } from './revive.js';
+import { sealLedgers } from './sealing.js';
 
 /**
  * The upkeep finds what a crash, a lost signal or a terminated run has left, and lets it go on. Each duty has a file.
@@ -71,6 +73,7 @@ const upkeep: Readonly<
     },
   },
   reliability: { everyMs: operationLimits.reliabilityEveryMs, round: countReliability },
+  sealing: { everyMs: ledgerLimits.sealEveryMs, round: unlessRestored(sealLedgers) },
 };
 
 function unlessRestored(round: (deps: ActivityDeps, tell: Tell) => Promise<object>) {

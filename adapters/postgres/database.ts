@@ -10,6 +10,14 @@ export type Database = Knex;
 /** A transaction on the database. Money is only ever written through one. */
 export type Transaction = Knex.Transaction;
 
+/** The release whose processes these are; package.json says the same. */
+export const release = '0.3';
+
+/** The name of a process's connections in pg_stat_activity: `worker 0.3`. Earlier releases named none. */
+export function processName(part: string): string {
+  return `${part} ${release}`;
+}
+
 /**
  * Opens a pool of connections. int8 comes back as a number and throws when it would not be exact; instants come back as
  * Date. Every wait has its limit (decision 72, "Deadlines of waits"). A connection that went silent is ended and

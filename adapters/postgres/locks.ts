@@ -28,6 +28,10 @@ export const lockNumbers = {
   ordersOfLogin: 7_110,
   /** By user: the top-ups that a young account begins are counted. */
   topupsOfUser: 7_111,
+  /** By wallet: who seals its ledger, or unseals it (migrations/050-ledger-seals.sql). */
+  sealsOfWallet: 7_112,
+  /** Whether anything may be sealed: shared by who seals, alone for who switches it. */
+  sealing: 7_113,
 } as const satisfies Record<string, number>;
 
 /**

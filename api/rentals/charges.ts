@@ -4,7 +4,7 @@ import {
   sumCharges,
   type ChargeBucket,
   type ChargeInterval,
-} from '../../adapters/postgres/rentals/rental-charges.js';
+} from '../../adapters/postgres/ledger/rental-charges.js';
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { isId } from '../../domain/ids.js';

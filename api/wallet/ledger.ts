@@ -1,8 +1,8 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
-import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
-import { findStretch } from '../../adapters/postgres/wallets/statement-reads.js';
+import { readLedger, type LedgerEntry } from '../../adapters/postgres/ledger/ledger-reads.js';
+import { findStretch } from '../../adapters/postgres/ledger/statement-reads.js';
 import { isId, type ApiKeyId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { refuseWhenCapped } from '../spending/capped.js';

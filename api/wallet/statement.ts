@@ -5,7 +5,7 @@ import { register } from '../http/serve.js';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
+import type { LedgerEntry } from '../../adapters/postgres/ledger/ledger-reads.js';
 import {
   findStretch,
   readStatement,
@@ -13,7 +13,7 @@ import {
   type Statement,
   type StatementSum,
   type Stretch,
-} from '../../adapters/postgres/wallets/statement-reads.js';
+} from '../../adapters/postgres/ledger/statement-reads.js';
 import { groupedBy } from '../../domain/grouped.js';
 import type { RentalId } from '../../domain/ids.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
@@ -129,9 +129,11 @@ function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {
 
 /**
  * Entries are read a page at a time, as fast as the client takes them, up to the newest of this moment. Between two
- * pages nothing of the database is held. A page is written within some milliseconds, so others are answered meanwhile.
+ * pages nothing of the database is held. A part of a page is written within some milliseconds, and others are answered
+ * before the next.
  */
-const CSV_PAGE = 250;
+const CSV_PAGE = 1_000;
+const CSV_PART = 250;
 
 function sendCsv(deps: ApiDeps): Step {
   // All files that are under way take no more connections than one caller.
@@ -160,9 +162,13 @@ export function sendLedgerFile(
 async function* csvOf(pages: AsyncIterable<LedgerEntry[]> | Iterable<LedgerEntry[]>): AsyncGenerator<string> {
   yield lineOf(Object.keys(columns));
   for await (const page of pages) {
-    yield page
-      .map((entry) => lineOf(Object.values(columns).map((columnOf) => String(columnOf(entry) ?? ''))))
-      .join('');
+    for (let written = 0; written < page.length; written += CSV_PART) {
+      yield page
+        .slice(written, written + CSV_PART)
+        .map((entry) => lineOf(Object.values(columns).map((columnOf) => String(columnOf(entry) ?? ''))))
+        .join('');
+      await setImmediate();
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import { LEFT_OUT } from '../../lab/servers/script-run.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
 import { tick } from '../../money/metering/tick.js';

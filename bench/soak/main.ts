@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../adapters/postgres/database.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import { tick } from '../../money/metering/tick.js';
 import { tickAllUntil } from '../engine.js';
 import { seedFleet } from '../fleet.js';

@@ -4,7 +4,7 @@ import { isId, type LedgerEntryId } from '../ids.js';
  * The key of a ledger entry is its wallet and its number there: 64 bits each, in the same 26 Crockford characters as
  * every other id (decision 1, "Public ids"). It is stable and needs no column for billions of rows. Release 0.1 showed
  * entries in this plain form, and operators' findings name them so; users see the ids enciphered
- * (adapters/postgres/wallets/ledger-ids.ts, decision 86, "Ids of ledger entries").
+ * (adapters/postgres/ledger/ledger-ids.ts, decision 86, "Ids of ledger entries").
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 26;

@@ -108,6 +108,11 @@ export type DirectAction =
   | { readonly kind: 'pause'; readonly brake: BrakeKind }
   | { readonly kind: 'resume'; readonly brake: BrakeKind }
   | { readonly kind: 'replay_event'; readonly eventId: string }
+  /** The ledger gives up rows for seals, or stops doing so (decision 139, "Seals of the ledger"). */
+  | { readonly kind: 'seal_ledger' }
+  | { readonly kind: 'stop_sealing' }
+  /** Its rows are written back; the command does so. */
+  | { readonly kind: 'unseal_ledger' }
   | HumanDecision;
 
 export interface Operation<Action = OperatorAction> {

@@ -230,6 +230,8 @@ export const retention: readonly Kept[] = [
 /** Tables that lose nothing by age, each with the reason. */
 export const forGood: Readonly<Record<string, string>> = {
   ledger_entries: 'the ledger',
+  ledger_seals: 'the ledger, packed',
+  ledger_sealing: 'one row',
   ledger_causes: 'what each entry was written for',
   operator_actions: 'what operators did',
   operator_orders: 'what operators asked for',

@@ -21,6 +21,7 @@ export const duties = {
   budget: 'a user who is told how much of a budget is spent',
   card_expiry: 'a user whose saved card has expired',
   mail: 'a mail',
+  seal: 'a wallet whose ledger is sealed',
   upkeep: 'a part of the upkeep as a whole',
 } as const;
 

@@ -4,7 +4,7 @@ import {
   explainRental,
   priceRental,
 } from '../../adapters/postgres/explain/explained-rows.js';
-import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
+import type { LedgerEntry } from '../../adapters/postgres/ledger/ledger-reads.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { deriveCharge, deriveRefund, type ChargeOccasion } from '../../domain/ledger/charge-derivation.js';
 import type { Explanation } from '../../domain/ledger/explanation.js';

@@ -1,5 +1,5 @@
 import { ledgerEntryId } from '../../domain/ledger/ledger-ids.js';
-import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
+import type { LedgerEntry } from '../../adapters/postgres/ledger/ledger-reads.js';
 import type { RentalId } from '../../domain/ids.js';
 import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 

@@ -1,12 +1,20 @@
 import type { Command } from 'commander';
 import type { Database } from '../../adapters/postgres/database.js';
-import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
-import { countWallets, verifyLedger, type Discrepancy } from '../../adapters/postgres/wallets/verify.js';
+import { readLedger, type LedgerEntry } from '../../adapters/postgres/ledger/ledger-reads.js';
+import {
+  countSealed,
+  endUnsealing,
+  listSealed,
+  readSealing,
+  unsealWallet,
+} from '../../adapters/postgres/ledger/sealing.js';
+import { countWallets, verifyLedger, type Discrepancy } from '../../adapters/postgres/ledger/verify.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { using, type OpsContext } from '../context.js';
-import { countOf, idOf, oneOf } from '../options.js';
-import { printRows, readable, type Print } from '../output.js';
+import { actByHand } from '../direct.js';
+import { asOperator, countOf, idOf, oneOf, type OperatorOptions } from '../options.js';
+import { iso, printRows, readable, type Print } from '../output.js';
 import { getUser } from '../people/named-user.js';
 
 type Listing = Print & {
@@ -41,6 +49,82 @@ export function addLedgerCommands(program: Command, context: OpsContext): void {
         printRows(entries, json, entryLine);
       }),
     );
+  addSealing(ledger, context);
+}
+
+/** `ops ledger seal …` and `ops ledger unseal` (decision 139, "Seals of the ledger"). */
+function addSealing(ledger: Command, context: OpsContext): void {
+  const seal = ledger.command('seal').description('Packs a thousand entries of a wallet into one row.');
+  asOperator(seal.command('on'))
+    .description('Begins it, for what was written before too. No process of release 0.2 may be connected.')
+    .action((options: OperatorOptions) =>
+      actByHand(context, { kind: 'seal_ledger' }, options, {
+        then: 'takes the rows of sealed charges; to go back to release 0.2 you unseal them first',
+      }),
+    );
+  asOperator(seal.command('off'))
+    .description('Stops it. What is sealed stays sealed, and is read as before.')
+    .action((options: OperatorOptions) => actByHand(context, { kind: 'stop_sealing' }, options));
+  readable(seal.command('status', { isDefault: true }))
+    .description('Shows whether it is on, how far it has come, and what is sealed.')
+    .action(({ json }: Print) => using(context, (db) => showSealing(db, json === true)));
+  asOperator(ledger.command('unseal'))
+    .description(
+      'Writes all rows back, byte for byte: the way back to release 0.2. First: ops ledger seal off.',
+    )
+    .action(async (options: OperatorOptions) => {
+      await actByHand(context, { kind: 'unseal_ledger' }, options, {
+        then: 'writes a row of some 140 bytes for each sealed charge',
+      });
+      if (process.exitCode === 0 && options.dryRun !== true) await using(context, unsealAll);
+    });
+}
+
+async function showSealing(db: Database, json: boolean): Promise<void> {
+  const [sealing, sealed] = [await readSealing(db), await countSealed(db)];
+  const shown = {
+    isOn: sealing.is_on,
+    changedAt: sealing.changed_at,
+    walkBeganAt: sealing.walk_began_at,
+    walkedWallet: sealing.walked_wallet,
+    walkedAt: sealing.walked_at,
+    sealedDailyAt: sealing.daily_at,
+    ...sealed,
+  };
+  if (json) {
+    console.log(JSON.stringify(shown));
+    return;
+  }
+  console.log(`Sealing is ${shown.isOn ? 'on' : 'off'} since ${iso(shown.changedAt)}.`);
+  if (shown.isOn) {
+    console.log(
+      `All wallets were last looked at: ${iso(shown.walkedAt)}, for the day: ${iso(shown.sealedDailyAt)}.`,
+    );
+  }
+  if (sealing.walk_began_at !== null)
+    console.log(`The walk since ${iso(sealing.walk_began_at)} has come to wallet ${sealing.walked_wallet}.`);
+  console.log(
+    `Seals: ${sealed.seals}. Entries in them: ${sealed.entries}. Bytes on the disk: ${sealed.bytes}.`,
+  );
+}
+
+const UNSEAL_PAGE = 100;
+
+/** Unseals wallet by wallet, each seal in a transaction of its own. Repeated, it goes on where it was ended. */
+async function unsealAll(db: Database): Promise<void> {
+  let entries = 0;
+  for (let above = 0; ;) {
+    const wallets = await listSealed(db, above, UNSEAL_PAGE);
+    for (const walletId of wallets) {
+      for (let held = 1; held > 0; entries += held) held = await unsealWallet(db, walletId);
+    }
+    const last = wallets.at(-1);
+    if (last === undefined) break;
+    above = last;
+    console.error(`${entries} entries have their rows again, up to wallet ${last}`);
+  }
+  await endUnsealing(db);
+  console.log(`All rows are back. Entries that were sealed: ${entries}.`);
 }
 
 /** An entry on a line. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readLedger } from '../../adapters/postgres/wallets/ledger-reads.js';
+import { readLedger } from '../../adapters/postgres/ledger/ledger-reads.js';
 import { listActions } from '../../adapters/postgres/operators/operator-actions.js';
 import { readUserSummary } from '../../adapters/postgres/accounts/user-lookup.js';
 import type { RentalId } from '../../domain/ids.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import type { ApiKeyId, RentalId } from '../../domain/ids.js';
 import { insertApiKeyOf } from '../support/money/factories.js';
 import { takeChances, type Chances } from '../support/seeded.js';

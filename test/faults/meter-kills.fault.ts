@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { finalCents } from '../../domain/metering/metering.js';
 import { insertRunningOnMachine } from '../support/service/fleet.js';

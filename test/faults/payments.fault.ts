@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import type { Answer, AnswerBody } from '../support/http/answers.js';
 import type { SignedIn } from '../support/http/api.js';
 import { startService, type TestService } from '../support/service/living-service.js';

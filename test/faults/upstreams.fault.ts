@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { captureHostKey } from '../../adapters/providers/ssh/ssh-probe.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import type { FaultsBody } from '../../lab/provider/fault-bodies.js';
 import type { SignedIn } from '../support/http/api.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readProgress } from '../../adapters/postgres/operators/order-items.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { startService, type TestService } from '../support/service/living-service.js';

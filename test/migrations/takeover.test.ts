@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { openDatabase, type Database, type Transaction } from '../../adapters/postgres/database.js';
 import { databaseDeadlines } from '../../adapters/postgres/deadlines.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import { readFingerprint, tellDifferences, type Fingerprint } from '../../migrations/fingerprint.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { schemaSteps, steps } from '../../migrations/steps.js';
@@ -91,7 +91,6 @@ describe('a database of release 0.2', () => {
     onCopy(async (db, url) => {
       const columns = await readColumns(db);
       const before = await readRows(db, columns);
-      assert.deepEqual(await verifyLedger(db), []);
       const said: string[] = [];
       assert.deepEqual(await migrateToLatest(url, { say: (line) => said.push(line) }), schemaSteps);
       assert.match(said.join('\n'), /is that of release 0\.2/);

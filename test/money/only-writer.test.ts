@@ -36,6 +36,17 @@ describe('the statements of the product', () => {
     );
   });
 
+  it('read rows and seals of the ledger in adapters/postgres/ledger alone', () => {
+    const reading =
+      /(from|join)\s+(ledger_entries|ledger_rows|ledger_seals)\b|\('ledger_(entries|rows|seals)'\)/;
+    assert.deepEqual(
+      files.filter(
+        (file) => !file.startsWith('adapters/postgres/ledger/') && reading.test(readFileSync(file, 'utf8')),
+      ),
+      [],
+    );
+  });
+
   it('are found where they are', () => {
     for (const file of ['money/ledger/post.ts', 'money/ledger/wallets.ts', 'money/metering/tick.ts'])
       assert.ok(isMoving(file), file);

@@ -8,7 +8,7 @@ import { settle } from '../../money/rentals/settle.js';
 import { tick } from '../../money/metering/tick.js';
 import { lockWalletOfRental, lockWalletOfUser, moveHold, reread } from '../../money/ledger/wallets.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import {
   credit,

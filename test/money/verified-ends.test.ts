@@ -5,7 +5,7 @@ import { lockRental } from '../../money/rentals/rentals.js';
 import { settle } from '../../money/rentals/settle.js';
 import { tick } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
-import { verifyLedger, verifyRecent } from '../../adapters/postgres/wallets/verify.js';
+import { verifyLedger, verifyRecent } from '../../adapters/postgres/ledger/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import {
   insertRunning,

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { databaseRoles } from '../../migrations/roles.js';
 import type { Database } from '../../adapters/postgres/database.js';
 
 /** Lets a pool keep its idle connections, which it would close at real times of its own. */
@@ -8,12 +9,39 @@ export function keepIdle(db: Database): Database {
   return db;
 }
 
-/** Makes a fresh copy of the migrated database whose clock is the simulation's. @returns a connection of its own to it */
+/**
+ * The ledger as the oracle sees it, sealed or not. It shares no code with what it judges: an entry of a seal is what all
+ * before it in the seal sum up to.
+ */
+const seenEntries = `
+  create view seen_entries as
+  select wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, processor_charge_id, created_at
+    from ledger_entries e
+   where type <> 'rental_charge'
+      or not exists (select 1 from ledger_seals s
+                      where s.wallet_id = e.wallet_id and e.seq between s.first_seq and s.last_seq)
+  union all
+  select s.wallet_id, s.first_seq + i - 1, 'rental_charge', coalesce(s.amounts_cents[i], s.wide_amounts_cents[i]),
+         s.opening_cents + (select sum(coalesce(s.amounts_cents[j], s.wide_amounts_cents[j])) from generate_series(1, i) j),
+         s.rental_nos[s.places[i]], null,
+         to_timestamp((s.first_ms + (select sum(coalesce(s.gaps_ms[j], s.wide_gaps_ms[j])) from generate_series(1, i) j))
+                      / 1000.0)
+    from ledger_seals s cross join generate_subscripts(s.places, 1) i
+   where s.places[i] > 0`;
+
+/**
+ * Makes a fresh copy of the migrated database whose clock is the simulation's, and in which the ledger is sealed.
+ * @returns a connection of its own to it
+ */
 export async function prepareDatabase(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(`create sequence if not exists simulated_ms minvalue 0 start 1; grant select, usage on sequence simulated_ms to public;
     create or replace function clock_ms() returns timestamptz(3) language sql volatile
       as $$ select timestamptz '1970-01-01 00:00:00+00' + pg_sequence_last_value('simulated_ms'::regclass) * interval '1 millisecond' $$`);
+  await client.query(seenEntries);
+  // As switch_sealing does, which asks the clock: it does not run yet.
+  await client.query(`update ledger_sealing set is_on = true;
+    revoke select on ledger_entries from ${Object.values(databaseRoles).join(', ')}`);
   return client;
 }

@@ -165,6 +165,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     `select coalesce(sum(extract(epoch from coalesce(ended_at, clock_ms()) - running_at) * 1000), 0)::float8 as ms
      from rentals where running_at is not null`,
   );
+  const seals = await ask('select 1 from ledger_seals');
   const reach = await collectReach({
     ...{ ask, noted: [...server.reached, ...server.tasks.reached], activities: server.tasks.activities },
     ...{ workflows: Object.keys(workflows), answers: [...told.reached.keys()], requests: [...service.asked] },
@@ -178,6 +179,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
       ...{
         outsideCalls: world.outside.counts.calls,
         machines: machines.length,
+        seals: seals.length,
         ...{ payments: world.processor.payments.length, lostEvents: world.lostEvents },
       },
     },

@@ -15,6 +15,7 @@ import { createSecretOpener, newSealingKeys } from '../../adapters/webhooks/seal
 import { createApp } from '../../api/app.js';
 import { createEventStreams } from '../../api/events/service.js';
 import { defaultSettings } from '../../api/settings.js';
+import { ledgerLimits } from '../../domain/ledger/limits.js';
 import { databaseRoles } from '../../migrations/roles.js';
 import { withoutWords } from '../../worker/plain-failures.js';
 import { keepIdle } from './database.js';
@@ -55,6 +56,9 @@ interface LiveApi {
 }
 
 export const webhookSecret = 'whsec_of_the_simulation';
+
+// Each run has many seals, and readers that cross them.
+Object.assign(ledgerLimits, { sealEntries: 7 });
 
 /** The service's own processes, which crash and come again: the API and workers, each with pools of its own. */
 export class Service {

@@ -13,8 +13,9 @@ describe('the simulated service', function () {
   for (const seed of [2, 7, 24, fresh]) {
     it(`breaks no rule of the oracle under seed ${seed}`, async () => {
       const wanted = { ...shortRun, seed };
-      const { violations } = await runApart(wanted, LIMIT_MS);
+      const { violations, counts } = await runApart(wanted, LIMIT_MS);
       assert.deepEqual(violations, [], repeatBy(wanted));
+      assert.ok((counts['seals'] ?? 0) >= 20, `${counts['seals']} seals: ${repeatBy(wanted)}`);
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Planted } from './planted-copy.js';
+import { sealMutations } from './seals.js';
 
 /** One wrong line of the code that moves money, and the tests that must notice it. */
 export interface Mutation extends Planted {
@@ -208,13 +209,13 @@ export const mutations: readonly Mutation[] = [
     tests: level,
   },
   {
-    file: 'adapters/postgres/wallets/verify.ts',
+    file: 'adapters/postgres/ledger/verify.ts',
     from: 'greatest(running_ms, least(alive_ms, asked_end_ms, money_ms)) end as due_ms',
     to: 'ended_ms end as due_ms',
     tests: ends,
   },
   {
-    file: 'adapters/postgres/wallets/verify.ts',
+    file: 'adapters/postgres/ledger/verify.ts',
     from: "when p.gone_at < r.settled_at - interval '10 seconds' then epoch_ms(p.last_alive_at) end",
     to: 'end',
     tests: ends,
@@ -245,4 +246,5 @@ export const mutations: readonly Mutation[] = [
     to: 'where i.payment_id is distinct from ?',
     tests: ['test/activities/payments/reversals.test.ts'],
   },
+  ...sealMutations,
 ];

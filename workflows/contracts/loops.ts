@@ -116,4 +116,5 @@ const upkeepSummaries: Readonly<Record<UpkeepDuty, string>> = {
   sweep: 'Ends machines that no live rental owns',
   housekeeping: 'Raises the watermark, removes what expired, tells of expired cards',
   reliability: 'Counts how reliable the upstreams are',
+  sealing: 'Seals what wallets have written, where that is switched on',
 };

@@ -18,7 +18,8 @@ import {
 } from './entry-documents.js';
 import { podEvidence } from './entry-evidence.js';
 import { explainRental, priceRental } from './explained-rows.js';
-import { getLedgerIds, type LedgerIds } from '../wallets/ledger-ids.js';
+import { getLedgerIds, type LedgerIds } from '../ledger/ledger-ids.js';
+import { readEntry } from '../ledger/ledger-reads.js';
 import type { LedgerEntryRow, RentalRow, WalletRow } from '../rows/tables.js';
 
 /** An entry with its wallet and its purpose. */
@@ -68,7 +69,7 @@ async function isOfKey(trx: Transaction, { rental_no: no }: LedgerEntryRow, key:
 }
 
 async function findEntry(trx: Transaction, walletId: number, seq: number): Promise<FoundEntry | undefined> {
-  const row = await trx('ledger_entries').where({ wallet_id: walletId, seq }).first();
+  const row = await readEntry(trx, walletId, seq);
   const wallet = await trx('wallets').where({ id: walletId }).first();
   if (!row || !wallet) return undefined;
   const cause = await trx('ledger_causes').where({ wallet_id: walletId, seq }).first('cause');
@@ -162,10 +163,9 @@ async function chargedBefore(
   seq: number,
 ): Promise<{ cents: number; at: Date | null }> {
   const { rows } = await trx.raw<{ rows: { cents: number; at: Date | null }[] }>(
-    `select coalesce(-sum(amount_cents), 0)::bigint as cents, max(created_at) as at
-       from ledger_entries
-      where wallet_id = :walletId and rental_no = :no and type = 'rental_charge'
-        and seq > :openedSeq and seq < :seq`,
+    `select coalesce(-sum(amount_cents), 0)::bigint as cents, max(latest_at) as at
+       from ledger_sums(:walletId, :openedSeq::bigint + 1, :seq::bigint - 1)
+      where rental_no = :no and type = 'rental_charge'`,
     { walletId: rental.wallet_id, no: rental.no, openedSeq: rental.opened_seq, seq },
   );
   return rows[0] ?? { cents: 0, at: null };

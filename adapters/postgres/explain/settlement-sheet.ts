@@ -9,7 +9,7 @@ import {
 import type { InvoiceId, LedgerEntryId, OperationId, RentalId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import { occasionOf, pricedOf } from './explain-entry.js';
-import { getLedgerIds, type LedgerIds } from '../wallets/ledger-ids.js';
+import { getLedgerIds, type LedgerIds } from '../ledger/ledger-ids.js';
 import { listGiven } from '../operators/order-items.js';
 import type { RentalRow } from '../rows/tables.js';
 
@@ -95,10 +95,9 @@ async function linesOf(db: Database, rental: RentalRow, ids: LedgerIds): Promise
   const { rows } = await db.raw<{ rows: EntryRow[] }>(
     `select e.wallet_id, e.seq, e.type, e.amount_cents, e.balance_after_cents, e.created_at, c.cause
        from wallets w
-       join ledger_entries e on e.wallet_id = w.id and e.rental_no = :no
-            and e.seq > :openedSeq and e.seq <= coalesce(:settledSeq::bigint, w.seq)
+      cross join lateral ledger_between(w.id, :openedSeq::bigint + 1, coalesce(:settledSeq::bigint, w.seq)) e
        left join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
-      where w.id = :walletId order by e.seq`,
+      where w.id = :walletId and e.rental_no = :no order by e.seq`,
     {
       no: rental.no,
       walletId: rental.wallet_id,

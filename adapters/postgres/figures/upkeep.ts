@@ -17,12 +17,17 @@ export const upkeepFigures: FigureGroup = {
     stuck_items: { help: 'Items whose last try failed, those that are set aside among them.' },
     looks_capped: { help: 'Workflows that were told to look as often today as they may be in a day.' },
     watermark_age_seconds: { help: 'Since the loop "upkeep:housekeeping" last raised the watermark.' },
+    sealing_age_seconds: {
+      help: 'Since sealing last looked at all wallets, or was switched on; 0 while it is off.',
+    },
   },
   async read(trx) {
     const { rows } = await trx.raw<{
-      rows: { mails: number; mailS: number; watermarkS: number; brakes: string[] }[];
+      rows: { mails: number; mailS: number; watermarkS: number; sealingS: number; brakes: string[] }[];
     }>(
       `select m.*, coalesce((select extract(epoch from now() - raised_at)::float8 from watermark), 'Infinity') as "watermarkS",
+              coalesce((select extract(epoch from now() - coalesce(walked_at, changed_at))::float8
+                          from ledger_sealing where is_on), 0) as "sealingS",
               array(select kind from brakes) as brakes
          from (select count(*) as mails, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "mailS"
                  from mail_outbox where sent_at is null) m`,
@@ -36,7 +41,7 @@ export const upkeepFigures: FigureGroup = {
         where counted_on = (now() at time zone 'UTC')::date and signals >= :perDay and signals >= 900`,
       { perDay: operationLimits.looksPerDay },
     );
-    const now = rows[0] ?? { mails: 0, mailS: 0, watermarkS: Infinity, brakes: [] };
+    const now = rows[0] ?? { mails: 0, mailS: 0, watermarkS: Infinity, sealingS: 0, brakes: [] };
     return [
       { metric: 'mails_unsent', value: now.mails },
       { metric: 'oldest_unsent_mail_seconds', value: Math.max(0, now.mailS) },
@@ -53,6 +58,7 @@ export const upkeepFigures: FigureGroup = {
       { metric: 'stuck_items', value: stuck.reduce((sum, { items }) => sum + items, 0) },
       { metric: 'looks_capped', value: looks[0]?.capped ?? 0 },
       { metric: 'watermark_age_seconds', value: Math.max(0, now.watermarkS) },
+      { metric: 'sealing_age_seconds', value: Math.max(0, now.sealingS) },
     ];
   },
 };

@@ -6,6 +6,7 @@ import { insertAuditEvent } from '../accounts/audit-events.js';
 import { revokeApiKeysOf } from '../accounts/api-key-list.js';
 import { deleteSessionsOf } from '../accounts/sessions.js';
 import { pullBrake, releaseBrake } from './brakes.js';
+import { listOlderProcesses, readSealing, switchSealing } from '../ledger/sealing.js';
 import type { Database, Transaction } from '../database.js';
 import { findRepeated, recordAction } from './operator-actions.js';
 import { decide } from './operator-decisions.js';
@@ -54,6 +55,7 @@ type Doing = Operation<DirectAction>;
 async function act(trx: Transaction, input: Doing): Promise<OperationResult> {
   const { action } = input;
   if ('userId' in action) return actOnUser(trx, input, action);
+  if (isOfSealing(action)) return changeSealing(trx, action.kind);
   switch (action.kind) {
     case 'stop_rental':
       return stopRental(trx, action.rentalId, input.reason);
@@ -138,6 +140,33 @@ async function countLive(trx: Transaction, userId: UserId): Promise<number> {
     .count<{ count: number }[]>('* as count')
     .first();
   return row?.count ?? 0;
+}
+
+type SealingAction = Extract<DirectAction, { kind: `${string}seal${string}` }>;
+
+function isOfSealing(action: DirectAction): action is SealingAction {
+  return action.kind.includes('seal');
+}
+
+/** @throws Refusal when it is so already, while an earlier release reads rows, and for unsealing while sealing is on */
+async function changeSealing(trx: Transaction, kind: SealingAction['kind']): Promise<OperationResult> {
+  const { is_on: isOn } = await readSealing(trx);
+  if (kind === 'unseal_ledger') {
+    if (!isOn) return {};
+    throw new Refusal('validation_failed', 'The ledger is being sealed: first ops ledger seal off.');
+  }
+  if (isOn === (kind === 'seal_ledger')) {
+    throw new Refusal('validation_failed', `Sealing is ${isOn ? 'on' : 'off'} already.`);
+  }
+  const older = kind === 'seal_ledger' ? await listOlderProcesses(trx) : [];
+  if (older.length > 0) {
+    throw new Refusal(
+      'validation_failed',
+      `Processes of an earlier release are connected, which would miss what is sealed: ${older.join(', ')}. Upgrade or stop them first.`,
+    );
+  }
+  await switchSealing(trx, kind === 'seal_ledger');
+  return {};
 }
 
 /** Asks for the rental's end as a user does; metering ends it at this instant (decision 15, "Stopping a rental"). */

@@ -13,7 +13,7 @@ export async function findCredit(db: Database, paymentId: string): Promise<Credi
   const { rows } = await db.raw<{ rows: CreditedPayment[] }>(
     `select w.user_id as "userId", e.amount_cents as "creditedCents"
        from ledger_causes c
-       join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+       join kept_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
        join wallets w on w.id = c.wallet_id
       where c.cause = ?`,
     [causeOf({ kind: 'payment', paymentId })],

@@ -3,7 +3,7 @@ import type { LedgerEntryId, TopupId, UserId } from '../../../domain/ids.js';
 import type { TopupStatus } from '../../../domain/payments/topup.js';
 import type { Database } from '../database.js';
 import { findTopupOfPayment } from '../explain/entry-documents.js';
-import { getLedgerIds } from '../wallets/ledger-ids.js';
+import { getLedgerIds } from '../ledger/ledger-ids.js';
 import type { ParkedPaymentRow, ProcessorEventRow, TopupRow } from '../rows/tables.js';
 
 export interface TopupFilter {
@@ -58,7 +58,7 @@ export async function readTopupHistory(db: Database, topup: TopupRow): Promise<T
     rows: { wallet_id: number; seq: number; at: Date; cents: number }[];
   }>(
     `select e.wallet_id, e.seq, e.created_at as at, e.amount_cents as cents
-       from ledger_causes c join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+       from ledger_causes c join kept_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
       where c.cause = any (:causes::text[]) order by e.seq`,
     { causes: paymentIds.map((paymentId) => causeOf({ kind: 'payment', paymentId })) },
   );

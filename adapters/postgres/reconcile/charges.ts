@@ -1,6 +1,6 @@
 import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Database } from '../database.js';
-import { paymentCauseSql } from '../wallets/cause-sql.js';
+import { paymentCauseSql } from '../ledger/cause-sql.js';
 import { isDebtSql } from '../invoices/debts.js';
 
 /**
@@ -18,12 +18,12 @@ export async function compareCharges(db: Database, runId: number, graceMs: numbe
               p.payment_id is not null as was_parked, w.user_id
          from reconcile_documents d
          left join ledger_causes c on c.cause = ${paymentCauseSql('d.id')}
-         left join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+         left join kept_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
          left join wallets w on w.id = e.wallet_id
          left join invoices i on i.payment_id = d.id and i.status = 'paid' and ${isDebtSql('i')}
          left join parked_payments p on p.payment_id = d.id
         cross join lateral (
-          select count(*)::int as entries from ledger_entries x
+          select count(*)::int as entries from kept_entries x
            where x.processor_charge_id = d.charge_id and (x.wallet_id, x.seq) is distinct from (e.wallet_id, e.seq)
         ) others
         where d.run_id = :runId and d.kind = 'charge'

@@ -1,5 +1,5 @@
 import type { Database } from '../database.js';
-import { paymentOfCauseSql } from '../wallets/cause-sql.js';
+import { paymentOfCauseSql } from '../ledger/cause-sql.js';
 import type { ReconcileDocumentRow } from '../rows/tables.js';
 
 /** A document of the processor, reduced to the fields that are compared. */
@@ -59,7 +59,7 @@ export function listUnlistedPayments(db: Database, of: Unlisted): Promise<string
     db,
     `select id from (
        select ${paymentOfCauseSql('c.cause')} as id
-         from ledger_entries e join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
+         from kept_entries e join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
         where e.type in ('processor_topup', 'auto_topup') and e.created_at >= :from
           and ${paymentOfCauseSql('c.cause')} is not null
        union select payment_id from invoices where payment_id is not null and paid_at >= :from

@@ -1,6 +1,6 @@
 import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Database } from '../database.js';
-import { paymentCauseSql, reversalCausesSql } from '../wallets/cause-sql.js';
+import { paymentCauseSql, reversalCausesSql } from '../ledger/cause-sql.js';
 
 /**
  * Compares reversals: each refund and dispute of a payment of ours was taken, or given back, as the processor did, and
@@ -22,7 +22,7 @@ export async function compareReversals(db: Database, runId: number, graceMs: num
         cross join lateral (
           select coalesce(-sum(e.amount_cents) filter (where e.amount_cents < 0), 0)::bigint as debited,
                  coalesce(sum(e.amount_cents) filter (where e.amount_cents > 0), 0)::bigint as returned
-            from ledger_causes c join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+            from ledger_causes c join kept_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
            where c.cause = any (${reversalCausesSql('d.kind', 'd.id')})
         ) posted
         where d.run_id = :runId and d.kind in ('refund', 'dispute')

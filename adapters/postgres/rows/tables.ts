@@ -389,6 +389,19 @@ export interface InvoiceRow {
   closed_at: Date | null;
 }
 
+/** What is no charge of a rental: these entries keep their rows for good. */
+export interface KeptEntryRow {
+  wallet_id: number;
+  seq: number;
+  type: 'processor_topup' | 'auto_topup' | 'rental_charge' | 'refund' | 'adjustment';
+  amount_cents: number;
+  balance_after_cents: number;
+  rental_no: number;
+  processor_charge_id: string;
+  note: string;
+  created_at: Date;
+}
+
 /** What an entry that is not a tick was written for, once and for all: payment:pi_…, refund:rent_…. */
 export interface LedgerCauseRow {
   cause: string;
@@ -410,6 +423,70 @@ export interface LedgerEntryRow {
   processor_charge_id: string | null;
   note: string | null;
   created_at: Date;
+}
+
+/**
+ * The rows themselves, of which a sealed wallet has few: only what knows of seals reads them. The right to read
+ * the table is taken from the service while anything is sealed, so a process of an earlier release fails and shows
+ * no half ledger.
+ */
+export interface LedgerRowRow {
+  wallet_id: number;
+  seq: number;
+  type: 'processor_topup' | 'auto_topup' | 'rental_charge' | 'refund' | 'adjustment';
+  amount_cents: number;
+  balance_after_cents: number;
+  rental_no: number;
+  processor_charge_id: string;
+  note: string;
+  created_at: Date;
+}
+
+/** Whether the ledger is sealed, and how far the walk over all wallets has come; one row. */
+export interface LedgerSealingRow {
+  id: boolean;
+  is_on: boolean;
+  changed_at: Date;
+  /**
+   * The wallets up to this one are done, in the walk that began then. The first walk of a day (UTC) seals each
+   * wallet up to its newest entry.
+   */
+  walked_wallet: number;
+  walk_began_at: Date | null;
+  is_daily: boolean;
+  /** When the last walk ended, and the last one of a day. */
+  walked_at: Date | null;
+  daily_at: Date | null;
+}
+
+/** One run of a wallet's numbers, without a gap from the seal before it on. */
+export interface LedgerSealRow {
+  wallet_id: number;
+  first_seq: number;
+  last_seq: number;
+  /** The balance before the first entry, and after the last one. */
+  opening_cents: number;
+  closing_cents: number;
+  /** When the first entry was written, in milliseconds since 1970. */
+  first_ms: number;
+  /**
+   * Entry by entry: milliseconds since the one before it (a clock may be set back), the amount, and whose charge it
+   * is: a place in rental_nos, or 0 for an entry that keeps its row. What int does not hold is kept wide.
+   */
+  gaps_ms: number[] | null;
+  wide_gaps_ms: string[] | null;
+  amounts_cents: number[] | null;
+  wide_amounts_cents: string[] | null;
+  places: number[];
+  /**
+   * Rental by rental, of the charges that are sealed: how many, what they sum up to, and between which instants they
+   * were written.
+   */
+  rental_nos: string[];
+  rental_entries: number[];
+  rental_cents: string[];
+  rental_earliest_ms: string[];
+  rental_latest_ms: string[];
 }
 
 export interface ListingRow {
@@ -1466,8 +1543,12 @@ declare module 'knex/types/tables.js' {
     intents: Table<IntentRow>;
     invoice_line_items: Table<InvoiceLineItemRow>;
     invoices: Table<InvoiceRow>;
+    kept_entries: Table<KeptEntryRow>;
     ledger_causes: Table<LedgerCauseRow>;
     ledger_entries: Table<LedgerEntryRow>;
+    ledger_rows: Table<LedgerRowRow>;
+    ledger_sealing: Table<LedgerSealingRow>;
+    ledger_seals: Table<LedgerSealRow>;
     listings: Table<ListingRow>;
     login_codes: Table<LoginCodeRow>;
     look_signals: Table<LookSignalRow>;

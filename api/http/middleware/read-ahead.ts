@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { balanceAhead } from '../../../adapters/postgres/wallets/wallet-reads.js';
-import { ledgerAhead } from '../../../adapters/postgres/wallets/ledger-reads.js';
+import { ledgerAhead } from '../../../adapters/postgres/ledger/ledger-reads.js';
 import type { ReadAhead } from '../../../adapters/postgres/prepared.js';
 import { rentalAhead } from '../../../adapters/postgres/rentals/rental-reads.js';
 import { isId, type ApiKeyId, type UserId } from '../../../domain/ids.js';

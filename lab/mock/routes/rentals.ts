@@ -1,7 +1,7 @@
 import { chargesQuery } from '../../../api/rentals/describe-costs.js';
-import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/rentals/rental-charges.js';
+import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/ledger/rental-charges.js';
 import type { RentalWithHealth } from '../../../adapters/postgres/rentals/rental-reads.js';
-import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
+import type { LedgerEntry } from '../../../adapters/postgres/ledger/ledger-reads.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseToEnd } from '../../../api/api-keys/request.js';
 import { keyIdOf, onlyOf, type ApiContext, type ApiRouter } from '../../../api/context.js';

@@ -1,6 +1,6 @@
 import { ledgerQuery, csvQuery, statementQuery, type StatementQuery } from '../../../api/wallet/describe.js';
-import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
-import type { Statement, StatementSum } from '../../../adapters/postgres/wallets/statement-reads.js';
+import type { LedgerEntry } from '../../../adapters/postgres/ledger/ledger-reads.js';
+import type { Statement, StatementSum } from '../../../adapters/postgres/ledger/statement-reads.js';
 import { presentBalance, presentConfig } from '../../../api/wallet/billing.js';
 import { refuseWhenCapped } from '../../../api/spending/capped.js';
 import { onlyOf, type ApiRouter } from '../../../api/context.js';

@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import type { Tick } from '../../../adapters/metrics/ticks.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { runAlone, type LoneActivity } from '../../support/service/activity-context.js';

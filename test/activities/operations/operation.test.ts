@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { InvoiceRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { InvoiceId, OperationId, UserId } from '../../../domain/ids.js';
 import type { OperationResult, OperatorAction, OrderedAction } from '../../../domain/operations/operation.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';

@@ -3,7 +3,7 @@ import { newId } from '../../../adapters/ids.js';
 import { actDirectly } from '../../../adapters/postgres/operators/direct-actions.js';
 import { recordAction } from '../../../adapters/postgres/operators/operator-actions.js';
 import type { InvoiceRow, RefundOrDisputeRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { Payment } from '../../../adapters/processor/processor.js';
 import type { Dispute, Refund } from '../../../adapters/processor/processor-reversals.js';
 import { ProcessorError } from '../../../adapters/processor/processor.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { ProcessorError, type Payment } from '../../../adapters/processor/processor.js';
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';

@@ -3,7 +3,7 @@ import { newId } from '../../../adapters/ids.js';
 import { insertQuote } from '../../../adapters/postgres/rentals/quotes.js';
 import { insertRentalRequest } from '../../../adapters/postgres/requests/opening-requests.js';
 import type { AllocationAttemptRow, ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { ProviderError } from '../../../adapters/providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import type { QuoteId, RentalId } from '../../../domain/ids.js';

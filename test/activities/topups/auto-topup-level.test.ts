@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { UserId } from '../../../domain/ids.js';
 import { AMOUNT, AutoTopups, BALANCE, COOLDOWN_MS, paying } from '../../support/activities/auto-topups.js';
 import { getWallet } from '../../support/money/money.js';

@@ -21,6 +21,7 @@ const longLived = [
   'upkeep:sweep',
   'upkeep:housekeeping',
   'upkeep:reliability',
+  'upkeep:sealing',
   'mailer',
   'sequencer',
   'webhook-waker',

@@ -30,7 +30,10 @@ describe('the numbers of locks', () => {
 
   it('are what the schema’s triggers know', () => {
     const schema = steps.map(({ sql }) => sql).join('\n');
-    const known = [...schema.matchAll(/advisory_xact_lock\((\d+),/g)].map(([, number]) => Number(number));
-    assert.deepEqual(known, [lockNumbers.catalogOfProvider]);
+    const known = [...schema.matchAll(/advisory_xact_lock(?:_shared)?\((\d+),/g)].map(([, number]) =>
+      Number(number),
+    );
+    const { catalogOfProvider, sealing, sealsOfWallet } = lockNumbers;
+    assert.deepEqual([...new Set(known)].toSorted(), [catalogOfProvider, sealsOfWallet, sealing]);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { UserId } from '../../../domain/ids.js';
-import { getLedgerIds } from '../../../adapters/postgres/wallets/ledger-ids.js';
+import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { newId } from '../../../adapters/ids.js';
 import type { Answer } from '../../support/http/answers.js';

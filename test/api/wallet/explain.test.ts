@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { creditTopup } from '../../../money/payments/credit.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { Explanation } from '../../../domain/ledger/explanation.js';
 import { ledgerEntryId } from '../../../domain/ledger/ledger-ids.js';
 import { getRental, getWallet } from '../../support/money/money.js';

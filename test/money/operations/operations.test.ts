@@ -3,7 +3,7 @@ import { newId } from '../../../adapters/ids.js';
 import { operate } from '../../../money/operations/operations.js';
 import { approveOrder } from '../../../adapters/postgres/operators/operator-orders.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { databaseRoles } from '../../../migrations/roles.js';
 import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 import { placeOrder, testSingleLimitCents, urlAs } from '../../support/ops/operators.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../../adapters/postgres/database.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { TimeWindow } from '../../../domain/metering/window-charge.js';
 import { credit, insertWallet, onVerifiedDatabase } from '../../support/money/money.js';
 import { tamper } from '../../support/story/reconciling.js';

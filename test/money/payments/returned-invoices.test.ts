@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { requestVoid } from '../../../money/invoices/invoice-voids.js';
 import { settleInvoice } from '../../../money/payments/settle-invoice.js';
 import { applyReversal, type Reversal } from '../../../money/reversals/reversals.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 
 describe('the invoice of a dispute', () => {

@@ -8,8 +8,8 @@ import { findChange, insertChange } from '../../../adapters/postgres/rentals/cha
 import { saveAutoTopup } from '../../../adapters/postgres/payments/auto-topup-settings.js';
 import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-requests.js';
 import type { RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { getLedgerIds } from '../../../adapters/postgres/wallets/ledger-ids.js';
-import { verifyLedger, verifyRecent } from '../../../adapters/postgres/wallets/verify.js';
+import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
+import { verifyLedger, verifyRecent } from '../../../adapters/postgres/ledger/verify.js';
 import type { ChangeId, RentalId } from '../../../domain/ids.js';
 import type { Refusal } from '../../../domain/refusal.js';
 import type { AskedChange } from '../../../domain/rentals/changes.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { listAttempts } from '../../../adapters/postgres/machines/attempts.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { insertChange } from '../../../adapters/postgres/rentals/changes.js';
 import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-requests.js';
 import type { ApiKeyRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';

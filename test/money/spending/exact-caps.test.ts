@@ -7,7 +7,7 @@ import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-reque
 import type { RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import { readBudgetUse } from '../../../adapters/postgres/spending/budgets.js';
 import { setCap } from '../../../adapters/postgres/spending/caps.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { ApiKeyId, RentalId } from '../../../domain/ids.js';
 import { accruedCents } from '../../../domain/metering/metering.js';
 import { Refusal } from '../../../domain/refusal.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
-import { getLedgerIds } from '../../../adapters/postgres/wallets/ledger-ids.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
 import { readProgress } from '../../../adapters/postgres/operators/order-items.js';
 import type { OperationId, RentalId } from '../../../domain/ids.js';
 import { taskQueues } from '../../../domain/task-queues.js';

@@ -8,7 +8,7 @@ export async function judgeAnswers({ ask, told: said }: Evidence): Promise<strin
      union all select id from rental_changes where answered_at is not null and refused is null`,
   );
   const bills = await ask<{ id: string; net: string }>(
-    `select r.id, coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0) as net
+    `select r.id, coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0) as net
        from rentals r`,
   );
   const asked = await ask<{ id: string; by: string }>(

@@ -21,7 +21,7 @@ export async function judgeChanges({ ask, told: said }: Evidence): Promise<strin
     `select r.id, r.price_per_hour_cents as price, extract(epoch from r.running_at) * 1000 as running_ms,
             extract(epoch from r.ended_at) * 1000 as ended_ms, r.max_spend_cents as max_spend,
             extract(epoch from r.auto_stop_at) * 1000 as auto_stop_ms, r.settled_at is not null as settled,
-            coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0)
+            coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0)
               + r.overage_cents + r.written_off_cents as paid,
             r.charged_cents + r.overage_cents + r.written_off_cents as charged
        from rentals r order by r.no`,

@@ -27,7 +27,7 @@ export async function judgeConservation({ ask, world }: Evidence): Promise<strin
             (select coalesce(sum(r.invoiced_cents + r.written_off_cents), 0) from refunds_and_disputes r
               where r.wallet_id = w.id and r.given_back_at is null) as owed,
             array(select i.id from invoices i where i.wallet_id = w.id and i.reason in ('overage', 'manual')) as debts
-       from wallets w left join ledger_entries e on e.wallet_id = w.id
+       from wallets w left join seen_entries e on e.wallet_id = w.id
             left join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
       group by w.id`,
   );

@@ -33,7 +33,7 @@ export async function judgeKeys({ ask, told: said }: Evidence): Promise<string[]
   const spent = await ask<Spent>(
     `select r.api_key_id as key, extract(epoch from e.created_at) * 1000 as at_ms,
             sum(-sum(e.amount_cents)) over (partition by r.api_key_id order by e.created_at) as cents
-       from ledger_entries e join rentals r on r.no = e.rental_no
+       from seen_entries e join rentals r on r.no = e.rental_no
       where r.api_key_id is not null and r.status <> 'failed' group by r.api_key_id, e.created_at
       order by 1, 2`,
   );

@@ -22,21 +22,21 @@ export async function judgeLedgers({ ask, world }: Evidence): Promise<string[]> 
     `select wallet_id, seq from (
        select wallet_id, seq, amount_cents, balance_after_cents,
               lag(balance_after_cents, 1, 0::bigint) over chain as before, lag(seq, 1, 0::bigint) over chain as earlier
-         from ledger_entries window chain as (partition by wallet_id order by seq)) walked
+         from seen_entries window chain as (partition by wallet_id order by seq)) walked
       where balance_after_cents <> before + amount_cents or seq <> earlier + 1 or balance_after_cents < 0`,
   );
   const wallets = await ask<WalletRow>(
     `select w.id, w.available_cents as available, w.reserved_cents as reserved,
-            coalesce((select sum(amount_cents) from ledger_entries e where e.wallet_id = w.id), 0) as entries,
+            coalesce((select sum(amount_cents) from seen_entries e where e.wallet_id = w.id), 0) as entries,
             coalesce((select sum(greatest(0, case when m.rental_no is null then r.hold_cents else m.hold_cents end))
                         from rentals r left join meters m on m.rental_no = r.no
                        where r.wallet_id = w.id and r.settled_at is null), 0) as held,
-            coalesce((select sum(amount_cents) from ledger_entries e
+            coalesce((select sum(amount_cents) from seen_entries e
                        where e.wallet_id = w.id and e.rental_no is null
                          and e.type not in ('processor_topup', 'auto_topup')), 0) as adjusted,
             coalesce((select sum(coalesce(m.charged_cents, r.charged_cents) - r.refunded_cents)
                         from rentals r left join meters m on m.rental_no = r.no where r.wallet_id = w.id), 0) as billed,
-            array(select e.processor_charge_id from ledger_entries e
+            array(select e.processor_charge_id from seen_entries e
                    where e.wallet_id = w.id and e.type in ('processor_topup', 'auto_topup')) as charges
        from wallets w order by w.id`,
   );

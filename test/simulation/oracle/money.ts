@@ -44,12 +44,12 @@ export async function judgeMoney({ ask }: Evidence): Promise<string[]> {
             exists (select 1 from rental_changes c where c.rental_no = r.no and c.limits_at is not null) as is_changed,
             exists (select 1 from stop_requests s where s.rental_no = r.no and s.requested_at = r.ended_at)
               or r.ended_at in (r.auto_stop_at, r.spend_limit_at) is true as is_due,
-            coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0) as net
+            coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0) as net
        from rentals r order by r.no`,
   );
   const credits = await ask<Credit>(
     `select wallet_id, amount_cents as cents, extract(epoch from created_at) * 1000 as at_ms
-       from ledger_entries where rental_no is null`,
+       from seen_entries where rental_no is null`,
   );
   return rentals
     .filter(({ running_ms, ended_ms, settled_ms }) => running_ms !== null && ended_ms !== null && settled_ms)

@@ -19,7 +19,7 @@ export async function judgeOpenings({ ask }: Evidence): Promise<string[]> {
   const rows = await ask<Running>(
     `select n.id as opened, o.id as runs, o.price_per_hour_cents as price, o.max_spend_cents as max_spend,
             extract(epoch from o.running_at) * 1000 as running_ms, extract(epoch from q.requested_at) * 1000 as requested_ms,
-            coalesce((select -sum(amount_cents) from ledger_entries e
+            coalesce((select -sum(amount_cents) from seen_entries e
                        where e.rental_no = o.no and e.type = 'rental_charge' and e.seq <= n.opened_seq), 0) as charged
        from rentals n join rental_requests q on q.id = n.id
        join rentals o on o.wallet_id = n.wallet_id and o.no <> n.no

@@ -13,12 +13,12 @@ export async function judgeOperators(evidence: Evidence): Promise<string[]> {
   // What a failed machine is charged and given back at once is no metering (decision 27).
   const charged = await ask<Happened>(
     `select distinct 'a charge' as what, '' as user_id, extract(epoch from e.created_at) * 1000 as at_ms
-       from ledger_entries e join rentals r on r.no = e.rental_no
+       from seen_entries e join rentals r on r.no = e.rental_no
       where e.type = 'rental_charge' and r.status <> 'failed'`,
   );
   const given = await ask<{ id: string; user_id: string; cents: string; entries: string }>(
     `select w.user_id as id, w.user_id, sum(e.amount_cents) as cents, count(*) as entries
-       from ledger_entries e join wallets w on w.id = e.wallet_id
+       from seen_entries e join wallets w on w.id = e.wallet_id
       where e.type = 'refund' and e.rental_no is null group by w.user_id`,
   );
   const sent = said.hooks.flatMap(({ id, receiver }) =>

@@ -8,7 +8,7 @@ import { told, type Evidence } from './evidence.js';
 export async function judgePayments({ ask, world }: Evidence): Promise<string[]> {
   const credits = await ask<Credit>(
     `select e.processor_charge_id as charge, e.amount_cents as cents, w.user_id, e.type::text as type
-       from ledger_entries e join wallets w on w.id = e.wallet_id
+       from seen_entries e join wallets w on w.id = e.wallet_id
       where e.type in ('processor_topup', 'auto_topup')`,
   );
   const offers = await ask<{ payment_id: string; topup_id: string }>(

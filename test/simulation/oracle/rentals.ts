@@ -41,7 +41,7 @@ export async function judgeRentals(evidence: Evidence): Promise<string[]> {
             extract(epoch from r.running_at) * 1000 as running_ms, extract(epoch from r.ended_at) * 1000 as ended_ms,
             extract(epoch from r.auto_stop_at) * 1000 as auto_stop_ms, r.auto_stop_after_ms,
             extract(epoch from s.requested_at) * 1000 as requested_ms, r.stop_reason,
-            coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0) as net,
+            coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0) as net,
             r.overage_cents as overage, r.written_off_cents as written_off,
             r.settled_at is not null as settled,
             exists (select 1 from rental_changes c where c.rental_no = r.no and c.limits_at is not null) as is_changed

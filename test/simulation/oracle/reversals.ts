@@ -38,10 +38,10 @@ export async function judgeReversals({ ask, world }: Evidence): Promise<string[]
             r.invoiced_cents as invoiced, r.written_off_cents as written_off, r.given_back_at is not null as is_back,
             r.invoice_id, i.status as invoice_status, i.amount_cents as invoice_cents,
             i.void_requested_at is not null as is_to_be_void,
-            coalesce((select sum(e.amount_cents) from ledger_causes c join ledger_entries e using (wallet_id, seq)
+            coalesce((select sum(e.amount_cents) from ledger_causes c join seen_entries e using (wallet_id, seq)
                        where c.cause in (r.kind || ':' || r.id, r.kind || '-returned:' || r.id)
                           or c.cause like r.kind || ':' || r.id || ':%'), 0) as moved,
-            coalesce((select sum(e.amount_cents) from ledger_causes c join ledger_entries e using (wallet_id, seq)
+            coalesce((select sum(e.amount_cents) from ledger_causes c join seen_entries e using (wallet_id, seq)
                        where c.cause = 'invoice-returned:' || r.invoice_id), 0) as returned
        from refunds_and_disputes r left join invoices i on i.id = r.invoice_id`,
   );

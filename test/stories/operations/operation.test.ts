@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { readAffected } from '../../../adapters/postgres/operators/affected-rentals.js';
 import { confirmDatabase, readWatermark } from '../../../adapters/postgres/restore/watermark.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { OperationResult, OperatorAction } from '../../../domain/operations/operation.js';
 import type { InvoiceId, OperationId, UserId } from '../../../domain/ids.js';
 import { readKeptWatermark, signalWatermark } from '../../../adapters/temporal/watermark.js';

@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '../../../adapters/postgres/database
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
 import type { RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import { createTestDatabase } from '../servers/database.js';
 import { assertToldAgrees } from '../story/told-events.js';

@@ -1,6 +1,6 @@
 import { until } from '../until.js';
 import { newId } from '../../../adapters/ids.js';
-import { getLedgerIds } from '../../../adapters/postgres/wallets/ledger-ids.js';
+import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
 import type { Database, Transaction } from '../../../adapters/postgres/database.js';
 import { settleInvoice } from '../../../money/payments/settle-invoice.js';
 import { requestVoid } from '../../../money/invoices/invoice-voids.js';

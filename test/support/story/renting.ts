@@ -3,7 +3,7 @@ import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { newId } from '../../../adapters/ids.js';
 import { insertRentalRequest } from '../../../adapters/postgres/requests/opening-requests.js';
 import type { LedgerEntryRow, RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { LabPod } from '../../../lab/provider/state.js';
 import { finalCents } from '../../../domain/metering/metering.js';

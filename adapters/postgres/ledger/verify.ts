@@ -55,7 +55,7 @@ const pricedRentals = `
           from rental_changes where rental_no = r.no and limits_at is not null
       ) h on true
       left join ledger_causes c on c.cause = ${settlementCauseSql('r.id')}
-      left join ledger_entries x on x.wallet_id = c.wallet_id and x.seq = c.seq
+      left join lateral ledger_between(c.wallet_id, c.seq, c.seq) x on true
      where r.settled_at is not null
   ), instants as (
     -- The first milliseconds at which so many cents had accrued: those of the ticks, one more, and all that was charged.
@@ -100,7 +100,7 @@ const orderRules = `
        from ordered i
        join rentals r on r.no = i.rental_no join w on w.id = r.wallet_id
        left join ledger_causes c on c.cause = ${operationRentalCauseSql('i.order_id', 'r.id')}
-       left join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+       left join kept_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
       where coalesce(i.refunded_cents, 0) <> coalesce(e.amount_cents, 0)
      union all
      select 'order', r.wallet_id, r.user_id, null, r.id, 'orders of many gave ' || g.given || ' for ' || r.id ||
@@ -124,6 +124,30 @@ const capRule = `
            from looked_at where api_key_id is not null group by api_key_id
        ) c on c.api_key_id = k.id
       where k.spent_cents <> coalesce(c.spent, 0) or k.reserved_cents <> coalesce(c.reserved, 0)`;
+
+/**
+ * Checks seals against themselves and the rows that they leave, over w: readers add up the sums that a seal keeps, and do
+ * not open it.
+ */
+const sealRule = `
+     select 'chain', s.wallet_id, w.user_id, s.last_seq, null,
+            'the seal of the entries ' || s.first_seq || ' to ' || s.last_seq || ' has other sums than they'
+       from w join ledger_seals s on s.wallet_id = w.id
+      where exists (
+              select 1
+                from (select rental_no, count(*) as entries, sum(amount_cents) as cents,
+                             epoch_ms(min(created_at)) as earliest, epoch_ms(max(created_at)) as latest
+                        from entries_of_seal(s) where rental_no is not null group by rental_no) x
+                full join unnest(s.rental_nos, s.rental_entries, s.rental_cents, s.rental_earliest_ms, s.rental_latest_ms)
+                  as told (no, entries, cents, earliest, latest) on told.no = x.rental_no
+               where (x.entries, x.cents, x.earliest, x.latest)
+                     is distinct from (told.entries, told.cents, told.earliest, told.latest))
+         or s.closing_cents <> s.opening_cents + (select sum(amount_cents) from entries_of_seal(s))
+         or exists (
+              select 1 from entries_of_seal(s) x
+                left join kept_entries e on e.wallet_id = s.wallet_id and e.seq = x.seq
+               where x.rental_no is null
+                 and (e.amount_cents, e.created_at) is distinct from (x.amount_cents, x.created_at))`;
 
 /** All rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries, priced and ordered. */
 const rules = `
@@ -197,24 +221,25 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
        select e.wallet_id, w.user_id, e.seq, e.amount_cents, e.balance_after_cents,
               lag(e.seq, 1, 0::bigint) over by_seq as before_seq,
               lag(e.balance_after_cents, 1, 0::bigint) over by_seq as before
-         from ledger_entries e join w on w.id = e.wallet_id
+         from w cross join lateral ledger_between(w.id, 1, 9223372036854774000) e
        window by_seq as (partition by e.wallet_id order by e.seq)
      ), newest as (
        select distinct on (e.wallet_id) e.wallet_id, e.seq, e.balance_after_cents
-         from ledger_entries e join w on w.id = e.wallet_id order by e.wallet_id, e.seq desc
+         from ledger_rows e join w on w.id = e.wallet_id order by e.wallet_id, e.seq desc
      ), held as (
        select r.wallet_id, sum(r.hold_cents) as held from rentals_now r join w on w.id = r.wallet_id group by r.wallet_id
      ), looked_at as (
        select r.* from rentals_now r join w on w.id = r.wallet_id
      ), entries as (
        select e.rental_no, ${sums}
-         from ledger_entries e join w on w.id = e.wallet_id where e.rental_no is not null group by e.rental_no
+         from w cross join lateral ledger_between(w.id, 1, 9223372036854774000) e where e.rental_no is not null group by e.rental_no
      ), ordered as (
        select i.* from operator_order_items i join looked_at r on r.no = i.rental_no
      ), ${pricedRentals}
      select 'chain' as rule, wallet_id as "walletId", user_id as "userId", seq, null::text as "rentalId",
             'entry ' || seq || ' has balance ' || balance_after_cents || ' after ' || before as detail
        from chain where seq <> before_seq + 1 or balance_after_cents <> before + amount_cents
+     union all ${sealRule}
      union all
      select 'order', c.wallet_id, w.user_id, c.seq, null, 'entry ' || c.seq || ' is for ' || c.cause || ', and no order gave that'
        from ledger_causes c join w on w.id = c.wallet_id
@@ -238,7 +263,7 @@ export async function verifyRecent(db: Database, since: Date): Promise<Discrepan
     `with w as (select * from wallets),
      newest as (
        select e.wallet_id, e.seq, e.balance_after_cents
-         from w join ledger_entries e on e.wallet_id = w.id and e.seq = w.seq
+         from w join ledger_rows e on e.wallet_id = w.id and e.seq = w.seq
      ), held as (
        -- The schema keeps a closed rental from holding anything.
        select wallet_id, sum(hold_cents) as held from rentals_now where closed_at is null group by wallet_id
@@ -248,8 +273,7 @@ export async function verifyRecent(db: Database, since: Date): Promise<Discrepan
        select r.no as rental_no, of_it.charged, of_it.refunded
          from looked_at r
         cross join lateral (
-          select ${sums} from ledger_entries e
-           where e.wallet_id = r.wallet_id and e.seq > r.opened_seq and e.seq <= r.settled_seq and e.rental_no = r.no
+          select ${sums} from ledger_sums(r.wallet_id, r.opened_seq + 1, r.settled_seq) e where e.rental_no = r.no
         ) of_it
      ), ordered as (
        select i.* from operator_order_items i

@@ -2,7 +2,7 @@ import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { LedgerEntryType } from '../../../domain/ledger/ledger.js';
 import type { Database, Transaction } from '../database.js';
 import { getLedgerIds } from './ledger-ids.js';
-import type { LedgerEntry } from './ledger-reads.js';
+import { readEntry, type LedgerEntry } from './ledger-reads.js';
 
 /** Entries of a wallet from one sequence number up to, and without, another. */
 export interface Stretch {
@@ -41,11 +41,11 @@ export async function readStatement(
     async (trx) => {
       const stretch = await findStretch(trx, userId, from, to);
       const { rows } = await trx.raw<{ rows: StatementSum[] }>(
-        `select e.type, r.id as "rentalId", l.value as label, count(*) as entries,
+        `select e.type, r.id as "rentalId", l.value as label, sum(e.entries)::bigint as entries,
                 sum(e.amount_cents)::bigint as "amountCents"
-           from ledger_entries e left join rentals r on r.no = e.rental_no
+           from ledger_sums(:walletId, :fromSeq, :toSeq::bigint - 1) e
+           left join rentals r on r.no = e.rental_no
            left join rental_labels l on l.rental_no = r.no and l.key = :labelKey::text
-          where e.wallet_id = :walletId and e.seq >= :fromSeq and e.seq < :toSeq
           group by e.type, r.id, l.value order by e.type, r.id`,
         { ...stretch, labelKey: labelKey ?? null },
       );
@@ -93,10 +93,10 @@ async function firstSeqAt(
     `with recursive bisect (before, found) as (
        select 0::bigint, :newestSeq::bigint + 1
        union all
-       select case when e.created_at < :at then e.seq else b.before end,
-              case when e.created_at < :at then b.found else e.seq end
+       select case when e.at < :at then e.seq else b.before end, case when e.at < :at then b.found else e.seq end
          from bisect b
-         join ledger_entries e on e.wallet_id = :walletId and e.seq = (b.before + b.found) / 2
+        cross join lateral (select (b.before + b.found) / 2 as seq) middle
+        cross join lateral (select middle.seq, ledger_instant(:walletId, middle.seq) as at offset 0) e
         where b.found - b.before > 1
      )
      select found as seq from bisect order by found - before limit 1`,
@@ -107,22 +107,25 @@ async function firstSeqAt(
 }
 
 async function balanceBefore(trx: Transaction, walletId: number, seq: number): Promise<number> {
-  const entry = await trx('ledger_entries')
-    .where({ wallet_id: walletId, seq: seq - 1 })
-    .first('balance_after_cents');
-  return entry?.balance_after_cents ?? 0;
+  return (await readEntry(trx, walletId, seq - 1))?.balance_after_cents ?? 0;
 }
 
-/** Reads a page of a stretch, oldest first, of at most this many entries. */
+/**
+ * Reads the next entries of a stretch, oldest first, of at most this many. A page ends where its first entry's seal does,
+ * so that each seal is opened once.
+ */
 export async function readStretch(db: Database, stretch: Stretch, limit: number): Promise<LedgerEntry[]> {
   const ids = await getLedgerIds(db);
   const { rows } = await db.raw<{ rows: Omit<LedgerEntry, 'id'>[] }>(
     `select e.wallet_id as "walletId", e.seq, e.type, e.amount_cents as "amountCents",
             e.balance_after_cents as "balanceAfterCents", e.created_at as "createdAt", r.id as "rentalId",
             e.processor_charge_id as "processorChargeId"
-       from ledger_entries e left join rentals r on r.no = e.rental_no
-      where e.wallet_id = :walletId and e.seq >= :fromSeq and e.seq < :toSeq
-      order by e.seq limit :limit`,
+       from ledger_between(:walletId, :fromSeq, least(
+              :fromSeq::bigint + :limit - 1, :toSeq::bigint - 1,
+              (select last_seq from ledger_seals where wallet_id = :walletId and last_seq >= :fromSeq
+                order by last_seq limit 1))) e
+       left join rentals r on r.no = e.rental_no
+      order by e.seq`,
     { ...stretch, limit },
   );
   return ids.withIds(rows);

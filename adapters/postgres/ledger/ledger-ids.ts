@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { LedgerEntryId } from '../../../domain/ids.js';
 import { entryKeyOf, ledgerIdBits, ledgerIdOf, type EntryKey } from '../../../domain/ledger/ledger-ids.js';
 import type { Database } from '../database.js';
-import { getInstallationKey } from './installation-keys.js';
+import { getInstallationKey } from '../wallets/installation-keys.js';
 
 /** The public ids of ledger entries in this installation. */
 export interface LedgerIds {

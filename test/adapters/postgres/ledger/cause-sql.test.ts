@@ -6,7 +6,7 @@ import {
   paymentOfCauseSql,
   reversalCausesSql,
   settlementCauseSql,
-} from '../../../../adapters/postgres/wallets/cause-sql.js';
+} from '../../../../adapters/postgres/ledger/cause-sql.js';
 import { newId } from '../../../../adapters/ids.js';
 import { causeOf } from '../../../../domain/causes.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { createLedgerIds } from '../../../../adapters/postgres/wallets/ledger-ids.js';
+import { createLedgerIds } from '../../../../adapters/postgres/ledger/ledger-ids.js';
 import { isId } from '../../../../domain/ids.js';
 import { ledgerEntryId } from '../../../../domain/ledger/ledger-ids.js';
 

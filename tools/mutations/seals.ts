@@ -1,0 +1,104 @@
+import type { Mutation } from './plan.js';
+
+const readers = ['test/adapters/postgres/ledger/seals.test.ts'];
+const kept = ['test/adapters/postgres/ledger/kept-seals.test.ts'];
+const loop = ['test/activities/upkeep/sealing.test.ts'];
+const byHand = ['test/ops/money/sealing.test.ts'];
+const schema = 'migrations/050-ledger-seals.sql';
+
+/** Wrong lines of the ledger's seals (decision 139, "Seals of the ledger"). */
+export const sealMutations: readonly Mutation[] = [
+  {
+    file: schema,
+    from: 's.opening_cents + bigint_sum(amount) over so_far',
+    to: 's.closing_cents + bigint_sum(amount) over so_far',
+    tests: readers,
+  },
+  {
+    file: schema,
+    from: 'from_epoch_ms(s.first_ms + bigint_sum(gap) over so_far)',
+    to: 'from_epoch_ms(s.first_ms + gap)',
+    tests: readers,
+  },
+  {
+    file: schema,
+    from: 'where s.wallet_id = of_wallet and s.last_seq >= from_seq and s.last_seq < to_seq + 1000 and s.first_seq <= to_seq\n     and x.rental_no is not null',
+    to: 'where s.wallet_id = of_wallet and s.last_seq >= from_seq and s.last_seq <= to_seq and s.first_seq <= to_seq\n     and x.rental_no is not null',
+    tests: readers,
+  },
+  {
+    file: schema,
+    from: 'and (s.first_seq < from_seq or s.last_seq > to_seq)',
+    to: 'and s.first_seq < from_seq',
+    tests: readers,
+  },
+  {
+    file: schema,
+    from: 's.gaps_ms[:of_seq - s.first_seq + 1]::bigint[]',
+    to: 's.gaps_ms[:of_seq - s.first_seq]::bigint[]',
+    tests: readers,
+  },
+  {
+    file: schema,
+    from: "case when type = 'rental_charge' then rental_no end as no",
+    to: 'rental_no as no',
+    tests: readers,
+  },
+  {
+    file: schema,
+    from: '       or sealed_through(new.wallet_id) <> new.first_seq - 1\n',
+    to: '',
+    tests: kept,
+  },
+  { file: schema, from: '          or sealed_through(g.wallet_id) > g.last_seq\n', to: '', tests: kept },
+  { file: schema, from: 'where (g.seq < w.seq) is not true or g.type', to: 'where g.type', tests: kept },
+  {
+    file: schema,
+    from: 'or a.last_seq > w.seq or a.first_seq <= w.seq - a.entries',
+    to: 'or a.last_seq > w.seq',
+    tests: kept,
+  },
+  {
+    file: schema,
+    from: 'not (select is_on from ledger_sealing) or not pg_try_advisory_xact_lock(7112, hashint8(of_wallet))',
+    to: 'not (select is_on from ledger_sealing)',
+    tests: kept,
+  },
+  { file: schema, from: 'least(until, newest - 1)', to: 'least(until, newest)', tests: kept },
+  {
+    file: schema,
+    from: "    if not database_is_confirmed() then\n      raise exception 'this database was restored, or not yet compared with Temporal: nothing is sealed'",
+    to: "    if false then\n      raise exception 'this database was restored, or not yet compared with Temporal: nothing is sealed'",
+    tests: kept,
+  },
+  {
+    file: schema,
+    from: '      revoke select on ledger_entries from gpu_rental_api, gpu_rental_worker, gpu_rental_ops;\n',
+    to: '      null;\n',
+    tests: kept,
+  },
+  {
+    file: 'adapters/postgres/ledger/ledger-reads.ts',
+    from: 'where opened.newer < ${limit} and',
+    to: 'where opened.newer < ${limit} - 1 and',
+    tests: readers,
+  },
+  {
+    file: 'adapters/postgres/ledger/rental-charges.ts',
+    from: 'seals where is_whole',
+    to: 'seals',
+    tests: readers,
+  },
+  {
+    file: 'activities/upkeep/sealing.ts',
+    from: 'return progress.isCut ? walletId - 1 : walletId;',
+    to: 'return walletId;',
+    tests: loop,
+  },
+  {
+    file: 'adapters/postgres/operators/direct-actions.ts',
+    from: 'if (older.length > 0) {',
+    to: 'if (older.length > 99) {',
+    tests: byHand,
+  },
+];
