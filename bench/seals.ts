@@ -1,0 +1,245 @@
+import { openDatabase, type Database } from '../adapters/postgres/database.js';
+import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
+import { sealWallet } from '../adapters/postgres/ledger/sealing.js';
+import { verifyLedger } from '../adapters/postgres/ledger/verify.js';
+import { ledgerLimits } from '../domain/ledger/limits.js';
+import { tick } from '../money/metering/tick.js';
+import { cpuSecondsOfTree } from './cpu.js';
+import { clearFleet, seedFleet } from './fleet.js';
+import { percentile, report, round, type Figure } from './report.js';
+import { startBenchServer, walBytes, type BenchServer } from './server.js';
+
+/**
+ * bench:seals. What the ledger's seals cost and save (decision 139, "Seals of the ledger"): hours of ticks by a clock that
+ * is moved on a second a tick, with sealing and without it, and the bytes that an entry keeps for good.
+ */
+const rentals = Number(process.env['BENCH_RENTALS'] ?? '20000');
+const hours = Number(process.env['BENCH_HOURS'] ?? '9');
+/** A dump's snapshot is held for the first half of this hour. */
+const dumpHour = 7;
+const whole = { shard: 0, shards: 1 };
+const MINUTE = 60;
+const HOUR = 3_600;
+/** autovacuum_vacuum_threshold of the table. */
+const VACUUM_ROWS = 500_000;
+
+/** What an hour took, and how large the table and its indexes are at its end. */
+interface Hour {
+  readonly entries: number;
+  readonly postgresSeconds: number;
+  readonly walBytes: number;
+  readonly tickP99Ms: number;
+  readonly heapBytes: number;
+  readonly indexBytes: number;
+}
+
+/**
+ * Puts the database's clock into the hands of the benchmark: hours pass as fast as they can be ticked. One connection
+ * does all, as the clock is its own. Autovacuum follows the true clock and would come too rarely, so the benchmark cleans
+ * the table itself, where autovacuum would.
+ */
+async function steerClock(db: Database): Promise<(seconds: number) => Promise<void>> {
+  await db.raw(`create or replace function clock_ms() returns timestamptz language sql
+    as $$ select to_timestamp(current_setting('bench.at')::float8) $$`);
+  await db.raw('alter table ledger_entries set (autovacuum_enabled = off)');
+  let at = Date.now() / 1_000;
+  const move = async (seconds: number): Promise<void> => {
+    at += seconds;
+    await db.raw(`select set_config('bench.at', ?, false)`, [at.toFixed(3)]);
+  };
+  await move(0);
+  return move;
+}
+
+async function sizesOf(db: Database): Promise<Pick<Hour, 'heapBytes' | 'indexBytes'>> {
+  const { rows } = await db.raw<{ rows: Pick<Hour, 'heapBytes' | 'indexBytes'>[] }>(
+    `select pg_table_size('ledger_entries') as "heapBytes", pg_indexes_size('ledger_entries') as "indexBytes"`,
+  );
+  return rows[0]!;
+}
+
+/** Seals as the worker does, each wallet that has enough entries. @returns how many entries */
+async function sealAll(db: Database, leastEntries: number): Promise<number> {
+  const mostEntries: number = ledgerLimits.sealEntries;
+  const { rows } = await db.raw<{ rows: { id: number }[] }>(
+    `select id from wallets where seq >= :leastEntries and seq - sealed_through(id) >= :leastEntries order by id`,
+    { leastEntries },
+  );
+  let sealed = 0;
+  for (const { id } of rows) {
+    for (let next = mostEntries; next === mostEntries; sealed += next)
+      next = await sealWallet(db, id, { leastEntries, mostEntries });
+  }
+  return sealed;
+}
+
+/** Ticks once a second, up to 20 ms late as a timer is, and seals once a minute. */
+async function passHour(
+  server: BenchServer,
+  db: Database,
+  move: (seconds: number) => Promise<void>,
+  eachMinute: (minute: number) => Promise<void>,
+): Promise<Hour> {
+  const before = { cpu: cpuSecondsOfTree(server.pid), wal: await walBytes(db) };
+  const tickMs: number[] = [];
+  let entries = 0;
+  let late = 0;
+  for (let second = 1; second <= HOUR; second += 1) {
+    const nextLate = Math.random() * 0.02;
+    await move(1 + nextLate - late);
+    late = nextLate;
+    const began = performance.now();
+    entries += (await tick(db, whole)).entries;
+    tickMs.push(performance.now() - began);
+    if (second % MINUTE === 0) await eachMinute(second / MINUTE);
+  }
+  return {
+    entries,
+    postgresSeconds: round(cpuSecondsOfTree(server.pid) - before.cpu, 1),
+    walBytes: (await walBytes(db)) - before.wal,
+    tickP99Ms: round(percentile(tickMs, 0.99), 1),
+    ...(await sizesOf(db)),
+  };
+}
+
+/** The hours of one side. */
+async function measure(server: BenchServer, db: Database, isSealed: boolean): Promise<Hour[]> {
+  await clearFleet(db);
+  await db.raw('select switch_sealing(?)', [isSealed]);
+  const move = await steerClock(db);
+  await seedFleet(db, rentals, 'realistic');
+  const measured: Hour[] = [];
+  let gone = 0;
+  for (let hour = 1; hour <= hours; hour += 1) {
+    const dump = hour === dumpHour ? await holdSnapshot(server) : undefined;
+    measured.push(
+      await passHour(server, db, move, async (minute) => {
+        if (isSealed) gone += await sealAll(db, ledgerLimits.sealEntries);
+        if (gone > VACUUM_ROWS) {
+          await db.raw('vacuum ledger_entries');
+          gone = 0;
+        }
+        if (minute === 30) await dump?.();
+      }),
+    );
+    console.error(`${isSealed ? 'sealed' : 'rows'}, hour ${hour}: ${JSON.stringify(measured.at(-1))}`);
+  }
+  return measured;
+}
+
+/** Holds what a dump holds. @returns a function that lets it go */
+async function holdSnapshot(server: BenchServer): Promise<() => Promise<void>> {
+  const dump = openDatabase(server.url, 1, 'dump', null);
+  const trx = await dump.transaction({ isolationLevel: 'repeatable read' });
+  await trx.raw('select count(*) from wallets');
+  return async () => {
+    await trx.rollback();
+    await dump.destroy();
+  };
+}
+
+/** All that stays of the ledger, the night's seals made and the table's free room given up, over all its entries. */
+async function bytesForGood(db: Database): Promise<{ bytesPerEntry: number; entriesPerSeal: number }> {
+  await sealAll(db, 1);
+  await db.raw('vacuum full ledger_entries, ledger_seals, ledger_causes');
+  const { rows } = await db.raw<{ rows: { bytesPerEntry: number; entriesPerSeal: number }[] }>(
+    `select (pg_total_relation_size('ledger_seals') + pg_total_relation_size('ledger_entries')
+             + pg_total_relation_size('ledger_causes'))::float8 / sum(seq)::float8 as "bytesPerEntry",
+            sum(seq)::float8 / (select count(*) from ledger_seals) as "entriesPerSeal"
+       from wallets`,
+  );
+  return rows[0]!;
+}
+
+/** One machine of $0.20 an hour in each wallet, for a day: what a small customer leaves. */
+async function bytesOfSmall(db: Database): Promise<{ bytesPerEntry: number; entriesPerSeal: number }> {
+  await clearFleet(db);
+  await seedFleet(db, 2_000, 'realistic');
+  for (const table of ['ledger_entries', 'wallets'])
+    await db.raw('alter table ?? disable trigger user', [table]);
+  await db.raw(
+    `insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
+     select w.id, 1 + n, 'rental_charge', -1, 100000000 - n, (select min(no) from rentals where wallet_id = w.id),
+            date_trunc('milliseconds', clock_ms() + make_interval(secs => ceil(n * 18.0) + random() * 0.02))
+       from wallets w, generate_series(1, 480) n`,
+  );
+  await db.raw('update wallets set seq = 481, available_cents = 100000000 - 480');
+  for (const table of ['ledger_entries', 'wallets'])
+    await db.raw('alter table ?? enable trigger user', [table]);
+  return bytesForGood(db);
+}
+
+const server = await startBenchServer();
+const db = openDatabase(server.url, 1, 'bench', null, {
+  ...databaseDeadlines.worker,
+  ...{ statementMs: 0, transactionMs: 0, answerMs: 10 * HOUR * 1_000 },
+});
+try {
+  const rows = await measure(server, db, false);
+  const sealed = await measure(server, db, true);
+  const kept = await bytesForGood(db);
+  const broken = await verifyLedger(db);
+  if (broken.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(broken[0])}`);
+  const small = await bytesOfSmall(db);
+  const perEntry = (all: readonly Hour[], of: (hour: Hour) => number): number => {
+    // The first hours fill what the later ones seal.
+    const steady = all.slice(Math.min(4, all.length - 1));
+    return (
+      steady.reduce((sum, hour) => sum + of(hour), 0) / steady.reduce((sum, { entries }) => sum + entries, 0)
+    );
+  };
+  const cpuUs = [rows, sealed].map((side) =>
+    round(
+      perEntry(side, (hour) => hour.postgresSeconds * 1e6),
+      2,
+    ),
+  );
+  const logged = [rows, sealed].map((side) => round(perEntry(side, (hour) => hour.walBytes)));
+  const size = ({ heapBytes, indexBytes }: Hour): number => heapBytes + indexBytes;
+  const atSix = sealed[5] ?? sealed.at(-1)!;
+  const growth = round(size(sealed.at(-1)!) / size(atSix), 3);
+  const of = `${rentals.toLocaleString('en-US')} rentals`;
+  const figures: Figure[] = [
+    {
+      id: 'seals.bytes',
+      what: 'bytes that an entry keeps for good',
+      ours: round(kept.bytesPerEntry, 2),
+      unit: 'bytes',
+    },
+    {
+      id: 'seals.bytes.small',
+      what: 'the same, one machine of $0.20 an hour in each wallet',
+      ours: round(small.bytesPerEntry, 2),
+      unit: 'bytes',
+    },
+    {
+      id: 'seals.cpu',
+      what: `processor time of PostgreSQL an entry, ticks of ${of} and sealing`,
+      ours: cpuUs[1]!,
+      unit: 'µs',
+      peer: { what: 'without sealing', value: cpuUs[0]! },
+    },
+    {
+      id: 'seals.wal',
+      what: `log of an entry, ticks of ${of} and sealing`,
+      ours: logged[1]!,
+      unit: 'bytes',
+      peer: { what: 'without sealing', value: logged[0]! },
+    },
+    {
+      id: 'seals.growth',
+      what: 'the table after all hours, over its size after six',
+      ours: growth,
+      unit: 'times',
+    },
+  ];
+  report(
+    'seals',
+    `${round(kept.bytesPerEntry, 2)} bytes an entry, ${cpuUs[1]} µs against ${cpuUs[0]}, log ${logged[1]} against ${logged[0]} bytes`,
+    { rentals, hours, rows, sealed, kept, small },
+    figures,
+  );
+} finally {
+  await db.destroy();
+  await server.stop();
+}
