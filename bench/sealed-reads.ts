@@ -31,19 +31,18 @@ async function seedWallet(db: Database): Promise<{ walletId: number; from: Date 
   await db.raw('update rentals set opened_seq = 0');
   await db.raw(
     `insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, processor_charge_id, created_at)
-     select :walletId, n, case when n % 1000 = 1 then 'processor_topup' else 'rental_charge' end::ledger_entry_type,
-            case when n % 1000 = 1 then 999 else -1 end, 100000000 + case when n % 1000 = 0 then 0 else 1000 - n % 1000 end,
-            case when n % 1000 <> 1 then (select min(no) from rentals) + n % 2 end,
-            case when n % 1000 = 1 then 'ch_' || n end,
+     select :walletId, n, case when m = 1 then 'processor_topup' else 'rental_charge' end::ledger_entry_type,
+            case when m = 1 then 999 else -1 end, 100000000 + (1000 - m) % 1000,
+            case when m <> 1 then (select min(no) from rentals) + n % 2 end, case when m = 1 then 'ch_' || n end,
             date_trunc('milliseconds', :from::timestamptz + make_interval(secs => n * 4.0 + random() * 0.02))
-       from generate_series(2, :entries::bigint) n`,
+       from (select n, (n - 1) % 1000 as m from generate_series(2, :entries::bigint) n) numbers`,
     { walletId, entries, from },
   );
   await db('wallets')
     .where({ id: walletId })
     .update({
       seq: entries,
-      available_cents: 100_000_000 + (entries % 1_000 ? 1_000 - (entries % 1_000) : 0),
+      available_cents: 100_000_000 + ((1_000 - ((entries - 1) % 1_000)) % 1_000),
     });
   for (const table of ['ledger_entries', 'wallets', 'rentals'])
     await db.raw('alter table ?? enable trigger user', [table]);

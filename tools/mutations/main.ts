@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mutations, type Mutation } from './plan.js';
-import { PlantedCopy } from './planted-copy.js';
+import { mutations } from './plan.js';
+import { PlantedCopy, type Mutation } from './planted-copy.js';
 
 /**
  * `npm run mutate:money`: makes one line of the code wrong at a time, in a copy of the sources, and runs the tests that

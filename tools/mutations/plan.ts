@@ -1,12 +1,5 @@
-import type { Planted } from './planted-copy.js';
+import type { Mutation } from './planted-copy.js';
 import { sealMutations } from './seals.js';
-
-/** One wrong line of the code that moves money, and the tests that must notice it. */
-export interface Mutation extends Planted {
-  readonly tests: readonly string[];
-  /** The reason why it may survive; docs/mutations.md tells it as well. */
-  readonly survives?: string;
-}
 
 const tests = 'test/money';
 const overlapping = [`${tests}/overlapping.test.ts`];

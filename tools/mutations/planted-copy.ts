@@ -10,6 +10,13 @@ export interface Planted {
   readonly to: string;
 }
 
+/** One wrong line of the code that moves money, and the tests that must notice it. */
+export interface Mutation extends Planted {
+  readonly tests: readonly string[];
+  /** The reason why it may survive; docs/mutations.md tells it as well. */
+  readonly survives?: string;
+}
+
 const root = path.resolve(import.meta.dirname, '../..');
 const copied = [
   'activities',

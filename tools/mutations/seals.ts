@@ -1,4 +1,4 @@
-import type { Mutation } from './plan.js';
+import type { Mutation } from './planted-copy.js';
 
 const readers = ['test/adapters/postgres/ledger/seals.test.ts'];
 const kept = ['test/adapters/postgres/ledger/kept-seals.test.ts'];
