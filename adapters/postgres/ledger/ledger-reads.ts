@@ -140,10 +140,13 @@ function pageSql({ user, limit, rows, sealed }: PageSql): string {
            where e.wallet_id = w.id and e.seq > t.through ${rows}
            order by e.seq desc limit ${limit})
          union all
-         (select e.* from (
-            -- Found by the index without ticks, whatever the limit promises: the primary key's way may lead over all of them.
-            select * from kept_entries e where e.wallet_id = w.id and e.seq <= t.through ${rows} offset 0
-          ) e order by e.seq desc limit ${limit})
+         -- Type by type: the index without ticks begins with it, and the primary key's way may lead over what is gone.
+         (select e.* from unnest(enum_range(null::ledger_entry_type)) of_type
+           cross join lateral (
+             select * from kept_entries e
+              where e.wallet_id = w.id and e.type = of_type and e.seq <= t.through ${rows}
+              order by e.seq desc limit ${limit}) e
+           order by e.seq desc limit ${limit})
          ${fromSeals ?? ''}
        ) found order by seq desc limit ${limit}) e on true
      left join rentals r on r.no = e.rental_no
