@@ -56,7 +56,7 @@ describe('the schema refuses postings that do not add up', () => {
     ],
     [
       'a posting that leaves out the newest number',
-      'ledger_chain',
+      'wallet_is_newest_entry',
       posting(
         'available_cents = available_cents + 5, seq = 3',
         `(:wallet, 2, 'refund', 5, 1005, null, now())`,
