@@ -31,6 +31,7 @@ import { refreshProofRoutes } from './accounts/refresh-proof.js';
 import { sessionRoutes } from './accounts/sessions.js';
 import { apiKeyRoutes } from './api-keys/routes.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
+import { proofRoutes } from './wallet/proof.js';
 import { statementRoutes } from './wallet/statement.js';
 import { webhookRoutes } from './webhooks/routes.js';
 import { processorEventsPath } from './processor-events/path.js';
@@ -60,6 +61,7 @@ const resources = [
   autoTopupRoutes,
   budgetRoutes,
   invoiceRoutes,
+  proofRoutes,
   processorEventRoutes,
   webhookRoutes,
   auditRoutes,

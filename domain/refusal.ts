@@ -50,6 +50,7 @@ export const refusalStatus = {
   rental_ending: 409,
   no_saved_card: 409,
   webhook_not_enabled: 409,
+  proof_not_ready: 409,
   idempotency_conflict: 409,
   idempotency_in_progress: 409,
   payload_too_large: 413,

@@ -42,7 +42,13 @@ const db = openDatabase(url, poolMax, processName('worker'), role, databaseDeadl
 await stopWhenUnfit(db, log);
 const openDb = openDatabase(url, openPoolMax, processName('worker-open'), role, databaseDeadlines.open);
 const meterDb = openDatabase(url, meterPoolMax, processName('worker-meter'), role, databaseDeadlines.meter);
-const webhookDb = openDatabase(url, WEBHOOK_POOL, processName('worker-webhooks'), role, databaseDeadlines.worker);
+const webhookDb = openDatabase(
+  url,
+  WEBHOOK_POOL,
+  processName('worker-webhooks'),
+  role,
+  databaseDeadlines.worker,
+);
 const metricsDb = openDatabase(url, 2, processName('worker-metrics'), role);
 const connection = await NativeConnection.connect({ address: config.temporal.address });
 const temporal = await connectTemporal(config.temporal);

@@ -10,6 +10,7 @@ import {
 import { findNewestWallet } from '../../adapters/postgres/ledger/verify.js';
 import { ledgerLimits } from '../../domain/ledger/limits.js';
 import type { ActivityDeps } from '../deps.js';
+import { beginRootOf, buildRoots } from './roots.js';
 import { eachItem } from '../each-item.js';
 import type { Tell } from '../heartbeat.js';
 
@@ -26,7 +27,7 @@ interface Walk {
 /**
  * Seals what wallets have written (decision 139, "Seals of the ledger"): walks over all of them, for some seconds a
  * round, and goes on where the round before ended. A walk that begins on a new day seals each wallet up to its newest
- * entry.
+ * entry, and ends with the root that covers them.
  * @returns how many entries it sealed, for the heartbeat
  */
 export async function sealLedgers(deps: ActivityDeps, tell: Tell): Promise<object> {
@@ -48,7 +49,9 @@ export async function sealLedgers(deps: ActivityDeps, tell: Tell): Promise<objec
     tell({ sealed: walk.sealed, walkedTo });
     if (performance.now() > walk.end && walkedTo < newest) return { sealed: walk.sealed, walkedTo };
   }
+  if (isDaily) await beginRootOf(deps, walk.begun);
   await endWalk(db, walk.begun);
+  await buildRoots(deps, tell);
   return { sealed: walk.sealed };
 }
 

@@ -158,3 +158,12 @@ export const pageFields = {
 
 /** A code that was mailed. */
 export const sixDigits = joi.string().pattern(/^\d{6}$/, 'six digits');
+
+/** A month as clients send it, such as 2026-10, read as its first instant and that of the next (UTC). */
+export const monthField = readAs<{ readonly from: Date; readonly to: Date }>(
+  joi.string().pattern(/^20\d{2}-(0[1-9]|1[0-2])$/, { name: 'a month, such as 2026-10' }),
+  (text) => {
+    const [year = 0, month = 0] = text.split('-').map(Number);
+    return { from: new Date(Date.UTC(year, month - 1)), to: new Date(Date.UTC(year, month)) };
+  },
+).meta({ jsonSchema: { pattern: '^20\\d{2}-(0[1-9]|1[0-2])$', examples: ['2026-10'] } });

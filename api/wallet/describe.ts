@@ -28,6 +28,7 @@ import {
   whole,
   type ValueOf,
 } from '../http/openapi/json-schema.js';
+import { downloadProof, listRoots } from './describe-proof.js';
 import { leadsTo, nextCursor, operation, type Operation } from '../http/openapi/operation.js';
 
 /** The key of the label that `groupBy` names. */
@@ -344,4 +345,6 @@ export const walletOperations: readonly Operation[] = [
   listLedger,
   showStatement,
   downloadLedger,
+  downloadProof,
+  listRoots,
 ];

@@ -9,12 +9,14 @@ import {
   unsealWallet,
 } from '../../adapters/postgres/ledger/sealing.js';
 import { countWallets, verifyLedger, type Discrepancy } from '../../adapters/postgres/ledger/verify.js';
+import { verifyRoots } from '../../adapters/postgres/ledger/verify-roots.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { using, type OpsContext } from '../context.js';
 import { actByHand } from '../direct.js';
 import { asOperator, countOf, idOf, oneOf, type OperatorOptions } from '../options.js';
 import { iso, printRows, readable, type Print } from '../output.js';
+import { addProof } from './proof.js';
 import { getUser } from '../people/named-user.js';
 
 type Listing = Print & {
@@ -50,6 +52,7 @@ export function addLedgerCommands(program: Command, context: OpsContext): void {
       }),
     );
   addSealing(ledger, context);
+  addProof(ledger, context);
 }
 
 /** `ops ledger seal …` and `ops ledger unseal` (decision 139, "Seals of the ledger"). */
@@ -143,18 +146,20 @@ async function verify(db: Database, userId: UserId | undefined, json: boolean): 
   const wallets = await countWallets(db, userId);
   if (wallets === 0 && userId !== undefined) throw new Error(`There is no wallet of ${userId}.`);
   const findings = await verifyLedger(db, userId);
-  if (findings.length > 0) process.exitCode = 1;
-  if (json) console.log(JSON.stringify({ wallets, findings }));
-  else printFindings(wallets, findings);
+  const roots = userId === undefined ? await verifyRoots(db) : [];
+  if (findings.length + roots.length > 0) process.exitCode = 1;
+  if (json) console.log(JSON.stringify({ wallets, findings, roots }));
+  else printFindings(wallets, findings, roots);
 }
 
-function printFindings(wallets: number, findings: readonly Discrepancy[]): void {
+function printFindings(wallets: number, findings: readonly Discrepancy[], roots: readonly string[]): void {
+  for (const fault of roots) console.log(`proof   ${fault}`);
   for (const { rule, walletId, detail } of findings)
     console.log(`${rule.padEnd(7)} wallet ${walletId}: ${detail}`);
   console.log(
-    findings.length === 0
+    findings.length + roots.length === 0
       ? `All ${wallets} wallets add up.`
-      : `${findings.length} findings. Fix the first one first: the others may follow from it.`,
+      : `${findings.length + roots.length} findings. Fix the first one first: the others may follow from it.`,
   );
 }
 

@@ -115,6 +115,7 @@ describe('the roles of the database', () => {
       'brakes',
       'charge_marks (lifted_at)',
       'event_outbox (user_id, type, entity_id, data)',
+      'ledger_roots (line, endorsed, signature, signed_at)',
       'operator_actions',
       'operator_order_items (order_id, rental_no, amount_cents)',
       'operator_orders (id, kind, request, reason, said_by, status, rejected_why)',

@@ -145,9 +145,25 @@ const sealRule = `
          or s.closing_cents <> s.opening_cents + (select sum(amount_cents) from entries_of_seal(s))
          or exists (
               select 1 from entries_of_seal(s) x
-                left join kept_entries e on e.wallet_id = s.wallet_id and e.seq = x.seq
-               where x.rental_no is null
-                 and (e.amount_cents, e.created_at) is distinct from (x.amount_cents, x.created_at))`;
+                left join ledger_rows e on e.wallet_id = s.wallet_id and e.seq = x.seq
+               where (x.rental_no is null or e.seq is not null)
+                 and ((e.amount_cents, e.balance_after_cents, e.created_at)
+                        is distinct from (x.amount_cents, x.balance_after_cents, x.created_at)
+                      or x.rental_no is not null
+                         and (e.type, e.rental_no, e.note, e.processor_charge_id)
+                             is distinct from ('rental_charge', x.rental_no, null, null)))`;
+
+/**
+ * Checks the hashes of seals, over w: each follows from the seal before it, and from all that its proof covers (decision 140,
+ * "Proof of the ledger").
+ */
+const hashRule = `
+     select 'chain', h.wallet_id, w.user_id, h.last_seq, null,
+            'the entries ' || h.first_seq || ' to ' || h.last_seq || ' have another hash than the one that was proven'
+       from w join ledger_hashes h on h.wallet_id = w.id
+       left join ledger_seals s on s.wallet_id = h.wallet_id and s.last_seq = h.last_seq
+      where hash_of_seal(coalesce(s, seal_of(h.wallet_id, h.first_seq, h.last_seq)), h.epoch) is distinct from h.hash
+         or s.first_seq <> h.first_seq`;
 
 /** All rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries, priced and ordered. */
 const rules = `
@@ -240,6 +256,7 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
             'entry ' || seq || ' has balance ' || balance_after_cents || ' after ' || before as detail
        from chain where seq <> before_seq + 1 or balance_after_cents <> before + amount_cents
      union all ${sealRule}
+     union all ${hashRule}
      union all
      select 'order', c.wallet_id, w.user_id, c.seq, null, 'entry ' || c.seq || ' is for ' || c.cause || ', and no order gave that'
        from ledger_causes c join w on w.id = c.wallet_id

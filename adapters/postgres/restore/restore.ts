@@ -1,3 +1,4 @@
+import { beginEpoch } from '../ledger/roots.js';
 import type { SessionEndedBy } from '../../../domain/events/events.js';
 import { isId, type OperationId, type RentalId, type UserId } from '../../../domain/ids.js';
 import type { LastUse } from '../../../domain/operations/lost-time.js';
@@ -196,6 +197,7 @@ export async function resume(
       await trx.raw('select step_over_lost_numbers()');
       await stepOverLostEvents(trx);
       await endRestoredSessions(trx);
+      await beginEpoch(trx);
     }
     const [row] = await trx('watermark')
       .update({

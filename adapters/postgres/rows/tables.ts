@@ -426,6 +426,43 @@ export interface LedgerEntryRow {
 }
 
 /**
+ * The hash of each seal that was ever made, and the root that covers it. It stays when a seal goes, and the same
+ * run of numbers is sealed again, as a published root holds what follows from it.
+ */
+export interface LedgerHasheRow {
+  wallet_id: number;
+  last_seq: number;
+  first_seq: number;
+  epoch: number;
+  root: number;
+  hash: Buffer;
+}
+
+/** What keeps a note from being guessed by its hash. */
+export interface LedgerNoteSaltRow {
+  wallet_id: number;
+  seq: number;
+  salt: Buffer;
+}
+
+/** One night's root. It is begun, then its tree is built, then it is signed. */
+export interface LedgerRootRow {
+  number: number;
+  epoch: number;
+  made_at: Date;
+  /** What stands in the tree for nobody follows from it. */
+  salt: Buffer;
+  /** The 4,096 nodes of the tree's twelfth level, left to right. */
+  nodes: Buffer | null;
+  tree: Buffer | null;
+  /** The signed line, and what the key before said of a new key. */
+  line: string | null;
+  endorsed: string | null;
+  signature: string | null;
+  signed_at: Date | null;
+}
+
+/**
  * The rows themselves, of which a sealed wallet has few: only what knows of seals reads them. The right to read
  * the table is taken from the service while anything is sealed, so a process of an earlier release fails and shows
  * no half ledger.
@@ -457,6 +494,7 @@ export interface LedgerSealingRow {
   /** When the last walk ended, and the last one of a day. */
   walked_at: Date | null;
   daily_at: Date | null;
+  epoch: number;
 }
 
 /** One run of a wallet's numbers, without a gap from the seal before it on. */
@@ -1415,6 +1453,15 @@ export interface UserRow {
   auto_topup_daily_cap_cents: number | null;
 }
 
+/** What names a wallet in its proof: chance, and nothing that anybody knows. It is a leaf from this root on. */
+export interface WalletProofIdRow {
+  wallet_id: number;
+  proof_id: string;
+  first_root: number;
+  /** Where its leaf stands in the tree. */
+  place: string;
+}
+
 export interface WalletRow {
   id: number;
   user_id: UserId;
@@ -1546,6 +1593,9 @@ declare module 'knex/types/tables.js' {
     kept_entries: Table<KeptEntryRow>;
     ledger_causes: Table<LedgerCauseRow>;
     ledger_entries: Table<LedgerEntryRow>;
+    ledger_hashes: Table<LedgerHasheRow>;
+    ledger_note_salts: Table<LedgerNoteSaltRow>;
+    ledger_roots: Table<LedgerRootRow>;
     ledger_rows: Table<LedgerRowRow>;
     ledger_sealing: Table<LedgerSealingRow>;
     ledger_seals: Table<LedgerSealRow>;
@@ -1600,6 +1650,7 @@ declare module 'knex/types/tables.js' {
     unknown_pods: Table<UnknownPodRow>;
     user_notices: Table<UserNoticeRow>;
     users: Table<UserRow>;
+    wallet_proof_ids: Table<WalletProofIdRow>;
     wallets: Table<WalletRow>;
     watermark: Table<WatermarkRow>;
     webhook_deliveries: Table<WebhookDeliveryRow>;

@@ -19,7 +19,8 @@ export function errors(): Middleware<ApiState, object> {
       // The unread rest of this request would be taken for the next one, or be read for nothing.
       if (!ctx.req.complete) ctx.set('Connection', 'close');
       ctx.status = refusalStatus[refusal.code];
-      if (ctx.status === 429) ctx.set('Retry-After', retryAfterOf(refusal));
+      if (ctx.status === 429 || refusal.code === 'proof_not_ready')
+        ctx.set('Retry-After', retryAfterOf(refusal));
       // What the failed answer would have been known and kept by.
       ctx.remove('ETag');
       ctx.set('Cache-Control', 'no-store');

@@ -47,6 +47,8 @@ const retryAfterSeconds: JsonSchema = {
   description: 'As the header Retry-After says.',
 };
 
+const laterAgain = named('LaterAgainDetails', object({ retryAfterSeconds }));
+
 /** What is told with a quote that does not hold any more. */
 const newOffer = {
   quote: orNull(quote, 'A new quote. Null when there is nothing to quote.'),
@@ -186,6 +188,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       stopReason: orNull(stopReason, 'Null until it is known what ended it.'),
     }),
   },
+  proof_not_ready: { schema: laterAgain },
   webhook_not_enabled: { schema: object({ state: oneOf(['pending', 'switched_off']) }) },
   no_saved_card: undefined,
   idempotency_conflict: undefined,
@@ -217,7 +220,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       ['reason', 'costCents', 'limitCents'],
     ),
   },
-  code_request_rate_limited: { schema: object({ retryAfterSeconds }) },
+  code_request_rate_limited: { schema: laterAgain },
   internal_error: outcome,
   temporarily_unavailable: outcome,
 };

@@ -162,6 +162,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   no_saved_card: {
     message: 'Save a card that has not expired first: POST /v1/billing/setup-intent.',
   },
+  proof_not_ready: {
+    message: 'This month has no proof yet. A month’s proof is there in the night after its end.',
+    details: { retryAfterSeconds: 3_600 },
+  },
   webhook_not_enabled: {
     message: 'This webhook is off. PATCH it with its url, and we send it a new challenge.',
     details: { state: 'switched_off' },
@@ -289,7 +293,7 @@ export function sharedRefusals(): Record<'responses' | 'examples', Record<string
 }
 
 function responseOf(codes: readonly RefusalCode[]): object {
-  const isLimit = codes.some((code) => refusalStatus[code] === 429);
+  const isLimit = codes.some((code) => refusalStatus[code] === 429 || code === 'proof_not_ready');
   return {
     description: codes.join(', '),
     headers: {

@@ -29,13 +29,12 @@ export class Cli {
   readonly out: Out;
   readonly asking: Asking;
   readonly store: Store;
-  /** The address of the service, without a slash at its end. */
-  readonly url: string;
   /** The name of the sign-in that is used; undefined: the one without a name. */
   readonly profile: string | undefined;
   /** What exists by now because of this command, or may exist; undefined: nothing. */
   standing: Standing | undefined;
   #waitedFor: string | undefined;
+  #url: string | undefined;
 
   constructor(
     surroundings: Surroundings,
@@ -52,9 +51,19 @@ export class Cli {
     this.asking = new Asking(this.surroundings, options.yes ?? false);
     this.store = new Store(surroundings);
     this.profile = readProfile(options.profile ?? filled(env['GPU_PROFILE']));
-    this.url = readUrl(
-      options.url ?? filled(env['GPU_API_URL']) ?? this.store.currentUrl(this.profile) ?? defaultUrl,
-    );
+    const given = options.url ?? filled(env['GPU_API_URL']);
+    if (given !== undefined) this.#url = readUrl(given);
+  }
+
+  /** The address of the service, without a slash at its end. What is remembered is read at the first need. */
+  get url(): string {
+    this.#url ??= readUrl(this.store.currentUrl(this.profile) ?? defaultUrl);
+    return this.#url;
+  }
+
+  /** The same, unless nothing needed it so far. */
+  get askedUrl(): string | undefined {
+    return this.#url;
   }
 
   /** Where the sign-in that is used is kept. */

@@ -24,6 +24,8 @@ export const exitCodes = {
   hostKey: 11,
   /** It was ended after money or a machine was committed, or may have been: what exists is named. */
   committed: 12,
+  /** A proof of the ledger does not hold, or contradicts what was kept. */
+  disproved: 13,
   /** Ctrl-C, or a question that was answered with no. */
   givenUp: 130,
 } as const;

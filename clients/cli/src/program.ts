@@ -16,8 +16,10 @@ import { addExplain } from './commands/money/explain.js';
 import { addInvoices } from './commands/money/invoices.js';
 import { addLedger } from './commands/money/ledger.js';
 import { addPay } from './commands/money/pay.js';
+import { addProof } from './commands/money/proof.js';
 import { addStatement } from './commands/money/statement.js';
 import { addTopup } from './commands/money/topup.js';
+import { addVerify } from './commands/money/verify.js';
 import { addExtend } from './commands/renting/extend.js';
 import { addLs } from './commands/renting/ls.js';
 import { addOffers } from './commands/renting/offers.js';
@@ -44,7 +46,19 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
   ['Using a machine:', [addSsh, addCp, addPorts, addWatch]],
   [
     'Money:',
-    [addBalance, addPay, addCard, addTopup, addBudget, addLedger, addExplain, addStatement, addInvoices],
+    [
+      addBalance,
+      addPay,
+      addCard,
+      addTopup,
+      addBudget,
+      addLedger,
+      addExplain,
+      addStatement,
+      addProof,
+      addInvoices,
+      addVerify,
+    ],
   ],
   ['Tools:', [addWebhooks, addMcp, addCompletion]],
 ];
@@ -107,7 +121,7 @@ async function tell(error: unknown, { surroundings, isJson, cli, reader }: Ended
 }
 
 function whatEnded(error: unknown, cli: Cli | undefined, givenUp: boolean): Told {
-  const why = explainFailure(error, cli?.url ?? defaultUrl, givenUp);
+  const why = explainFailure(error, cli?.askedUrl ?? defaultUrl, givenUp);
   return cli?.standing === undefined ? why : committed(why, cli.standing);
 }
 

@@ -583,6 +583,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/billing/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The proof of a month’s ledger
+         * @description A file of lines that `gpu verify` judges without the service. It is there in the night after the month’s end (UTC).
+         */
+        get: operations["downloadProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledger/roots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The signed roots of all ledgers, oldest first
+         * @description A hundred at most. Keep one where nobody of the service can write: it proves what was before it.
+         */
+        get: operations["listRoots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/billing/ledger/{id}/explain": {
         parameters: {
             query?: never;
@@ -1253,7 +1293,7 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
             id: string;
             name: string;
@@ -1598,10 +1638,7 @@ export interface components {
             error: "code_request_rate_limited";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @description As the header Retry-After says. */
-                retryAfterSeconds: number;
-            };
+            details: components["schemas"]["LaterAgainDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -2193,6 +2230,10 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        LaterAgainDetails: {
+            /** @description As the header Retry-After says. */
+            retryAfterSeconds: number;
+        };
         LedgerEntry: {
             id: string;
             type: components["schemas"]["LedgerEntryType"];
@@ -2224,6 +2265,17 @@ export interface components {
             /** @description Of the newest entry, as `ledgerSeq` of the stream says; 0 before the first. */
             newestSeq: number;
         };
+        LedgerRoot: {
+            number: number;
+            /** @description What is signed, with its line feed. */
+            line: string;
+            /** @description What the key of the root before says of a new key. Null where the key is the same. */
+            endorsed: string | null;
+            /** @description Ed25519, of the line. */
+            signature: string;
+            /** Format: date-time */
+            signedAt: string;
+        };
         ListFamiliesAnswer: {
             families: components["schemas"]["Family"][];
         };
@@ -2232,6 +2284,9 @@ export interface components {
         };
         ListProvidersAnswer: {
             providers: components["schemas"]["SignInProvider"][];
+        };
+        ListRootsAnswer: {
+            roots: components["schemas"]["LedgerRoot"][];
         };
         ListSshKeysAnswer: {
             sshKeys: components["schemas"]["SshKey"][];
@@ -2543,6 +2598,18 @@ export interface components {
         /** @description An event as the processor defines it. */
         ProcessorEvent: {
             [key: string]: unknown;
+        };
+        ProofNotReadyError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "proof_not_ready";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: components["schemas"]["LaterAgainDetails"];
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
         };
         PutAutoTopup: {
             enabled: boolean;
@@ -3481,6 +3548,17 @@ export interface components {
                 "application/json": components["schemas"]["WebhookNotEnabledError"];
             };
         };
+        /** @description proof_not_ready */
+        ProofNotReadyError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ProofNotReadyError"];
+            };
+        };
         /** @description payload_too_large */
         PayloadTooLargeError: {
             headers: {
@@ -3630,13 +3708,16 @@ export type KeyRevokedError = components['schemas']['KeyRevokedError'];
 export type KeyScopeError = components['schemas']['KeyScopeError'];
 export type KeySuspendedError = components['schemas']['KeySuspendedError'];
 export type KeyUnknownError = components['schemas']['KeyUnknownError'];
+export type LaterAgainDetails = components['schemas']['LaterAgainDetails'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
 export type LedgerEntryPage = components['schemas']['LedgerEntryPage'];
 export type LedgerEntryType = components['schemas']['LedgerEntryType'];
 export type LedgerRange = components['schemas']['LedgerRange'];
+export type LedgerRoot = components['schemas']['LedgerRoot'];
 export type ListFamiliesAnswer = components['schemas']['ListFamiliesAnswer'];
 export type ListInvoicesAnswer = components['schemas']['ListInvoicesAnswer'];
 export type ListProvidersAnswer = components['schemas']['ListProvidersAnswer'];
+export type ListRootsAnswer = components['schemas']['ListRootsAnswer'];
 export type ListSshKeysAnswer = components['schemas']['ListSshKeysAnswer'];
 export type ListTemplatesAnswer = components['schemas']['ListTemplatesAnswer'];
 export type ListWebhooksAnswer = components['schemas']['ListWebhooksAnswer'];
@@ -3665,6 +3746,7 @@ export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError']
 export type PeriodCharge = components['schemas']['PeriodCharge'];
 export type PriceChangedError = components['schemas']['PriceChangedError'];
 export type ProcessorEvent = components['schemas']['ProcessorEvent'];
+export type ProofNotReadyError = components['schemas']['ProofNotReadyError'];
 export type PutAutoTopup = components['schemas']['PutAutoTopup'];
 export type PutBudget = components['schemas']['PutBudget'];
 export type Quote = components['schemas']['Quote'];
@@ -3751,6 +3833,7 @@ export type ResponseResyncError = components['responses']['ResyncError'];
 export type ResponseAlreadyStoppedError = components['responses']['AlreadyStoppedError'];
 export type ResponseNoSavedCardError = components['responses']['NoSavedCardError'];
 export type ResponseWebhookNotEnabledError = components['responses']['WebhookNotEnabledError'];
+export type ResponseProofNotReadyError = components['responses']['ProofNotReadyError'];
 export type ResponsePayloadTooLargeError = components['responses']['PayloadTooLargeError'];
 export type ResponseUnsupportedMediaTypeError = components['responses']['UnsupportedMediaTypeError'];
 export type ResponseRateLimitedError = components['responses']['RateLimitedError'];
@@ -5899,6 +5982,97 @@ export interface operations {
                     "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    downloadProof: {
+        parameters: {
+            query: {
+                month: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            409: components["responses"]["ProofNotReadyError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    listRoots: {
+        parameters: {
+            query?: {
+                /** @description Roots with a higher number. */
+                after?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Roots. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListRootsAnswer"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {

@@ -21,6 +21,7 @@ export type {
   FamilyHistory,
   Invoice,
   LedgerEntry,
+  LedgerRoot,
   Listing,
   LiveBalance,
   LiveMeter,

@@ -6,6 +6,8 @@ import { refuseWhenCapped } from '../../../api/spending/capped.js';
 import { onlyOf, type ApiRouter } from '../../../api/context.js';
 import { isNumberKey, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { presentLedger } from '../../../api/wallet/ledger.js';
+import { proofQuery, rootsQuery } from '../../../api/wallet/describe-proof.js';
+import { proofNotReady } from '../../../api/wallet/proof.js';
 import { presentStatement, refuseUnordered, sendLedgerFile } from '../../../api/wallet/statement.js';
 import { noSuchEntry, presentExplanation } from '../../../api/wallet/explanation-shapes.js';
 import { readQuery } from '../../../api/http/validation.js';
@@ -67,6 +69,18 @@ export function walletRoutes(router: ApiRouter, world: World): void {
       sendLedgerFile(ctx, [between(wallet.entries, from, to)]);
     }),
   );
+  // Nothing is sealed here, so there is nothing to prove.
+  router.get(
+    '/v1/billing/proof',
+    signedIn(world, (ctx) => {
+      readQuery(ctx, proofQuery);
+      throw proofNotReady();
+    }),
+  );
+  router.get('/v1/ledger/roots', (ctx) => {
+    readQuery(ctx, rootsQuery);
+    ctx.body = { roots: [] };
+  });
 }
 
 function showLedger(world: World) {

@@ -12,6 +12,7 @@ import type {
   Invoice,
   LedgerEntry,
   LedgerEntryPage,
+  LedgerRoot,
   PayUrl,
   PutAutoTopup,
   PutBudget,
@@ -57,6 +58,23 @@ export class Wallet extends Noun {
   ledgerCsv(query: QueryOf<'/v1/billing/ledger.csv'> = {}, options?: CallOptions): Promise<string> {
     return this.call('read', options, (api, init) =>
       api.GET('/v1/billing/ledger.csv', { ...init, params: { query }, parseAs: 'text' }),
+    );
+  }
+
+  /** The proof of a month such as 2026-10, which `gpu verify` judges. */
+  proof(query: QueryOf<'/v1/billing/proof'>, options?: CallOptions): Promise<string> {
+    return this.call('read', options, (api, init) =>
+      api.GET('/v1/billing/proof', { ...init, params: { query }, parseAs: 'text' }),
+    );
+  }
+
+  /** The signed roots of all ledgers with a higher number, oldest first. */
+  roots(
+    query: QueryOf<'/v1/ledger/roots'> = {},
+    options?: CallOptions,
+  ): Promise<{ readonly roots: readonly LedgerRoot[] }> {
+    return this.call('read', options, (api, init) =>
+      api.GET('/v1/ledger/roots', { ...init, params: { query } }),
     );
   }
 

@@ -1,0 +1,28 @@
+import {
+  beginRoot,
+  buildTree,
+  findNewestRoot,
+  keepTree,
+  listUnbuiltRoots,
+} from '../../adapters/postgres/ledger/roots.js';
+import type { ActivityDeps } from '../deps.js';
+import type { Tell } from '../heartbeat.js';
+
+/**
+ * Begins the root of a day's walk, once (decision 140, "Proof of the ledger").
+ * @param begun when the walk began
+ */
+export async function beginRootOf({ db }: ActivityDeps, begun: Date): Promise<void> {
+  const newest = await findNewestRoot(db);
+  if (newest === undefined || newest.made_at < begun) await beginRoot(db);
+}
+
+/** Builds the trees of roots that have none: what a worker that ended left half done begins anew. */
+export async function buildRoots({ db }: ActivityDeps, tell: Tell): Promise<void> {
+  for (const { number, salt } of await listUnbuiltRoots(db)) {
+    const { nodes, tree } = await buildTree(db, number, salt.toString('hex'), (built) =>
+      tell({ root: number, built }),
+    );
+    await keepTree(db, number, nodes, tree);
+  }
+}

@@ -1,0 +1,146 @@
+import type { Database, Transaction } from '../database.js';
+import type { LedgerRootRow } from '../rows/tables.js';
+import { groupedBy } from '../../../domain/grouped.js';
+import { keptIndexOf, keptNodeOf, keptNodes, noHash, treeOf, type Leaf } from '../../proof/tree.js';
+
+/** Begins the root that covers all seals of now (decision 140, "Proof of the ledger"). @returns its number */
+export async function beginRoot(db: Database): Promise<number> {
+  const { rows } = await db.raw<{ rows: { number: number }[] }>('select begin_root() as number');
+  return rows[0]?.number ?? 0;
+}
+
+/** Begins another epoch: this database was restored, and entries that were proven may be gone. */
+export async function beginEpoch(trx: Transaction): Promise<void> {
+  await trx('ledger_sealing').update({ epoch: trx.raw('epoch + 1') });
+}
+
+/** Finds the newest root. */
+export async function findNewestRoot(
+  db: Database,
+): Promise<Pick<LedgerRootRow, 'number' | 'made_at'> | undefined> {
+  return db('ledger_roots').orderBy('number', 'desc').first('number', 'made_at');
+}
+
+/** Lists roots whose tree was not built yet. */
+export async function listUnbuiltRoots(db: Database): Promise<Pick<LedgerRootRow, 'number' | 'salt'>[]> {
+  return db('ledger_roots').whereNull('tree').orderBy('number').select('number', 'salt');
+}
+
+/** Keeps a root's tree. @param nodes hashes of its kept nodes, left to right */
+export async function keepTree(
+  db: Database,
+  number: number,
+  nodes: readonly string[],
+  tree: string,
+): Promise<void> {
+  await db('ledger_roots')
+    .where({ number })
+    .whereNull('tree')
+    .update({ nodes: Buffer.from(nodes.join(''), 'hex'), tree: Buffer.from(tree, 'hex') });
+}
+
+/**
+ * Reads the leaves of a root below some of its kept nodes, in the order of their places.
+ * @param first the number of the leftmost of these nodes
+ */
+export async function readLeaves(
+  db: Database | Transaction,
+  root: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<Leaf[]> {
+  const edge = (index: number): string => index.toString(16).padStart(3, '0');
+  const { rows } = await db.raw<{ rows: Leaf[] }>(
+    `select p.place, p.proof_id as "proofId", coalesce(h.last_seq, 0) as "lastSeq", coalesce(encode(h.hash, 'hex'), :noHash) as hash
+       from wallet_proof_ids p
+       left join lateral (
+         select last_seq, hash from ledger_hashes h
+          where h.wallet_id = p.wallet_id and h.root <= :root order by last_seq desc limit 1) h on true
+      where p.place >= :from and p.place <= :to and p.first_root <= :root
+      order by p.place`,
+    { root, noHash, from: edge(first).padEnd(16, '0'), to: edge(last).padEnd(16, 'f') },
+  );
+  return rows;
+}
+
+/** How many kept nodes are computed from one read. */
+const PART = 64;
+
+/**
+ * Computes a root's tree from the hashes of the seals that it covers.
+ * @param onPart called after each part, with the number of nodes so far
+ */
+export async function buildTree(
+  db: Database,
+  root: number,
+  salt: string,
+  onPart: (built: number) => void = () => undefined,
+): Promise<{ readonly nodes: readonly string[]; readonly tree: string }> {
+  const nodes: string[] = [];
+  for (let first = 0; first < keptNodes; first += PART) {
+    const leaves = groupedBy(await readLeaves(db, root, { first, last: first + PART - 1 }), ({ place }) =>
+      keptIndexOf(place),
+    );
+    for (let index = first; index < first + PART; index += 1)
+      nodes.push(keptNodeOf(index, leaves.get(index) ?? [], salt));
+    onPart(nodes.length);
+  }
+  return { nodes, tree: treeOf(nodes) };
+}
+
+/** Reads the hashes of a root's kept nodes, left to right. */
+export async function readKeptNodes(db: Database | Transaction, root: number): Promise<string[]> {
+  const row = await db('ledger_roots').where({ number: root }).first('nodes');
+  const hex = row?.nodes?.toString('hex') ?? '';
+  return Array.from({ length: keptNodes }, (_, no) => hex.slice(64 * no, 64 * (no + 1)));
+}
+
+/** A root as it is published; docs/proof.md says what stands in its lines. */
+export interface PublishedRoot {
+  readonly number: number;
+  readonly line: string;
+  readonly endorsed: string | null;
+  readonly signature: string;
+  readonly signedAt: Date;
+}
+
+const published = ['number', 'line', 'endorsed', 'signature', 'signed_at as signedAt'] as const;
+
+/** Lists signed roots after a number, oldest first. */
+export async function listRoots(db: Database, after: number, limit: number): Promise<PublishedRoot[]> {
+  return db('ledger_roots')
+    .where('number', '>', after)
+    .whereNotNull('line')
+    .orderBy('number')
+    .limit(limit)
+    .select<PublishedRoot[]>(published);
+}
+
+/** A root that waits for its signature. */
+export interface UnsignedRoot {
+  readonly number: number;
+  readonly epoch: number;
+  /** The day, such as 2026-11-02. */
+  readonly night: string;
+  readonly tree: string;
+}
+
+/** Finds the oldest root that has its tree and no signature. */
+export async function findUnsignedRoot(db: Database): Promise<UnsignedRoot | undefined> {
+  const { rows } = await db.raw<{ rows: UnsignedRoot[] }>(
+    `select number, epoch, to_char(made_at at time zone 'UTC', 'YYYY-MM-DD') as night, encode(tree, 'hex') as tree
+       from ledger_roots where line is null and tree is not null order by number limit 1`,
+  );
+  return rows[0];
+}
+
+/** Keeps a root's signature. */
+export async function keepSignature(
+  db: Database,
+  number: number,
+  signed: { readonly line: string; readonly endorsed: string | null; readonly signature: string },
+): Promise<void> {
+  await db('ledger_roots')
+    .where({ number })
+    .whereNull('line')
+    .update({ ...signed, signed_at: db.raw('clock_ms()') });
+}

@@ -1,0 +1,91 @@
+import { createPublicKey, verify } from 'node:crypto';
+import type { Database } from '../database.js';
+import { noHash, sha256 } from '../../proof/tree.js';
+import { buildTree } from './roots.js';
+
+interface Row {
+  readonly number: number;
+  readonly epoch: number;
+  readonly facts: string;
+  readonly salt: string;
+  readonly line: string;
+  readonly endorsed: string | null;
+  readonly signature: string;
+}
+
+const PAGE = 500;
+
+/**
+ * Checks all signed roots (decision 140, "Proof of the ledger"): each says what its row does, follows from the one before it,
+ * and is signed; the newest one's tree is what the hashes of all seals come to. Nobody is asked for a root that was kept
+ * elsewhere: `gpu verify` does that.
+ * @returns what is wrong, in words
+ */
+export async function verifyRoots(db: Database): Promise<string[]> {
+  const findings: string[] = [];
+  let last: Row | undefined;
+  for (let isMore = true; isMore;) {
+    const page = await readPage(db, last?.number ?? 0);
+    for (const row of page) {
+      findings.push(...faultsOf(row, last).map((what) => `root ${row.number} ${what}`));
+      last = row;
+    }
+    isMore = page.length === PAGE;
+  }
+  if (last && !(await hasItsTree(db, last)))
+    findings.push(`root ${last.number} has another tree than the seals that it covers`);
+  return findings;
+}
+
+async function readPage(db: Database, after: number): Promise<Row[]> {
+  const { rows } = await db.raw<{ rows: Row[] }>(
+    `select number, epoch, concat_ws(' ', number, epoch, to_char(made_at at time zone 'UTC', 'YYYY-MM-DD'), encode(tree, 'hex')) as facts,
+            encode(salt, 'hex') as salt, line, endorsed, signature
+       from ledger_roots where number > :after and line is not null order by number limit :page`,
+    { after, page: PAGE },
+  );
+  return rows;
+}
+
+function faultsOf(row: Row, last: Row | undefined): string[] {
+  const { facts, line, endorsed, signature } = row;
+  const faults: string[] = [];
+  const key = keyOf(line);
+  const before = hashBefore(row, last);
+  if (before === undefined) faults.push('has no root before it');
+  else if (line !== `root 1 ${facts} ${before} ${key}\n`)
+    faults.push('says another thing than its row, or does not follow from the root before it');
+  if (!isSigned(line, key, signature)) faults.push('is not signed by its key');
+  if (last && !isEndorsed(key, keyOf(last.line), endorsed))
+    faults.push('has a key that the one before did not endorse');
+  return faults;
+}
+
+/** The hash that a root must name; undefined where a root is missing. A restored database has lost some, and steps over them. */
+function hashBefore({ number, epoch, line }: Row, last: Row | undefined): string | undefined {
+  if (epoch > (last?.epoch ?? 1)) return line.split(' ')[6];
+  if (number !== (last?.number ?? 0) + 1) return undefined;
+  return last ? sha256(last.line) : noHash;
+}
+
+function isEndorsed(key: string, keyBefore: string, endorsed: string | null): boolean {
+  return key === keyBefore || isSigned(`key ${key}\n`, keyBefore, endorsed ?? '');
+}
+
+function keyOf(line: string): string {
+  return line.trimEnd().split(' ').at(-1) ?? '';
+}
+
+function isSigned(text: string, publicHex: string, signature: string): boolean {
+  try {
+    const x = Buffer.from(publicHex, 'hex').toString('base64url');
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex'));
+  } catch {
+    return false;
+  }
+}
+
+async function hasItsTree(db: Database, { number, salt, line }: Row): Promise<boolean> {
+  return line.split(' ')[5] === (await buildTree(db, number, salt)).tree;
+}

@@ -1,0 +1,128 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { noHash, sha256 } from './tree.js';
+
+/** A root that is to be signed; its night is a day such as 2026-11-02. */
+export interface RootToSign {
+  readonly number: number;
+  readonly epoch: number;
+  readonly night: string;
+  readonly tree: string;
+}
+
+/** A root as docs/proof.md writes it: the signed line with its line feed, signatures as hexadecimal digits. */
+export interface SignedRoot {
+  readonly line: string;
+  readonly endorsed: string | null;
+  readonly signature: string;
+}
+
+/** The private key of the process that signs, and the one that it takes over from. */
+export interface SigningKeys {
+  readonly key: KeyObject;
+  readonly before?: KeyObject | undefined;
+}
+
+/**
+ * Makes a private key (Ed25519), which its owner alone can read.
+ * @throws when the file is there already
+ */
+export function makeKeyFile(file: string): KeyObject {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
+  return privateKey;
+}
+
+/** @throws when the file holds no private Ed25519 key */
+export function readKeyFile(file: string): KeyObject {
+  const key = createPrivateKey(readFileSync(file));
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw new Error(`${file} holds no Ed25519 key: ops ledger key makes one.`);
+  return key;
+}
+
+/** The public half of a key, as 64 hexadecimal digits. */
+export function publicHexOf(key: KeyObject): string {
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  return Buffer.from(x, 'base64url').toString('hex');
+}
+
+/**
+ * Signs a root and appends it to the file of roots, which lies outside of the database: whoever rewrites that can't rewrite
+ * this. A root that the file ends with already, because its signer ended before it could say so, is returned as it was.
+ * @throws Error when the root does not follow the file's last one
+ */
+export function signRoot(root: RootToSign, { key, before }: SigningKeys, rootsFile: string): SignedRoot {
+  const last = lastRootOf(rootsFile);
+  const facts = [root.epoch, root.night, root.tree].join(' ');
+  if (last.signed && last.number === root.number && last.facts === facts) return last.signed;
+  if (!follows(root, last)) {
+    throw new Error(
+      `${rootsFile} ends with root ${last.number} of epoch ${last.epoch}, and the database has root ${root.number} of epoch ${root.epoch} to sign. ` +
+        'Nothing is signed: the database was restored, or the file is of another one.',
+    );
+  }
+  const publicKey = publicHexOf(key);
+  const line = `root 1 ${root.number} ${facts} ${last.signed ? sha256(last.signed.line) : noHash} ${publicKey}\n`;
+  const signed: SignedRoot = {
+    line,
+    endorsed: !last.signed || last.key === publicKey ? null : endorse(publicKey, last.key, before),
+    signature: sign(null, Buffer.from(line), key).toString('hex'),
+  };
+  append(rootsFile, signed);
+  return signed;
+}
+
+/** After a restore the numbers of roots that may be lost are stepped over. */
+function follows(root: RootToSign, last: LastRoot): boolean {
+  return root.epoch > last.epoch
+    ? root.number > last.number
+    : root.epoch === last.epoch && root.number === last.number + 1;
+}
+
+function endorse(publicKey: string, keyBefore: string, before: KeyObject | undefined): string {
+  if (!before || publicHexOf(before) !== keyBefore) {
+    throw new Error(`The last root was signed by the key ${keyBefore}: give that key as --old-key, once.`);
+  }
+  return sign(null, Buffer.from(`key ${publicKey}\n`), before).toString('hex');
+}
+
+/** Writes a root's lines to the disk before anybody is told of it. */
+function append(file: string, { line, endorsed, signature }: SignedRoot): void {
+  const descriptor = openSync(file, 'a', 0o644);
+  try {
+    writeSync(
+      descriptor,
+      `${line}${endorsed === null ? '' : `endorsed ${endorsed}\n`}signature ${signature}\n`,
+    );
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+interface LastRoot {
+  readonly number: number;
+  readonly epoch: number;
+  readonly facts: string;
+  readonly key: string;
+  readonly signed: SignedRoot | undefined;
+}
+
+const nothing: LastRoot = { number: 0, epoch: 1, facts: '', key: '', signed: undefined };
+
+/** A root's lines at the end of the file; docs/proof.md says what stands where. */
+const lastRoot =
+  /(?:^|\n)(root 1 (\d+) ((\d+) [\d-]{10} [0-9a-f]{64}) [0-9a-f]{64} ([0-9a-f]{64})\n)(?:endorsed ([0-9a-f]{128})\n)?signature ([0-9a-f]{128})\n$/;
+
+function lastRootOf(file: string): LastRoot {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (text === '') return nothing;
+  const found = lastRoot.exec(text);
+  if (!found) throw new Error(`${file} does not end with a whole root: see docs/proof.md.`);
+  const [, line = '', number, facts = '', epoch, key = '', endorsed, signature = ''] = found;
+  return {
+    ...{ number: Number(number), epoch: Number(epoch), facts, key },
+    signed: { line, endorsed: endorsed ?? null, signature },
+  };
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Database } from '../../adapters/postgres/database.js';
+import { findUnsignedRoot, keepSignature } from '../../adapters/postgres/ledger/roots.js';
+import {
+  makeKeyFile,
+  publicHexOf,
+  readKeyFile,
+  signRoot,
+  type SigningKeys,
+} from '../../adapters/proof/signer.js';
+import { using, type OpsContext } from '../context.js';
+
+interface Signing {
+  readonly key: string;
+  readonly oldKey?: string;
+  readonly roots: string;
+  readonly follow?: true;
+}
+
+/** How often a signer that follows looks for a root. */
+const FOLLOW_MS = 60_000;
+
+/** `ops ledger key` and `ops ledger sign` (decision 140, "Proof of the ledger"). */
+export function addProof(ledger: Command, context: OpsContext): void {
+  ledger
+    .command('key')
+    .description(
+      'Makes the key that signs roots, in a file that you alone can read. Keep a copy: no database has it.',
+    )
+    .argument('<file>', 'a file that is not there yet')
+    .action((file: string) => {
+      console.log(`The public key is ${publicHexOf(makeKeyFile(file))}.`);
+    });
+  ledger
+    .command('sign')
+    .description(
+      'Signs the roots that wait, and appends them to a file outside of the database. One process does this.',
+    )
+    .requiredOption('--key <file>', 'the private key: ops ledger key makes one')
+    .requiredOption(
+      '--roots <file>',
+      'the file of all roots: keep it where nobody writes to both it and the database',
+    )
+    .option('--old-key <file>', 'the key that signed until now, when you change keys')
+    .option('--follow', 'go on, and look for a root each minute')
+    .action((options: Signing) => using(context, (db) => signAll(db, options)));
+}
+
+async function signAll(db: Database, { key, oldKey, roots, follow }: Signing): Promise<void> {
+  const keys: SigningKeys = {
+    key: readKeyFile(key),
+    before: oldKey === undefined ? undefined : readKeyFile(oldKey),
+  };
+  for (;;) {
+    const number = await signNext(db, keys, roots);
+    if (number !== undefined) console.log(`Root ${number} is signed.`);
+    else if (follow) await sleep(FOLLOW_MS);
+    else return;
+  }
+}
+
+/** Signs the oldest root that waits. @returns its number; undefined where none does */
+export async function signNext(
+  db: Database,
+  keys: SigningKeys,
+  rootsFile: string,
+): Promise<number | undefined> {
+  const root = await findUnsignedRoot(db);
+  if (!root) return undefined;
+  await keepSignature(db, root.number, signRoot(root, keys, rootsFile));
+  return root.number;
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
+import {
+  hex,
+  Ledger,
+  Nights,
+  pack,
+  someMonths,
+  writeProof,
+  writeSeals,
+  type SealParts,
+} from '../../support/proof/honest-file.js';
+import { Verifier } from './support/verifier.js';
+
+describe('gpu verify, of several files', () => {
+  const ledger = someMonths();
+  const all = ledger.seals.length;
+  const nights = new Nights(16);
+  const early = ledger.root(nights, all - 2);
+  const fork = nights.fork();
+  const late = ledger.root(nights);
+  const october = ledger.file('2026-10', early, all - 2);
+  const november = ledger.file('2026-11', late);
+
+  /** Judges two texts, and the other way round: the verdicts of the second one. */
+  async function both(one: string, two: string, ...args: readonly string[]) {
+    const ann = new Verifier();
+    const paths = [ann.write('one.txt', one), ann.write('two.txt', two)];
+    const [first, second] = await ann.judgeAll([...paths, ...args]);
+    const [, other] = await ann.judgeAll([...paths.toReversed(), ...args]);
+    assert.equal(
+      first!.verdict === 'broken' || second!.verdict === 'broken',
+      false,
+      'by itself each is sound',
+    );
+    return { first: first!, second: second!, other: other! };
+  }
+
+  async function contradicted(one: string, two: string, words: RegExp, otherWords = words): Promise<void> {
+    const { first, second, other } = await both(one, two);
+    assert.deepEqual([first.finding, second.verdict, other.verdict], [null, 'contradicted', 'contradicted']);
+    assert.equal(second.code, exitCodes.disproved);
+    assert.match(second.finding!.message.replace(/\S*\/(one|two)/, '$1'), words);
+    assert.match(other.finding!.message.replace(/\S*\/(one|two)/, '$1'), otherWords);
+  }
+
+  it('takes files that tell the same past, also the same file twice', async () => {
+    const { first, second, other } = await both(october, november);
+    assert.deepEqual([first.verdict, second.verdict, other.verdict], Array(3).fill('consistent'));
+    assert.equal((await both(october, october)).second.verdict, 'consistent');
+  });
+
+  it('knows the root that a known one follows', async () => {
+    const { first, second } = await both(october, november, '--root', late.hash);
+    assert.deepEqual([first.verdict, second.verdict], ['good', 'good']);
+    const known = await both(october, november, '--root', early.hash);
+    assert.deepEqual([known.first.verdict, known.second.verdict], ['good', 'consistent']);
+  });
+
+  it('names the seal that two files tell otherwise, though each of them is sound', async () => {
+    const shared = ledger.parts.findIndex(({ first, last }) => first <= 90 && last >= 90);
+    // Rewritten with the same balance after it: one entry takes what the other one gives.
+    const liar = ledger.changed(shared, (seal) => {
+      seal.amounts[0]! += 1;
+      seal.amounts[1]! -= 1;
+    });
+    const { first, last } = ledger.parts[shared]!;
+    const text = liar.file('2026-11', liar.root(fork.fork()));
+    const words = `Seal ${first}-${last} is not the one of`;
+    await contradicted(
+      october,
+      text,
+      new RegExp(`^${words} one\\.txt\\.$`),
+      new RegExp(`^${words} two\\.txt\\.$`),
+    );
+  });
+
+  it('names seals that overlap with another range, and the epochs where a backup was restored', async () => {
+    const cut = all - 3;
+    const restored = structuredClone<SealParts[]>(ledger.parts.slice(0, cut + 1));
+    const short = restored.at(-1)!;
+    for (const list of [short.gaps, short.amounts, short.places]) list.pop();
+    Object.assign(short, { last: short.last - 1, epoch: 2 });
+    short.kept = short.kept.filter((line) => Number(line.split(' ')[1]) <= short.last);
+    const { first, last } = ledger.parts[cut]!;
+    const grown = new Ledger(ledger.wallet, [...restored, ...tail(short)]);
+    await contradicted(
+      october,
+      grown.file('2026-10', grown.root(new Nights(40, 2))),
+      new RegExp(
+        `^Seal ${first}-${last - 1} overlaps seal ${first}-${last} of one\\.txt\\. Its epoch is 2, and 1 there: the service`,
+      ),
+      new RegExp(
+        `^Seal ${first}-${last} overlaps seal ${first}-${last - 1} of two\\.txt\\. Its epoch is 1, and 2`,
+      ),
+    );
+
+    function tail(after: SealParts) {
+      const cents = after.centsBefore + after.amounts.reduce((sum, amount) => sum + amount, 0);
+      const begin = after.instant + 30 * 86_400_000;
+      const entries = Array.from({ length: 30 }, (_, index) => ({ ms: begin + index, cents: 1 }));
+      return pack(ledger.wallet, entries, [30]).map((seal) => ({
+        ...seal,
+        ...{ epoch: 2, first: after.last + 1, last: after.last + 30, centsBefore: cents },
+        kept: seal.kept.map((_, index) => `kept ${after.last + 1 + index} refund - - - -`),
+      }));
+    }
+  });
+
+  it('takes files of which one begins where the other ended, and says where it does not follow', async () => {
+    // The last seal of October ends before the month does: both files hold other seals.
+    const [left, right] = [ledger.seals.slice(0, all - 1), ledger.seals.slice(all - 1)];
+    const own = new Nights(16);
+    const one = writeProof(ledger.wallet, '2026-08', left, ledger.root(own, all - 1));
+    const two = writeProof(ledger.wallet, '2026-12', right, ledger.root(own));
+    assert.equal((await both(one, two)).second.verdict, 'consistent');
+    for (const change of [{ hashBefore: hex(64) }, { centsBefore: 999_999 }]) {
+      const parts = ledger.parts.map((seal, index) => (index === all - 1 ? { ...seal, ...change } : seal));
+      const seals = writeSeals(parts);
+      const liar = new Ledger(ledger.wallet, parts, seals);
+      const nightsOfLiar = new Nights(16);
+      const mine = writeProof(ledger.wallet, '2026-08', left, liar.root(nightsOfLiar, all - 1));
+      const his = writeProof(ledger.wallet, '2026-12', seals.slice(all - 1), liar.root(nightsOfLiar));
+      await contradicted(
+        mine,
+        his,
+        /^Seal \d+-120 does not follow seal \d+-\d+ of one\.txt\.$/,
+        /^Seal \d+-\d+ does not lead to seal \d+-120 of two\.txt\.$/,
+      );
+    }
+  });
+
+  it('says that months between are missing, where nothing links two files', async () => {
+    const ann = new Verifier();
+    const first = ledger.file('2026-08', ledger.root(new Nights(2), 2), 2);
+    const paths = [ann.write('late.txt', november), ann.write('first.txt', first)];
+    const { code, out } = await ann.verify(paths);
+    assert.equal(code, exitCodes.done);
+    assert.match(
+      out.replaceAll('\n', ' '),
+      /late\.txt does not continue \S+first\.txt: check them with the files of the months between\./,
+    );
+    const linked = await ann.verify([ann.write('october.txt', october), paths[0]!]);
+    assert.doesNotMatch(linked.out, /does not continue/);
+  });
+
+  it('says that entries are gone under a later root', async () => {
+    const longer = ledger.file('2026-10', ledger.root(new Nights(8)));
+    const shorter = ledger.file('2026-10', ledger.root(new Nights(12), all - 1), all - 1);
+    const last = ledger.parts[all - 2]!.last;
+    await contradicted(
+      longer,
+      shorter,
+      new RegExp(
+        `^It ends with entry ${last} under root 12, but one\\.txt ends with entry 120 under root 8\\.$`,
+      ),
+      new RegExp(
+        `^It ends with entry 120 under root 8, but two\\.txt ends with entry ${last} under root 12\\.$`,
+      ),
+    );
+  });
+
+  it('compares their roots', async () => {
+    const twin = ledger.file('2026-11', ledger.root(new Nights(17)));
+    await contradicted(november, twin, /^Root 17 is not the one of one\.txt\.$/, /of two\.txt\.$/);
+    await contradicted(
+      october,
+      twin,
+      /^Root 17 does not follow root 16 of one\.txt\.$/,
+      /^Root 17 of two\.txt does not follow root 16\.$/,
+    );
+    const older = ledger.file('2026-11', ledger.root(new Nights(30, 1)));
+    const newer = ledger.file('2026-11', ledger.root(new Nights(20, 2)));
+    await contradicted(
+      newer,
+      older,
+      /^The epoch falls from root 20 of one\.txt to root 30\.$/,
+      /^The epoch falls from root 20 to root 30 of two\.txt\.$/,
+    );
+  });
+
+  it('judges the files of one wallet at a time', async () => {
+    const other = someMonths();
+    const text = other.file('2026-10', other.root(new Nights(40)));
+    await contradicted(october, text, /^It is of another wallet than one\.txt/, /of another wallet than two/);
+  });
+});
