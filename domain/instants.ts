@@ -16,3 +16,13 @@ export function readInstant(text: string): Date | undefined {
   // An offset may lead out of the years that have four digits, as the year 0000 does by itself.
   return at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999 ? at : undefined;
 }
+
+/** Months of which there may be entries, such as 2026-10. */
+export const monthPattern = /^20\d{2}-(0[1-9]|1[0-2])$/;
+
+/** Reads a month as its first instant and that of the next (UTC); undefined for any other text. */
+export function monthOf(text: string): { readonly from: Date; readonly to: Date } | undefined {
+  if (!monthPattern.test(text)) return undefined;
+  const [year = 0, month = 0] = text.split('-').map(Number);
+  return { from: new Date(Date.UTC(year, month - 1)), to: new Date(Date.UTC(year, month)) };
+}

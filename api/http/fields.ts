@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { isRegion } from '../../domain/catalog/regions.js';
 import type { IdPrefix } from '../../domain/ids.js';
-import { instantPattern, readInstant } from '../../domain/instants.js';
+import { instantPattern, monthOf, monthPattern, readInstant } from '../../domain/instants.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { textKinds, type TextKind } from './texts.js';
 
@@ -160,10 +160,8 @@ export const pageFields = {
 export const sixDigits = joi.string().pattern(/^\d{6}$/, 'six digits');
 
 /** A month as clients send it, such as 2026-10, read as its first instant and that of the next (UTC). */
-export const monthField = readAs<{ readonly from: Date; readonly to: Date }>(
-  joi.string().pattern(/^20\d{2}-(0[1-9]|1[0-2])$/, { name: 'a month, such as 2026-10' }),
-  (text) => {
-    const [year = 0, month = 0] = text.split('-').map(Number);
-    return { from: new Date(Date.UTC(year, month - 1)), to: new Date(Date.UTC(year, month)) };
-  },
-).meta({ jsonSchema: { pattern: '^20\\d{2}-(0[1-9]|1[0-2])$', examples: ['2026-10'] } });
+export const monthField = readAs<NonNullable<ReturnType<typeof monthOf>>>(
+  joi.string(),
+  (text, helpers) =>
+    monthOf(text) ?? helpers.message({ custom: '{{#label}} must be a month, such as 2026-10' }),
+).meta({ jsonSchema: { pattern: monthPattern.source, examples: ['2026-10'] } });

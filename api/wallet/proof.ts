@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import pLimit from 'p-limit';
-import type { Database } from '../../adapters/postgres/database.js';
-import { findProof, readRootLines, readSealLines, type Proof } from '../../adapters/postgres/ledger/proof.js';
+import { findProof, linesOfProof } from '../../adapters/postgres/ledger/proof.js';
 import { listRoots } from '../../adapters/postgres/ledger/roots.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
@@ -37,20 +36,9 @@ function sendProof({ db, settings }: ApiDeps): Step {
     ctx.type = 'text/plain; charset=utf-8';
     ctx.attachment(`proof-${name}.txt`);
     ctx.body = Readable.from(
-      linesOf(db, proof, name, (read) => atOnce(() => (ctx.res.closed ? '' : read()))),
+      linesOfProof(db, proof, name, (read) => atOnce(() => (ctx.res.closed ? '' : read()))),
     );
   };
-}
-
-async function* linesOf(
-  db: Database,
-  proof: Proof,
-  month: string,
-  inTurn: (read: () => Promise<string>) => Promise<string>,
-): AsyncGenerator<string> {
-  yield `proof 1 ${proof.proofId} ${month}\n`;
-  for (const lastSeq of proof.seals) yield await inTurn(() => readSealLines(db, proof.walletId, lastSeq));
-  yield await inTurn(() => readRootLines(db, proof));
 }
 
 /** The refusal of a month that no root covers yet. */

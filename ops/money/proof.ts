@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Database } from '../../adapters/postgres/database.js';
+import { findProof, linesOfProof } from '../../adapters/postgres/ledger/proof.js';
 import { findUnsignedRoot, keepSignature } from '../../adapters/postgres/ledger/roots.js';
 import {
   makeKeyFile,
@@ -9,7 +10,9 @@ import {
   signRoot,
   type SigningKeys,
 } from '../../adapters/proof/signer.js';
+import { monthOf } from '../../domain/instants.js';
 import { using, type OpsContext } from '../context.js';
+import { getUser } from '../people/named-user.js';
 
 interface Signing {
   readonly key: string;
@@ -21,7 +24,7 @@ interface Signing {
 /** How often a signer that follows looks for a root. */
 const FOLLOW_MS = 60_000;
 
-/** `ops ledger key` and `ops ledger sign` (decision 140, "Proof of the ledger"). */
+/** `ops ledger key`, `sign` and `proof` (decision 140, "Proof of the ledger"). */
 export function addProof(ledger: Command, context: OpsContext): void {
   ledger
     .command('key')
@@ -45,6 +48,27 @@ export function addProof(ledger: Command, context: OpsContext): void {
     .option('--old-key <file>', 'the key that signed until now, when you change keys')
     .option('--follow', 'go on, and look for a root each minute')
     .action((options: Signing) => using(context, (db) => signAll(db, options)));
+  ledger
+    .command('proof')
+    .description(
+      'Writes the proof of a user’s month, as GET /v1/billing/proof does: for those who can’t sign in any more.',
+    )
+    .requiredOption('--user <who>', 'an email address or usr_…')
+    .requiredOption('--month <month>', 'a month that is over (UTC), such as 2026-10')
+    .action(({ user, month }: { user: string; month: string }) =>
+      using(context, (db) => writeProof(db, user, month)),
+    );
+}
+
+async function writeProof(db: Database, user: string, month: string): Promise<void> {
+  const span = monthOf(month);
+  if (!span) throw new Error(`--month takes a month such as 2026-10, not ${month}.`);
+  const proof = await findProof(db, (await getUser(db, user)).id, span);
+  if (!proof)
+    throw new Error(
+      `No signed root covers ${month} of ${user} yet: it takes the night after the month’s end.`,
+    );
+  for await (const part of linesOfProof(db, proof, month)) process.stdout.write(part);
 }
 
 async function signAll(db: Database, { key, oldKey, roots, follow }: Signing): Promise<void> {

@@ -59,8 +59,24 @@ async function areSealed(db: Database, walletId: number, seals: readonly number[
   );
 }
 
+/**
+ * Writes a proof's file, seal by seal.
+ * @param month such as 2026-10
+ * @param inTurn reads a part when its turn has come
+ */
+export async function* linesOfProof(
+  db: Database,
+  proof: Proof,
+  month: string,
+  inTurn: (read: () => Promise<string>) => Promise<string> = (read) => read(),
+): AsyncGenerator<string> {
+  yield `proof 1 ${proof.proofId} ${month}\n`;
+  for (const lastSeq of proof.seals) yield await inTurn(() => readSealLines(db, proof.walletId, lastSeq));
+  yield await inTurn(() => readRootLines(db, proof));
+}
+
 /** Reads a seal as its proof tells it, with its hash. */
-export async function readSealLines(db: Database, walletId: number, lastSeq: number): Promise<string> {
+async function readSealLines(db: Database, walletId: number, lastSeq: number): Promise<string> {
   const { rows } = await db.raw<{ rows: { text: string; hash: string }[] }>(
     `select seal_text(s, h.epoch, coalesce(b.hash, decode(repeat('0', 64), 'hex'))) as text, encode(h.hash, 'hex') as hash
        from ledger_seals s
@@ -75,7 +91,7 @@ export async function readSealLines(db: Database, walletId: number, lastSeq: num
 }
 
 /** Reads the lines of a proof's root, with the path to it. */
-export async function readRootLines(db: Database, { proofId, root }: Proof): Promise<string> {
+async function readRootLines(db: Database, { proofId, root }: Proof): Promise<string> {
   const placed = await db('wallet_proof_ids').where({ proof_id: proofId }).first('place');
   const place = placed?.place ?? '';
   const salted = await db('ledger_roots').where({ number: root.number }).first('salt');
