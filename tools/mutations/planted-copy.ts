@@ -49,7 +49,9 @@ export class PlantedCopy {
     for (const name of copied) {
       cpSync(path.join(root, name), path.join(this.folder, name), { recursive: true });
     }
-    symlinkSync(path.join(root, 'node_modules'), path.join(this.folder, 'node_modules'));
+    // Nothing is planted in these.
+    for (const name of ['node_modules', 'clients'])
+      symlinkSync(path.join(root, name), path.join(this.folder, name));
   }
 
   /**
