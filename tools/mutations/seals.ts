@@ -64,14 +64,14 @@ export const sealMutations: readonly Mutation[] = [
     tests: kept,
   },
   {
-    file: schema,
+    file: proof,
     from: 'not (select is_on from ledger_sealing) or not pg_try_advisory_xact_lock(7112, hashint8(of_wallet))',
     to: 'not (select is_on from ledger_sealing)',
     tests: kept,
   },
-  { file: schema, from: 'least(until, newest - 1)', to: 'least(until, newest)', tests: kept },
+  { file: proof, from: 'least(until, newest - 1)', to: 'least(until, newest)', tests: kept },
   {
-    file: schema,
+    file: proof,
     from: "    if not database_is_confirmed() then\n      raise exception 'this database was restored, or not yet compared with Temporal: nothing is sealed'",
     to: "    if false then\n      raise exception 'this database was restored, or not yet compared with Temporal: nothing is sealed'",
     tests: kept,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Database } from '../../../../adapters/postgres/database.js';
+import { readLedger } from '../../../../adapters/postgres/ledger/ledger-reads.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 import {
   insertRentals,
@@ -99,6 +100,25 @@ describe('a ledger that is sealed', () => {
     const before = await readEverything(db, wallet, rentals);
     await sealWhole(db, wallet, 1);
     assert.deepEqual(await readEverything(db, wallet, rentals), before);
+  });
+
+  it('opens as many seals as a page needs, whatever its size', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const rentals = await insertRentals(db, wallet, 1);
+    const one = { type: 'rental_charge' as const, rental: 0, cents: 1, gapMs: 1_000 };
+    await writeEntries(
+      db,
+      wallet,
+      rentals,
+      Array.from({ length: 15 }, () => one),
+    );
+    const pages = (): Promise<unknown> =>
+      Promise.all(
+        Array.from({ length: 16 }, (_, no) => readLedger(db, wallet.user_id, { beforeSeq: 17 }, no + 1)),
+      );
+    const before = await pages();
+    await sealWhole(db, wallet, 4);
+    assert.deepEqual(await pages(), before);
   });
 
   it('counts milliseconds exactly, whatever the year', async () => {
