@@ -115,6 +115,28 @@ describe('a ledger that was proven', () => {
     assert.deepEqual(await findings(), []);
   });
 
+  it('tells seals that were rewritten with all their hashes, by the tree of the root', async () => {
+    for (const table of ['ledger_note_salts', 'ledger_hashes'])
+      await db.raw('alter table ?? disable trigger user', [table]);
+    const was = await db('ledger_hashes').orderBy(['wallet_id', 'last_seq']);
+    const salts = await db('ledger_note_salts');
+    await db.raw('update ledger_note_salts set salt = set_byte(salt, 3, 255 - get_byte(salt, 3))');
+    for (const { wallet_id: wallet, last_seq: last } of was) {
+      await db.raw(
+        `update ledger_hashes h set hash = hash_of_seal(s, h.epoch) from ledger_seals s
+          where h.wallet_id = :wallet and h.last_seq = :last and s.wallet_id = h.wallet_id and s.last_seq = h.last_seq`,
+        { wallet, last },
+      );
+    }
+    assert.deepEqual(await findings(), ['root 2 has another tree than the seals that it covers']);
+    for (const { salt, ...key } of salts) await db('ledger_note_salts').where(key).update({ salt });
+    for (const { wallet_id, last_seq, hash } of was)
+      await db('ledger_hashes').where({ wallet_id, last_seq }).update({ hash });
+    for (const table of ['ledger_note_salts', 'ledger_hashes'])
+      await db.raw('alter table ?? enable trigger user', [table]);
+    assert.deepEqual(await findings(), []);
+  });
+
   for (const [table, columns] of Object.entries(changes)) {
     for (const [column, change] of Object.entries(columns)) {
       it(`tells a change of ${column} in any row of ${table}`, async () => {
