@@ -158,7 +158,7 @@ as $function$
   with e as (
     select seq, amount_cents, balance_after_cents, epoch_ms(created_at) as ms,
            case when type = 'rental_charge' then rental_no end as no
-      from ledger_entries
+      from ledger_rows
      where wallet_id = of_wallet and seq between from_seq and to_seq
   ), by_rental as (
     select no, count(*)::int as entries, sum(amount_cents)::bigint as cents, min(ms) as earliest, max(ms) as latest,

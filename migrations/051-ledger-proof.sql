@@ -37,7 +37,9 @@ create table ledger_roots (
   number integer primary key check (number > 0),
   epoch integer not null check (epoch > 0),
   made_at timestamptz(3) not null default clock_ms(),
-  -- What stands in the tree for nobody follows from it.
+  -- When the day's walk began that sealed what it covers.
+  walk_began_at timestamptz(3) unique,
+  -- The hashes of empty places derive from it.
   salt bytea not null default uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()),
   -- The 4,096 nodes of the tree's twelfth level, left to right.
   nodes bytea check (length(nodes) = 4096 * 32),
@@ -55,13 +57,12 @@ create table ledger_roots (
 
 alter table ledger_sealing add column epoch integer not null default 1 check (epoch > 0);
 
--- Whoever restored the database may have lost roots that were published: their numbers are stepped over.
+-- Roots count on from the epoch, which is higher than any number that a restore may have lost.
 create function root_to_come()
  returns integer
  language sql stable
 as $function$
-  select coalesce(max(r.number), 0) + 1 + case when coalesce(max(r.epoch), 1) < (select epoch from ledger_sealing) then 1000 else 0 end
-    from (select number, epoch from ledger_roots order by number desc limit 1) r
+  select greatest(coalesce((select number from ledger_roots order by number desc limit 1), 0) + 1, epoch) from ledger_sealing
 $function$;
 
 -- A seal as its proof tells it, without its hash; docs/proof.md says what stands where.
@@ -142,9 +143,12 @@ create function ledger_roots_fixed()
  set search_path to 'pg_catalog', 'public', 'pg_temp'
 as $function$
   begin
-    if (new.number, new.epoch, new.made_at, new.salt) is distinct from (old.number, old.epoch, old.made_at, old.salt)
+    if (new.number, new.epoch, new.made_at, new.walk_began_at, new.salt)
+         is distinct from (old.number, old.epoch, old.made_at, old.walk_began_at, old.salt)
        or old.tree is not null and (new.tree, new.nodes) is distinct from (old.tree, old.nodes)
        or old.line is not null
+       or new.line !~ concat('^root 1 ', new.number, ' ', new.epoch, ' ', to_char(new.made_at at time zone 'UTC', 'YYYY-MM-DD'), ' ',
+                             encode(new.tree, 'hex'), ' [0-9a-f]{64} [0-9a-f]{64}\n$')
     then
       raise exception 'a root changes only by what it still lacks'
         using errcode = 'check_violation', constraint = 'append_only';
@@ -155,7 +159,23 @@ create trigger ledger_roots_fixed before update on ledger_roots for each row exe
 create trigger ledger_roots_append_only before delete or truncate on ledger_roots
   for each statement execute function append_only();
 
--- Begins the root that covers all seals of now, while nobody seals. Returns its number.
+-- Names wallets that have no proof id yet, some at a time. Returns the last one that it looked at; null: there are no more.
+create function name_wallets(above bigint, most integer)
+ returns bigint
+ language sql
+ security definer
+ set search_path to 'pg_catalog', 'public', 'pg_temp'
+as $function$
+  with looked_at as (select id from wallets where id > above order by id limit most),
+  named as (
+    insert into wallet_proof_ids (wallet_id, first_root)
+    select id, root_to_come() from looked_at l
+     where not exists (select 1 from wallet_proof_ids p where p.wallet_id = l.id) on conflict do nothing)
+  select max(id) from looked_at
+$function$;
+
+-- Begins the root that covers all seals of now, while nobody seals, once for each day's walk. Returns its number; null where
+-- the walk has its root.
 create function begin_root()
  returns integer
  language plpgsql
@@ -170,14 +190,12 @@ as $function$
         using errcode = 'RS001', hint = 'Look at: npm run ops -- restore status';
     end if;
     perform pg_advisory_xact_lock(7113, 0);
-    insert into wallet_proof_ids (wallet_id, first_root)
-    select id, root_to_come() from wallets w
-     where not exists (select 1 from wallet_proof_ids p where p.wallet_id = w.id) order by id;
-    insert into ledger_roots (number, epoch) select root_to_come(), epoch from ledger_sealing returning number into made;
+    insert into ledger_roots (number, epoch, walk_began_at) select root_to_come(), epoch, daily_at from ledger_sealing
+    on conflict (walk_began_at) do nothing returning number into made;
     return made;
   end $function$;
-revoke execute on function begin_root from public;
-grant execute on function begin_root to gpu_rental_worker;
+revoke execute on function begin_root, name_wallets from public;
+grant execute on function begin_root, name_wallets to gpu_rental_worker;
 
 grant select on wallet_proof_ids, ledger_hashes, ledger_note_salts to gpu_rental_api, gpu_rental_worker, gpu_rental_ops;
 grant select on ledger_roots to gpu_rental_api, gpu_rental_worker, gpu_rental_ops;

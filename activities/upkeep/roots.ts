@@ -1,20 +1,16 @@
 import {
   beginRoot,
   buildTree,
-  findNewestRoot,
+  isRootDue,
   keepTree,
   listUnbuiltRoots,
 } from '../../adapters/postgres/ledger/roots.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Tell } from '../heartbeat.js';
 
-/**
- * Begins the root of a day's walk, once (decision 140, "Proof of the ledger").
- * @param begun when the walk began
- */
-export async function beginRootOf({ db }: ActivityDeps, begun: Date): Promise<void> {
-  const newest = await findNewestRoot(db);
-  if (newest === undefined || newest.made_at < begun) await beginRoot(db);
+/** Begins the root of the last day's walk, where it has none (decision 140, "Proof of the ledger"). */
+export async function beginDueRoot({ db }: ActivityDeps): Promise<void> {
+  if (await isRootDue(db)) await beginRoot(db);
 }
 
 /** Builds the trees of roots that have none: what a worker that ended left half done begins anew. */

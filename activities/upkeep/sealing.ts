@@ -3,6 +3,7 @@ import {
   beginWalk,
   endWalk,
   findUnsealed,
+  hasRunsToSealAgain,
   noteWalked,
   readSealing,
   sealWallet,
@@ -10,7 +11,7 @@ import {
 import { findNewestWallet } from '../../adapters/postgres/ledger/verify.js';
 import { ledgerLimits } from '../../domain/ledger/limits.js';
 import type { ActivityDeps } from '../deps.js';
-import { beginRootOf, buildRoots } from './roots.js';
+import { beginDueRoot, buildRoots } from './roots.js';
 import { eachItem } from '../each-item.js';
 import type { Tell } from '../heartbeat.js';
 
@@ -49,8 +50,8 @@ export async function sealLedgers(deps: ActivityDeps, tell: Tell): Promise<objec
     tell({ sealed: walk.sealed, walkedTo });
     if (performance.now() > walk.end && walkedTo < newest) return { sealed: walk.sealed, walkedTo };
   }
-  if (isDaily) await beginRootOf(deps, walk.begun);
   await endWalk(db, walk.begun);
+  await beginDueRoot(deps);
   await buildRoots(deps, tell);
   return { sealed: walk.sealed };
 }
@@ -82,7 +83,7 @@ async function sealWhole({ db }: ActivityDeps, walk: Walk, walletId: number): Pr
   for (;;) {
     const next = await sealWallet(db, walletId, { leastEntries: walk.leastEntries, mostEntries });
     walk.sealed += next;
-    if (next < mostEntries) return false;
+    if (next === 0 || (next < mostEntries && !(await hasRunsToSealAgain(db, walletId)))) return false;
     if (performance.now() > walk.end) return true;
   }
 }

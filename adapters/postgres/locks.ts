@@ -32,6 +32,8 @@ export const lockNumbers = {
   sealsOfWallet: 7_112,
   /** Whether anything may be sealed: shared by who seals, alone for who switches it. */
   sealing: 7_113,
+  /** Who signs a root. */
+  signer: 7_114,
 } as const satisfies Record<string, number>;
 
 /**

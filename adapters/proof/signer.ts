@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { noHash, sha256 } from './tree.js';
 
 /** A root that is to be signed; its night is a day such as 2026-11-02. */
@@ -49,13 +49,16 @@ export function publicHexOf(key: KeyObject): string {
 
 /**
  * Signs a root and appends it to the file of roots, which lies outside of the database: whoever rewrites that can't rewrite
- * this. A root that the file ends with already, because its signer ended before it could say so, is returned as it was.
+ * this. A root that the file has already is returned as it was: its signer ended before it could say so, or the database
+ * comes from a backup that was made before it did.
  * @throws Error when the root does not follow the file's last one
  */
 export function signRoot(root: RootToSign, { key, before }: SigningKeys, rootsFile: string): SignedRoot {
-  const last = lastRootOf(rootsFile);
+  const roots = readRoots(rootsFile);
+  const last = roots.at(-1) ?? nothing;
   const facts = [root.epoch, root.night, root.tree].join(' ');
-  if (last.signed && last.number === root.number && last.facts === facts) return last.signed;
+  const signedBefore = roots.find((other) => other.number === root.number && other.facts === facts)?.signed;
+  if (signedBefore) return signedBefore;
   if (!follows(root, last)) {
     throw new Error(
       `${rootsFile} ends with root ${last.number} of epoch ${last.epoch}, and the database has root ${root.number} of epoch ${root.epoch} to sign. ` +
@@ -74,7 +77,7 @@ export function signRoot(root: RootToSign, { key, before }: SigningKeys, rootsFi
 }
 
 /** After a restore the numbers of roots that may be lost are stepped over. */
-function follows(root: RootToSign, last: LastRoot): boolean {
+function follows(root: RootToSign, last: KnownRoot): boolean {
   return root.epoch > last.epoch
     ? root.number > last.number
     : root.epoch === last.epoch && root.number === last.number + 1;
@@ -89,19 +92,18 @@ function endorse(publicKey: string, keyBefore: string, before: KeyObject | undef
 
 /** Writes a root's lines to the disk before anybody is told of it. */
 function append(file: string, { line, endorsed, signature }: SignedRoot): void {
-  const descriptor = openSync(file, 'a', 0o644);
+  const text = `${line}${endorsed === null ? '' : `endorsed ${endorsed}\n`}signature ${signature}\n`;
+  const size = existsSync(file) ? statSync(file).size : 0;
   try {
-    writeSync(
-      descriptor,
-      `${line}${endorsed === null ? '' : `endorsed ${endorsed}\n`}signature ${signature}\n`,
-    );
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    writeFileSync(file, text, { flag: 'a', mode: 0o644, flush: true });
+  } catch (error) {
+    // A full disk leaves no half of a root.
+    if (existsSync(file)) truncateSync(file, size);
+    throw error;
   }
 }
 
-interface LastRoot {
+interface KnownRoot {
   readonly number: number;
   readonly epoch: number;
   readonly facts: string;
@@ -109,20 +111,24 @@ interface LastRoot {
   readonly signed: SignedRoot | undefined;
 }
 
-const nothing: LastRoot = { number: 0, epoch: 1, facts: '', key: '', signed: undefined };
+const nothing: KnownRoot = { number: 0, epoch: 1, facts: '', key: '', signed: undefined };
 
-/** A root's lines at the end of the file; docs/proof.md says what stands where. */
-const lastRoot =
-  /(?:^|\n)(root 1 (\d+) ((\d+) [\d-]{10} [0-9a-f]{64}) [0-9a-f]{64} ([0-9a-f]{64})\n)(?:endorsed ([0-9a-f]{128})\n)?signature ([0-9a-f]{128})\n$/;
+/** A root's lines; docs/proof.md says what stands where. */
+const oneRoot =
+  /(root 1 (\d+) ((\d+) [\d-]{10} [0-9a-f]{64}) [0-9a-f]{64} ([0-9a-f]{64})\n)(?:endorsed ([0-9a-f]{128})\n)?signature ([0-9a-f]{128})\n/y;
 
-function lastRootOf(file: string): LastRoot {
+function readRoots(file: string): KnownRoot[] {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  if (text === '') return nothing;
-  const found = lastRoot.exec(text);
-  if (!found) throw new Error(`${file} does not end with a whole root: see docs/proof.md.`);
-  const [, line = '', number, facts = '', epoch, key = '', endorsed, signature = ''] = found;
-  return {
-    ...{ number: Number(number), epoch: Number(epoch), facts, key },
-    signed: { line, endorsed: endorsed ?? null, signature },
-  };
+  const roots: KnownRoot[] = [];
+  for (oneRoot.lastIndex = 0; oneRoot.lastIndex < text.length;) {
+    const found = oneRoot.exec(text);
+    if (!found)
+      throw new Error(`${file} does not hold whole roots to its end: docs/proof.md says how to mend it.`);
+    const [, line = '', number, facts = '', epoch, key = '', endorsed, signature = ''] = found;
+    roots.push({
+      ...{ number: Number(number), epoch: Number(epoch), facts, key },
+      signed: { line, endorsed: endorsed ?? null, signature },
+    });
+  }
+  return roots;
 }

@@ -25,7 +25,7 @@ export const downloadProof = operation({
   tag,
   summary: 'The proof of a month’s ledger',
   description:
-    'A file of lines that `gpu verify` judges without the service. It is there in the night after the month’s end (UTC).',
+    'A file of lines that `gpu verify` judges without the service. Where the service proves its ledger, it comes in the night after the month’s end (UTC).',
   query: proofQuery,
   refusals: ['proof_not_ready'],
   answers: [

@@ -45,7 +45,7 @@ function sendProof({ db, settings }: ApiDeps): Step {
 export function proofNotReady(): Refusal {
   return new Refusal(
     'proof_not_ready',
-    'This month has no proof yet. A month’s proof is there in the night after its end.',
+    'This month has no proof yet. Where the service proves its ledger, it comes in the night after the month’s end.',
     { retryAfterSeconds: RETRY_AFTER_S },
   );
 }

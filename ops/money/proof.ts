@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Database } from '../../adapters/postgres/database.js';
 import { findProof, linesOfProof } from '../../adapters/postgres/ledger/proof.js';
 import { findUnsignedRoot, keepSignature } from '../../adapters/postgres/ledger/roots.js';
+import { lockBy } from '../../adapters/postgres/locks.js';
 import {
   makeKeyFile,
   publicHexOf,
@@ -77,7 +78,10 @@ async function signAll(db: Database, { key, oldKey, roots, follow }: Signing): P
     before: oldKey === undefined ? undefined : readKeyFile(oldKey),
   };
   for (;;) {
-    const number = await signNext(db, keys, roots);
+    const number = await signNext(db, keys, roots).catch((error: unknown) => {
+      if (!follow) throw error;
+      console.error(`Nothing is signed now: ${error instanceof Error ? error.message : String(error)}`);
+    });
     if (number !== undefined) console.log(`Root ${number} is signed.`);
     else if (follow) await sleep(FOLLOW_MS);
     else return;
@@ -90,8 +94,11 @@ export async function signNext(
   keys: SigningKeys,
   rootsFile: string,
 ): Promise<number | undefined> {
-  const root = await findUnsignedRoot(db);
-  if (!root) return undefined;
-  await keepSignature(db, root.number, signRoot(root, keys, rootsFile));
-  return root.number;
+  return db.transaction(async (trx) => {
+    await lockBy(trx, 'signer', '');
+    const root = await findUnsignedRoot(trx);
+    if (!root) return undefined;
+    await keepSignature(trx, root.number, signRoot(root, keys, rootsFile));
+    return root.number;
+  });
 }

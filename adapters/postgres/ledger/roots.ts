@@ -3,22 +3,52 @@ import type { LedgerRootRow } from '../rows/tables.js';
 import { groupedBy } from '../../../domain/grouped.js';
 import { keptIndexOf, keptNodeOf, keptNodes, noHash, treeOf, type Leaf } from '../../proof/tree.js';
 
-/** Begins the root that covers all seals of now (decision 140, "Proof of the ledger"). @returns its number */
-export async function beginRoot(db: Database): Promise<number> {
-  const { rows } = await db.raw<{ rows: { number: number }[] }>('select begin_root() as number');
-  return rows[0]?.number ?? 0;
+/** How many wallets are named by one statement. */
+const NAMED_AT_ONCE = 10_000;
+
+/**
+ * Begins the root that covers all seals of now (decision 140, "Proof of the ledger"), once for each day's walk.
+ * @returns its number; null where the walk has its root
+ */
+export async function beginRoot(db: Database): Promise<number | null> {
+  let named: number | null = 0;
+  while (named !== null) named = await nameWallets(db, named);
+  const { rows } = await db.raw<{ rows: { number: number | null }[] }>('select begin_root() as number');
+  return rows[0]?.number ?? null;
 }
 
-/** Begins another epoch: this database was restored, and entries that were proven may be gone. */
+/** Names some wallets that have no proof id yet. @returns the last one that was looked at; null: there are no more */
+async function nameWallets(db: Database, above: number): Promise<number | null> {
+  const { rows } = await db.raw<{ rows: { last: number | null }[] }>(
+    'select name_wallets(:above, :most) as last',
+    {
+      above,
+      most: NAMED_AT_ONCE,
+    },
+  );
+  return rows[0]?.last ?? null;
+}
+
+/** Whether the last day's walk that ended has no root yet. */
+export async function isRootDue(db: Database): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `select 1 from ledger_sealing s
+      where s.is_on and s.daily_at is not null
+        and not exists (select 1 from ledger_roots r where r.walk_began_at = s.daily_at)`,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Begins another epoch: this database was restored, and entries that were proven may be gone. Epochs count minutes since
+ * 2020, so that none comes twice, however often the same backup is restored.
+ */
 export async function beginEpoch(trx: Transaction): Promise<void> {
-  await trx('ledger_sealing').update({ epoch: trx.raw('epoch + 1') });
-}
-
-/** Finds the newest root. */
-export async function findNewestRoot(
-  db: Database,
-): Promise<Pick<LedgerRootRow, 'number' | 'made_at'> | undefined> {
-  return db('ledger_roots').orderBy('number', 'desc').first('number', 'made_at');
+  await trx('ledger_sealing').update({
+    epoch: trx.raw(
+      `greatest(epoch + 1, (epoch_ms(clock_ms()) - epoch_ms('2020-01-01 00:00:00+00')) / 60000)`,
+    ),
+  });
 }
 
 /** Lists roots whose tree was not built yet. */
@@ -80,8 +110,12 @@ export async function buildTree(
     const leaves = groupedBy(await readLeaves(db, root, { first, last: first + PART - 1 }), ({ place }) =>
       keptIndexOf(place),
     );
-    for (let index = first; index < first + PART; index += 1)
-      nodes.push(keptNodeOf(index, leaves.get(index) ?? [], salt));
+    for (let index = first; index < first + PART; index += 1) {
+      const below = leaves.get(index) ?? [];
+      nodes.push(keptNodeOf(index, below, salt));
+      // A million wallets take minutes, and others are served meanwhile.
+      if (below.length > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
     onPart(nodes.length);
   }
   return { nodes, tree: treeOf(nodes) };
@@ -125,7 +159,7 @@ export interface UnsignedRoot {
 }
 
 /** Finds the oldest root that has its tree and no signature. */
-export async function findUnsignedRoot(db: Database): Promise<UnsignedRoot | undefined> {
+export async function findUnsignedRoot(db: Transaction): Promise<UnsignedRoot | undefined> {
   const { rows } = await db.raw<{ rows: UnsignedRoot[] }>(
     `select number, epoch, to_char(made_at at time zone 'UTC', 'YYYY-MM-DD') as night, encode(tree, 'hex') as tree
        from ledger_roots where line is null and tree is not null order by number limit 1`,
@@ -133,14 +167,19 @@ export async function findUnsignedRoot(db: Database): Promise<UnsignedRoot | und
   return rows[0];
 }
 
-/** Keeps a root's signature. */
+/**
+ * Keeps a root's signature.
+ * @throws Error when another signer signed it in other words
+ */
 export async function keepSignature(
-  db: Database,
+  db: Transaction,
   number: number,
   signed: { readonly line: string; readonly endorsed: string | null; readonly signature: string },
 ): Promise<void> {
-  await db('ledger_roots')
+  const kept = await db('ledger_roots')
     .where({ number })
     .whereNull('line')
     .update({ ...signed, signed_at: db.raw('clock_ms()') });
+  if (kept === 0 && (await db('ledger_roots').where({ number }).first('line'))?.line !== signed.line)
+    throw new Error(`Root ${number} was signed by another process, in other words. One process signs.`);
 }

@@ -73,6 +73,15 @@ export async function sealWallet(
   return rows[0]?.sealed ?? 0;
 }
 
+/** Whether runs of this wallet were sealed before and taken back: they come again as they were, however short. */
+export async function hasRunsToSealAgain(db: Database, walletId: number): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    'select 1 from ledger_hashes where wallet_id = :walletId and last_seq > sealed_through(:walletId) limit 1',
+    { walletId },
+  );
+  return rows.length > 0;
+}
+
 /** How much is sealed; a count of seals, and of the entries that they hold. */
 export async function countSealed(
   db: Database,

@@ -163,7 +163,12 @@ const hashRule = `
        from w join ledger_hashes h on h.wallet_id = w.id
        left join ledger_seals s on s.wallet_id = h.wallet_id and s.last_seq = h.last_seq
       where hash_of_seal(coalesce(s, seal_of(h.wallet_id, h.first_seq, h.last_seq)), h.epoch) is distinct from h.hash
-         or s.first_seq <> h.first_seq`;
+         or s.first_seq <> h.first_seq
+     union all
+     select 'chain', s.wallet_id, w.user_id, s.last_seq, null,
+            'the seal of the entries ' || s.first_seq || ' to ' || s.last_seq || ' has no hash'
+       from w join ledger_seals s on s.wallet_id = w.id
+      where not exists (select 1 from ledger_hashes h where h.wallet_id = s.wallet_id and h.last_seq = s.last_seq)`;
 
 /** All rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries, priced and ordered. */
 const rules = `

@@ -450,7 +450,9 @@ export interface LedgerRootRow {
   number: number;
   epoch: number;
   made_at: Date;
-  /** What stands in the tree for nobody follows from it. */
+  /** When the day's walk began that sealed what it covers. */
+  walk_began_at: Date | null;
+  /** The hashes of empty places derive from it. */
   salt: Buffer;
   /** The 4,096 nodes of the tree's twelfth level, left to right. */
   nodes: Buffer | null;

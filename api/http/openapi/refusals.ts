@@ -163,7 +163,8 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'Save a card that has not expired first: POST /v1/billing/setup-intent.',
   },
   proof_not_ready: {
-    message: 'This month has no proof yet. A month’s proof is there in the night after its end.',
+    message:
+      'This month has no proof yet. Where the service proves its ledger, it comes in the night after the month’s end.',
     details: { retryAfterSeconds: 3_600 },
   },
   webhook_not_enabled: {

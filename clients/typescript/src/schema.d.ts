@@ -592,7 +592,7 @@ export interface paths {
         };
         /**
          * The proof of a month’s ledger
-         * @description A file of lines that `gpu verify` judges without the service. It is there in the night after the month’s end (UTC).
+         * @description A file of lines that `gpu verify` judges without the service. Where the service proves its ledger, it comes in the night after the month’s end (UTC).
          */
         get: operations["downloadProof"];
         put?: never;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import { ledgerLimits } from '../../../domain/ledger/limits.js';
+import { verifyRoots } from '../../../adapters/postgres/ledger/verify-roots.js';
 import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
-import { insertRunning, insertWallet } from '../../support/money/money.js';
+import { credit, insertRunning, insertWallet } from '../../support/money/money.js';
 
 describe('the loop that seals ledgers', () => {
   let activities: LoneActivities;
@@ -70,6 +71,40 @@ describe('the loop that seals ledgers', () => {
     const stuck = await activities.db('stuck_items').select('duty', 'item', 'attempts');
     assert.deepEqual(stuck, [{ duty: 'seal', item: String(bad.id), attempts: 1 }]);
     assert.ok((await activities.db('ledger_sealing').first())?.walked_at, 'the walk has ended');
+  });
+
+  it('seals again what was taken back, run by run, and gives each day its root', async () => {
+    const wallet = await spent(5);
+    await switchTo(true);
+    for (let day = 0; day < 3; day += 1) {
+      await activities
+        .db('ledger_sealing')
+        .update({ daily_at: activities.db.raw(`clock_ms() - interval '1 day'`) });
+      await round();
+      await round();
+      await credit(activities.db, wallet.user_id, 10);
+    }
+    const roots = await activities.db('ledger_roots').orderBy('number').select('number', 'tree');
+    assert.deepEqual(
+      [roots.map(({ number }) => number), roots.every(({ tree }) => tree !== null)],
+      [[1, 2, 3], true],
+    );
+    await switchTo(false);
+    for (let held = 1; held > 0;) {
+      const { rows } = await activities.db.raw<{ rows: { held: number }[] }>(
+        'select unseal_wallet(?) as held',
+        [wallet.id],
+      );
+      held = rows[0]!.held;
+    }
+    await switchTo(true);
+    await activities
+      .db('ledger_sealing')
+      .update({ daily_at: activities.db.raw(`clock_ms() - interval '1 day'`) });
+    await round();
+    assert.deepEqual(await sealed(wallet), [6, 7, 8], 'the last credit waits for the next walk');
+    assert.deepEqual(await verifyLedger(activities.db), []);
+    assert.deepEqual(await verifyRoots(activities.db), []);
   });
 
   it('ends a round in the midst of a wallet, and goes on there', async () => {

@@ -49,10 +49,22 @@ describe('the signer of roots', () => {
     assert.equal(lines().length, 2);
   });
 
+  it('gives a root again that was signed after the backup from which the database comes', () => {
+    const [first] = [1, 2].map((number) => signRoot(root(number), { key }, file));
+    assert.deepEqual(signRoot(root(1), { key }, file), first);
+    const restored = signRoot({ ...root(3, 9), number: 9 }, { key }, file);
+    assert.match(restored.line, /^root 1 9 9 /);
+    assert.equal(lines().length, 6);
+  });
+
   it('signs no root that does not follow: of a database that was restored, or of another one', () => {
     for (const number of [1, 2]) signRoot(root(number), { key }, file);
     const before = lines();
-    for (const other of [root(1), root(4), { ...root(2), tree: sha256('other') }])
+    for (const other of [
+      root(4),
+      { ...root(1), tree: sha256('other') },
+      { ...root(2), tree: sha256('other') },
+    ])
       assert.throws(() => signRoot(other, { key }, file), /ends with root 2 of epoch 1/);
     // A database that was restored to root 1 steps over numbers.
     signRoot({ ...root(3, 2), number: 1_002 }, { key }, file);
@@ -75,9 +87,9 @@ describe('the signer of roots', () => {
   it('stops at a file that does not end with a whole root', () => {
     signRoot(root(1), { key }, file);
     truncateSync(file, statSync(file).size - 5);
-    assert.throws(() => signRoot(root(2), { key }, file), /does not end with a whole root/);
+    assert.throws(() => signRoot(root(2), { key }, file), /does not hold whole roots/);
     writeFileSync(file, 'another file\n');
-    assert.throws(() => signRoot(root(1), { key }, file), /does not end with a whole root/);
+    assert.throws(() => signRoot(root(1), { key }, file), /does not hold whole roots/);
   });
 
   it('makes a key that its owner alone reads, and none over another', () => {

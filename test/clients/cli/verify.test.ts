@@ -37,7 +37,7 @@ describe('gpu verify, of one file', () => {
       told,
       /\nFrom 2026-09-\d\d 00:00:00 UTC\nTo 2026-11-30 00:00:00 UTC\nBalance \$\d+\.\d\d at/,
     );
-    assert.ok(told.includes(`\nRoot 17, of the night 2026-01-18\nIts hash ${root.hash}\n`), told);
+    assert.ok(told.includes(`\nRoot 17, of the night 2030-01-18\nIts hash ${root.hash}\n`), told);
     assert.equal((await ann.verify([file, '--root', root.hash.toUpperCase()])).out, out);
   });
 
@@ -234,7 +234,7 @@ describe('gpu verify, of one file', () => {
         writeProof(honest.wallet, '2026-10', honest.seals.slice(seal), root);
       const right = honest.parts.findIndex(({ first, last }) => first <= 59 && last >= 59);
       assert.equal((await ann.judge(begins(right))).verdict, 'consistent');
-      assert.match((await ann.judge(begins(right - 1))).finding!.message, /the file begins too early/);
+      assert.equal((await ann.judge(begins(right - 1))).verdict, 'consistent', 'it may begin earlier');
       assert.match((await ann.judge(begins(right + 1))).finding!.message, /the file begins too late/);
     });
 

@@ -150,7 +150,7 @@ export class Nights {
     const path = Array.from({ length: 64 }, () => hex(64));
     const key = this.#keys.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
     const number = this.#number;
-    const night = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000).toISOString().slice(0, 10);
+    const night = new Date(Date.UTC(2030, 0, 1) + number * 86_400_000).toISOString().slice(0, 10);
     const tree = climb(wallet, last, hash, path);
     const line = `root 1 ${number} ${this.epoch} ${night} ${tree} ${this.#before} ${key}\n`;
     const endorsed =

@@ -113,6 +113,7 @@ class Judge:
     def judge(self):
         """Reads the whole file; raises Bad at the first thing that is wrong."""
         self.wallet, month = check_line(self.read()[1], "proof 1", 2)
+        self.month = month
         hexadecimal(self.wallet, 32, "the wallet")
         self.month_begins = 1000 * int(day(month + "-01", "the month").timestamp())
         self.where, (raw, fields) = "after the header", self.read()
@@ -182,7 +183,9 @@ class Judge:
         day(night, "the night")
         for text in tree, before, key:
             hexadecimal(text, 64, "the tree, the hash before or the key")
-        expect((before == ZERO) == (number == 1), "the hash before is zeros for number 1, and only there")
+        expect(before == ZERO if number == 1 else before != ZERO or epoch > 1,
+               "the hash before is zeros for number 1, and else for the first root after a restore alone")
+        expect(night[:7] > self.month, "the root is older than the month's end")
         self.root = {"number": number, "night": night, "hash": hashlib.sha256(raw).hexdigest()}
         fields = self.read()[1]
         if fields[0] == "endorsed":  # by a key that the file does not hold, so only its form can be judged

@@ -113,7 +113,7 @@ function whyNotShared(seal: IndexedSeal, other: IndexedSeal, file: string): stri
   const epochs =
     seal.epoch === other.epoch
       ? ''
-      : ` Its epoch is ${seal.epoch}, and ${other.epoch} there: the service restored a backup in between.`;
+      : ` Its epoch is ${seal.epoch}, and ${other.epoch} there: the service claims that it restored a backup in between.`;
   return isSameRange
     ? `${name} is not the one of ${file}.${epochs}`
     : `${name} overlaps seal ${spanOf(other)} of ${file}.${epochs}`;

@@ -103,6 +103,12 @@ class Judge {
     }
     const why = faultOf(root);
     if (why !== undefined) this.#find({ message: why });
+    const { month } = this.#head;
+    if (root.night.slice(0, 7) <= month) {
+      this.#find({
+        message: `Root ${root.number} is of ${root.night}, when ${month} was not over: it does not cover that month.`,
+      });
+    }
     if (root.epoch < epoch) {
       this.#find({ message: `Root ${root.number} has a lower epoch than seal ${this.#lastRange()}.` });
     }
@@ -181,12 +187,8 @@ class Judge {
     found: (message: string, entry: number) => void,
   ): void {
     const { month } = this.#head;
-    if (this.#before !== undefined) {
-      if (earlier === undefined) return;
-      found(`${nameOf(seal)} holds entry ${earlier} of before ${month}: the file begins too early.`, earlier);
-    } else if (earlier === undefined && seal.first !== 1) {
-      found(`${nameOf(seal)} holds no entry of before ${month}: the file begins too late.`, seal.first);
-    }
+    if (this.#before === undefined && earlier === undefined && seal.first !== 1)
+      found(`${nameOf(seal)} holds no entry from before ${month}: the file begins too late.`, seal.first);
   }
 }
 

@@ -47,13 +47,20 @@ export function textOf({ text, endorsed, signature }: Root): string {
 }
 
 /** What is wrong with a root by itself. */
-export function faultOf({ number, hashBefore, endorsed, key, text, signature }: Root): string | undefined {
+export function faultOf({
+  number,
+  epoch,
+  hashBefore,
+  endorsed,
+  key,
+  text,
+  signature,
+}: Root): string | undefined {
   if (!isSigned(key, text, signature)) return `Root ${number} does not have the signature of its key.`;
-  if ((number === 1) !== (hashBefore === noHash)) {
-    return number === 1
-      ? 'Root 1 names a root before it.'
-      : `Root ${number} does not name the root before it.`;
-  }
+  if (number === 1 && hashBefore !== noHash) return 'Root 1 names a root before it.';
+  // The first root of all may come after a restore.
+  if (number > 1 && epoch === 1 && hashBefore === noHash)
+    return `Root ${number} does not name the root before it.`;
   return number === 1 && endorsed !== undefined ? 'Root 1 is endorsed by a root before it.' : undefined;
 }
 

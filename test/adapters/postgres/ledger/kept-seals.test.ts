@@ -143,6 +143,8 @@ describe('a seal keeps what it holds', () => {
     const { user_id: user } = wallet;
     const writes = 120;
     let written = 0;
+    const sealed: number[] = [];
+    let reads = 0;
     const isDone = (): boolean => written >= writes;
     const writer = async (): Promise<void> => {
       for (; !isDone(); written += 1) {
@@ -151,14 +153,12 @@ describe('a seal keeps what it holds', () => {
         ]);
       }
     };
-    let sealed = 0;
     const sealer = async (): Promise<void> => {
-      while (!isDone()) sealed += await seal(db, wallet, 3);
+      while (!isDone()) sealed.push(await seal(db, wallet, 3));
     };
-    let reads = 0;
     const reader = async (): Promise<void> => {
       for (; !isDone(); reads += 1) {
-        const { balanceCents, newestSeq, entries } = await readLedger(db, user, {}, 200);
+        const { balanceCents, newestSeq, entries } = await readLedger(db, user, {}, 10_000);
         assert.deepEqual(
           entries.map(({ seq }) => seq),
           Array.from({ length: newestSeq }, (_, no) => newestSeq - no),
@@ -172,7 +172,10 @@ describe('a seal keeps what it holds', () => {
       }
     };
     await Promise.all([writer(), sealer(), sealer(), reader(), reader()]);
-    assert.ok(sealed > 60 && reads > 10, `${sealed} entries were sealed, and ${reads} reads`);
+    assert.ok(
+      sealed.filter((entries) => entries > 0).length > 5 && reads > 5,
+      `${sealed.length} tries, ${reads} reads`,
+    );
   });
 
   it('goes on: what is sealed whole is topped up, metered, refunded and taken back, and adds up', async () => {
@@ -257,6 +260,9 @@ describe('a seal keeps what it holds', () => {
         assert.equal(entries.length, 2, role);
       }
       await credit(as.worker, wallet.user_id, 5);
+      // A run that was sealed and taken back has its hash, and no seal.
+      await unseal(db, wallet);
+      for (const role of ['worker', 'ops'] as const) await verifyLedger(as[role], wallet.user_id);
     });
   });
 
