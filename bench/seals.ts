@@ -19,7 +19,8 @@ const hours = Number(process.env['BENCH_HOURS'] ?? '9');
 const dumpHour = 7;
 const whole = { shard: 0, shards: 1 };
 const MINUTE = 60;
-const HOUR = 3_600;
+/** A benchmark's hour, in seconds of its clock: shorter ones try the benchmark itself. */
+const HOUR = Number(process.env['BENCH_HOUR_SECONDS'] ?? '3600');
 /** autovacuum_vacuum_threshold of the table. */
 const VACUUM_ROWS = 500_000;
 
@@ -159,11 +160,12 @@ async function bytesOfSmall(db: Database): Promise<{ bytesPerEntry: number; entr
     await db.raw('alter table ?? disable trigger user', [table]);
   await db.raw(
     `insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
-     select w.id, 1 + n, 'rental_charge', -1, 100000000 - n, (select min(no) from rentals where wallet_id = w.id),
+     select w.id, 1 + n, 'rental_charge', -1, 100000000 - n, w.no,
             date_trunc('milliseconds', clock_ms() + make_interval(secs => ceil(n * 18.0) + random() * 0.02))
-       from wallets w, generate_series(1, 480) n`,
+       from (select wallet_id as id, min(no) as no from rentals group by wallet_id) w, generate_series(1, 480) n`,
   );
   await db.raw('update wallets set seq = 481, available_cents = 100000000 - 480');
+  await db.raw('analyze ledger_entries');
   for (const table of ['ledger_entries', 'wallets'])
     await db.raw('alter table ?? enable trigger user', [table]);
   return bytesForGood(db);

@@ -90,7 +90,7 @@ describe('a worker that is killed while it delivers an event', () => {
     until('the worker waits for a lock', async () => {
       const { rows } = await service.db.raw<{ rows: unknown[] }>(
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-            and application_name = 'worker-webhooks' and query ilike ?`,
+            and application_name like 'worker-webhooks %' and query ilike ?`,
         [query],
       );
       return rows.length > 0;
