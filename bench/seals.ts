@@ -1,7 +1,7 @@
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
-import { sealWallet } from '../adapters/postgres/ledger/sealing.js';
-import { verifyLedger } from '../adapters/postgres/ledger/verify.js';
+import { findUnsealed, sealWallet } from '../adapters/postgres/ledger/sealing.js';
+import { findNewestWallet, verifyLedger } from '../adapters/postgres/ledger/verify.js';
 import { ledgerLimits } from '../domain/ledger/limits.js';
 import { tick } from '../money/metering/tick.js';
 import { cpuSecondsOfTree } from './cpu.js';
@@ -62,12 +62,9 @@ async function sizesOf(db: Database): Promise<Pick<Hour, 'heapBytes' | 'indexByt
 /** Seals as the worker does, each wallet that has enough entries. @returns how many entries */
 async function sealAll(db: Database, leastEntries: number): Promise<number> {
   const mostEntries: number = ledgerLimits.sealEntries;
-  const { rows } = await db.raw<{ rows: { id: number }[] }>(
-    `select id from wallets where seq >= :leastEntries and seq - sealed_through(id) >= :leastEntries order by id`,
-    { leastEntries },
-  );
   let sealed = 0;
-  for (const { id } of rows) {
+  const all = { above: 0, upTo: await findNewestWallet(db) };
+  for (const id of await findUnsealed(db, all, leastEntries)) {
     for (let next = mostEntries; next === mostEntries; sealed += next)
       next = await sealWallet(db, id, { leastEntries, mostEntries });
   }

@@ -1,5 +1,6 @@
 -- Seals of the ledger (decision 139, "Seals of the ledger"): a run of a wallet's entries becomes one row of packed arrays, after which its
--- charges of rentals give up their rows. Nothing is sealed until an operator switches it on.
+-- charges of rentals give up their rows. Nothing is sealed until an operator switches it on; the function that seals comes
+-- with the proof (051).
 
 -- One run of a wallet's numbers, without a gap from the seal before it on.
 create table ledger_seals (
@@ -240,41 +241,6 @@ as $function$
 revoke execute on function switch_sealing, end_unsealing from public;
 grant execute on function switch_sealing, end_unsealing to gpu_rental_ops;
 
--- Seals the next entries of a wallet, and takes the rows of those charges that are sealed and not the wallet's newest entry.
--- It is the only one that deletes rows of the ledger. It locks nothing but itself, once a wallet.
--- Returns how many it sealed: none with fewer than least_entries.
-create function seal_wallet(of_wallet bigint, least_entries integer, most_entries integer)
- returns integer
- language plpgsql
- security definer
- set search_path to 'pg_catalog', 'public', 'pg_temp'
-as $function$
-  declare
-    sealed bigint;
-    newest bigint;
-    until bigint;
-  begin
-    if not database_is_confirmed() then
-      raise exception 'this database was restored, or not yet compared with Temporal: nothing is sealed'
-        using errcode = 'RS001', hint = 'Look at: npm run ops -- restore status';
-    end if;
-    perform pg_advisory_xact_lock_shared(7113, 0);
-    if not (select is_on from ledger_sealing) or not pg_try_advisory_xact_lock(7112, hashint8(of_wallet)) then
-      return 0;
-    end if;
-    sealed := sealed_through(of_wallet);
-    newest := (select seq from wallets where id = of_wallet);
-    until := least(newest, sealed + least(most_entries, 1000));
-    if newest is null or until - sealed < greatest(1, least_entries) then
-      return 0;
-    end if;
-    insert into ledger_seals (wallet_id, first_seq, last_seq) values (of_wallet, sealed + 1, until);
-    delete from ledger_entries
-     where wallet_id = of_wallet and seq between greatest(sealed, 1) and least(until, newest - 1)
-       and type = 'rental_charge';
-    return until - sealed;
-  end $function$;
-
 -- Writes the rows of a wallet's newest seal back, byte for byte, and takes the seal. Returns how many entries it held.
 create function unseal_wallet(of_wallet bigint)
  returns integer
@@ -303,8 +269,7 @@ as $function$
     return coalesce(held, 0);
   end $function$;
 
-revoke execute on function seal_wallet, unseal_wallet from public;
-grant execute on function seal_wallet to gpu_rental_worker;
+revoke execute on function unseal_wallet from public;
 grant execute on function unseal_wallet to gpu_rental_ops;
 
 -- A seal is made of its entries' rows, and continues the seal before it. One that comes whole must be the same to the bit.

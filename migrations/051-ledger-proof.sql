@@ -57,6 +57,14 @@ create table ledger_roots (
 
 alter table ledger_sealing add column epoch integer not null default 1 check (epoch > 0);
 
+-- What a root says of itself in its line: number, epoch, night and tree.
+create function root_facts(r ledger_roots)
+ returns text
+ language sql stable
+as $function$
+  select concat_ws(' ', r.number, r.epoch, to_char(r.made_at at time zone 'UTC', 'YYYY-MM-DD'), encode(r.tree, 'hex'))
+$function$;
+
 -- Roots count on from the epoch, which is higher than any number that a restore may have lost.
 create function root_to_come()
  returns integer
@@ -65,14 +73,23 @@ as $function$
   select greatest(coalesce((select number from ledger_roots order by number desc limit 1), 0) + 1, epoch) from ledger_sealing
 $function$;
 
+-- The hash of the seal before one: zeros before the first, and null where it is missing.
+create function hash_before(s ledger_seals)
+ returns bytea
+ language sql stable
+as $function$
+  select case when s.first_seq = 1 then decode(repeat('0', 64), 'hex')
+              else (select hash from ledger_hashes where wallet_id = s.wallet_id and last_seq = s.first_seq - 1) end
+$function$;
+
 -- A seal as its proof tells it, without its hash; docs/proof.md says what stands where.
-create function seal_text(s ledger_seals, of_epoch integer, hash_before bytea)
+create function seal_text(s ledger_seals, of_epoch integer)
  returns text
  language sql stable
 as $function$
   select concat_ws(chr(10),
     concat_ws(' ', 'seal 1', (select proof_id from wallet_proof_ids where wallet_id = s.wallet_id), of_epoch, s.first_seq,
-              s.last_seq, s.opening_cents, s.first_ms, encode(hash_before, 'hex')),
+              s.last_seq, s.opening_cents, s.first_ms, encode(hash_before(s), 'hex')),
     'gaps ' || coalesce(array_to_string(s.gaps_ms, ' '), array_to_string(s.wide_gaps_ms, ' ')),
     'amounts ' || coalesce(array_to_string(s.amounts_cents, ' '), array_to_string(s.wide_amounts_cents, ' ')),
     'rentals ' || coalesce((select string_agg(r.id, ' ' order by n)
@@ -92,14 +109,12 @@ as $function$
     '')
 $function$;
 
--- The hash that a seal must have, from the one before it.
+-- The hash that a seal must have; null where the one before it is missing.
 create function hash_of_seal(s ledger_seals, of_epoch integer)
  returns bytea
  language sql stable
 as $function$
-  select sha256(convert_to(seal_text(s, of_epoch, case
-    when s.first_seq = 1 then decode(repeat('0', 64), 'hex')
-    else (select hash from ledger_hashes where wallet_id = s.wallet_id and last_seq = s.first_seq - 1) end), 'UTF8'))
+  select sha256(convert_to(seal_text(s, of_epoch), 'UTF8')) where hash_before(s) is not null
 $function$;
 
 -- Gives a seal its hash. One that was there before must come to the same.
@@ -147,8 +162,7 @@ as $function$
          is distinct from (old.number, old.epoch, old.made_at, old.walk_began_at, old.salt)
        or old.tree is not null and (new.tree, new.nodes) is distinct from (old.tree, old.nodes)
        or old.line is not null
-       or new.line !~ concat('^root 1 ', new.number, ' ', new.epoch, ' ', to_char(new.made_at at time zone 'UTC', 'YYYY-MM-DD'), ' ',
-                             encode(new.tree, 'hex'), ' [0-9a-f]{64} [0-9a-f]{64}\n$')
+       or new.line !~ ('^root 1 ' || root_facts(new) || ' [0-9a-f]{64} [0-9a-f]{64}\n$')
     then
       raise exception 'a root changes only by what it still lacks'
         using errcode = 'check_violation', constraint = 'append_only';
@@ -203,8 +217,11 @@ grant update (nodes, tree) on ledger_roots to gpu_rental_worker;
 grant update (epoch) on ledger_sealing to gpu_rental_worker;
 grant update (line, endorsed, signature, signed_at) on ledger_roots to gpu_rental_ops;
 
--- Seals as before, and the same runs of numbers where there is a hash of them.
-create or replace function seal_wallet(of_wallet bigint, least_entries integer, most_entries integer)
+-- Seals the next entries of a wallet, and takes the rows of those charges that are sealed and not the wallet's newest entry.
+-- It is the only one that deletes rows of the ledger. It locks nothing but itself, once a wallet.
+-- Returns how many it sealed: none with fewer than least_entries.
+-- The same runs of numbers are sealed again where there is a hash of them.
+create function seal_wallet(of_wallet bigint, least_entries integer, most_entries integer)
  returns integer
  language plpgsql
  security definer
@@ -238,16 +255,5 @@ as $function$
     return until - sealed;
   end $function$;
 
--- What was sealed before has its hashes too.
-do $$
-  declare
-    s ledger_seals;
-  begin
-    insert into wallet_proof_ids (wallet_id, first_root) select distinct wallet_id, 1 from ledger_seals;
-    insert into ledger_note_salts (wallet_id, seq)
-    select e.wallet_id, e.seq from kept_entries e where e.note is not null and e.seq <= sealed_through(e.wallet_id);
-    for s in select * from ledger_seals order by wallet_id, last_seq loop
-      insert into ledger_hashes (wallet_id, last_seq, first_seq, epoch, root, hash)
-      values (s.wallet_id, s.last_seq, s.first_seq, 1, 1, hash_of_seal(s, 1));
-    end loop;
-  end $$;
+revoke execute on function seal_wallet from public;
+grant execute on function seal_wallet to gpu_rental_worker;

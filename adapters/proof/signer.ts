@@ -2,12 +2,12 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyO
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { noHash, sha256 } from './tree.js';
 
-/** A root that is to be signed; its night is a day such as 2026-11-02. */
+/** A root that is to be signed. */
 export interface RootToSign {
   readonly number: number;
   readonly epoch: number;
-  readonly night: string;
-  readonly tree: string;
+  /** What it says of itself: number, epoch, night and tree. */
+  readonly facts: string;
 }
 
 /** A root as docs/proof.md writes it: the signed line with its line feed, signatures as hexadecimal digits. */
@@ -15,6 +15,11 @@ export interface SignedRoot {
   readonly line: string;
   readonly endorsed: string | null;
   readonly signature: string;
+}
+
+/** The lines of a root, as its file and proofs hold them. */
+export function linesOfRoot({ line, endorsed, signature }: SignedRoot): string {
+  return `${line}${endorsed === null ? '' : `endorsed ${endorsed}\n`}signature ${signature}\n`;
 }
 
 /** The private key of the process that signs, and the one that it takes over from. */
@@ -56,8 +61,7 @@ export function publicHexOf(key: KeyObject): string {
 export function signRoot(root: RootToSign, { key, before }: SigningKeys, rootsFile: string): SignedRoot {
   const roots = readRoots(rootsFile);
   const last = roots.at(-1) ?? nothing;
-  const facts = [root.epoch, root.night, root.tree].join(' ');
-  const signedBefore = roots.find((other) => other.number === root.number && other.facts === facts)?.signed;
+  const signedBefore = roots.find(({ facts }) => facts === root.facts)?.signed;
   if (signedBefore) return signedBefore;
   if (!follows(root, last)) {
     throw new Error(
@@ -66,7 +70,7 @@ export function signRoot(root: RootToSign, { key, before }: SigningKeys, rootsFi
     );
   }
   const publicKey = publicHexOf(key);
-  const line = `root 1 ${root.number} ${facts} ${last.signed ? sha256(last.signed.line) : noHash} ${publicKey}\n`;
+  const line = `root 1 ${root.facts} ${last.signed ? sha256(last.signed.line) : noHash} ${publicKey}\n`;
   const signed: SignedRoot = {
     line,
     endorsed: !last.signed || last.key === publicKey ? null : endorse(publicKey, last.key, before),
@@ -91,11 +95,10 @@ function endorse(publicKey: string, keyBefore: string, before: KeyObject | undef
 }
 
 /** Writes a root's lines to the disk before anybody is told of it. */
-function append(file: string, { line, endorsed, signature }: SignedRoot): void {
-  const text = `${line}${endorsed === null ? '' : `endorsed ${endorsed}\n`}signature ${signature}\n`;
+function append(file: string, root: SignedRoot): void {
   const size = existsSync(file) ? statSync(file).size : 0;
   try {
-    writeFileSync(file, text, { flag: 'a', mode: 0o644, flush: true });
+    writeFileSync(file, linesOfRoot(root), { flag: 'a', mode: 0o644, flush: true });
   } catch (error) {
     // A full disk leaves no half of a root.
     if (existsSync(file)) truncateSync(file, size);
@@ -115,7 +118,7 @@ const nothing: KnownRoot = { number: 0, epoch: 1, facts: '', key: '', signed: un
 
 /** A root's lines; docs/proof.md says what stands where. */
 const oneRoot =
-  /(root 1 (\d+) ((\d+) [\d-]{10} [0-9a-f]{64}) [0-9a-f]{64} ([0-9a-f]{64})\n)(?:endorsed ([0-9a-f]{128})\n)?signature ([0-9a-f]{128})\n/y;
+  /(root 1 ((\d+) (\d+) [\d-]{10} [0-9a-f]{64}) [0-9a-f]{64} ([0-9a-f]{64})\n)(?:endorsed ([0-9a-f]{128})\n)?signature ([0-9a-f]{128})\n/y;
 
 function readRoots(file: string): KnownRoot[] {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -124,7 +127,7 @@ function readRoots(file: string): KnownRoot[] {
     const found = oneRoot.exec(text);
     if (!found)
       throw new Error(`${file} does not hold whole roots to its end: docs/proof.md says how to mend it.`);
-    const [, line = '', number, facts = '', epoch, key = '', endorsed, signature = ''] = found;
+    const [, line = '', facts = '', number, epoch, key = '', endorsed, signature = ''] = found;
     roots.push({
       ...{ number: Number(number), epoch: Number(epoch), facts, key },
       signed: { line, endorsed: endorsed ?? null, signature },

@@ -108,7 +108,7 @@ export const sealMutations: readonly Mutation[] = [
   },
   {
     file: proof,
-    from: "encode(hash_before, 'hex')),",
+    from: "encode(hash_before(s), 'hex')),",
     to: "repeat('0', 64)),",
     tests: proven,
   },

@@ -1,13 +1,16 @@
 import type { UserId } from '../../../domain/ids.js';
+import { linesOfRoot } from '../../proof/signer.js';
 import { keptIndexOf, pathOf } from '../../proof/tree.js';
 import type { Database } from '../database.js';
-import { readKeptNodes, readLeaves, type PublishedRoot } from './roots.js';
+import { readLeaves, readTree, type PublishedRoot } from './roots.js';
 import { findStretch } from './statement-reads.js';
 
 /** What a proof of a month consists of. */
 export interface Proof {
   readonly walletId: number;
   readonly proofId: string;
+  /** Of its leaf: 16 hexadecimal digits. */
+  readonly place: string;
   /** The last numbers of its seals, oldest first. */
   readonly seals: readonly number[];
   readonly root: PublishedRoot;
@@ -24,8 +27,10 @@ export async function findProof(
   month: { from: Date; to: Date },
 ): Promise<Proof | undefined> {
   const { walletId, fromSeq, toSeq } = await findStretch(db, userId, month.from, month.to);
-  const { rows } = await db.raw<{ rows: (PublishedRoot & { proofId: string; covered: number })[] }>(
-    `select r.number, r.line, r.endorsed, r.signature, r.signed_at as "signedAt", p.proof_id as "proofId",
+  const { rows } = await db.raw<{
+    rows: (PublishedRoot & Pick<Proof, 'proofId' | 'place'> & { covered: number })[];
+  }>(
+    `select r.number, r.line, r.endorsed, r.signature, r.signed_at as "signedAt", p.proof_id as "proofId", p.place,
             coalesce(h.last_seq, 0) as covered
        from wallet_proof_ids p
        join ledger_roots r on r.number >= p.first_root and r.line is not null and r.made_at >= :to
@@ -38,7 +43,7 @@ export async function findProof(
   );
   const [found] = rows;
   if (!found) return undefined;
-  const { proofId, covered, ...root } = found;
+  const { proofId, place, covered, ...root } = found;
   const hashes = await db('ledger_hashes')
     .where({ wallet_id: walletId })
     .where('last_seq', '>=', Math.max(1, fromSeq - 1))
@@ -47,7 +52,7 @@ export async function findProof(
     .select('last_seq');
   const seals = hashes.map(({ last_seq: lastSeq }) => lastSeq);
   if (!(await areSealed(db, walletId, seals))) return undefined;
-  return { walletId, proofId, seals, root };
+  return { walletId, proofId, place, seals, root };
 }
 
 /** Whether these seals are there: they may have been taken back. */
@@ -78,10 +83,9 @@ export async function* linesOfProof(
 /** Reads a seal as its proof tells it, with its hash. */
 async function readSealLines(db: Database, walletId: number, lastSeq: number): Promise<string> {
   const { rows } = await db.raw<{ rows: { text: string; hash: string }[] }>(
-    `select seal_text(s, h.epoch, coalesce(b.hash, decode(repeat('0', 64), 'hex'))) as text, encode(h.hash, 'hex') as hash
+    `select seal_text(s, h.epoch) as text, encode(h.hash, 'hex') as hash
        from ledger_seals s
        join ledger_hashes h on h.wallet_id = s.wallet_id and h.last_seq = s.last_seq
-       left join ledger_hashes b on b.wallet_id = s.wallet_id and b.last_seq = s.first_seq - 1
       where s.wallet_id = :walletId and s.last_seq = :lastSeq`,
     { walletId, lastSeq },
   );
@@ -91,20 +95,11 @@ async function readSealLines(db: Database, walletId: number, lastSeq: number): P
 }
 
 /** Reads the lines of a proof's root, with the path to it. */
-async function readRootLines(db: Database, { proofId, root }: Proof): Promise<string> {
-  const placed = await db('wallet_proof_ids').where({ proof_id: proofId }).first('place');
-  const place = placed?.place ?? '';
-  const salted = await db('ledger_roots').where({ number: root.number }).first('salt');
+async function readRootLines(db: Database, { proofId, place, root }: Proof): Promise<string> {
   const index = keptIndexOf(place);
   const leaves = await readLeaves(db, root.number, { first: index, last: index });
   const leaf = leaves.find((each) => each.proofId === proofId);
-  if (!salted || !leaf) throw new Error(`root ${root.number} has no leaf of ${proofId}`);
-  const nodes = await readKeptNodes(db, root.number);
-  const path = pathOf(leaf, leaves, nodes, salted.salt.toString('hex'));
-  return [
-    root.line,
-    ...(root.endorsed === null ? [] : [`endorsed ${root.endorsed}\n`]),
-    `signature ${root.signature}\n`,
-    `path ${path.join(' ')}\n`,
-  ].join('');
+  if (!leaf) throw new Error(`root ${root.number} has no leaf of ${proofId}`);
+  const { nodes, salt } = await readTree(db, root.number);
+  return `${linesOfRoot(root)}path ${pathOf(leaf, leaves, nodes, salt).join(' ')}\n`;
 }

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../database.js';
 import type { LedgerRootRow } from '../rows/tables.js';
 import { groupedBy } from '../../../domain/grouped.js';
+import type { RootToSign, SignedRoot } from '../../proof/signer.js';
 import { keptIndexOf, keptNodeOf, keptNodes, noHash, treeOf, type Leaf } from '../../proof/tree.js';
 
 /** How many wallets are named by one statement. */
@@ -74,7 +75,7 @@ export async function keepTree(
  * @param first the number of the leftmost of these nodes
  */
 export async function readLeaves(
-  db: Database | Transaction,
+  db: Database,
   root: number,
   { first, last }: { readonly first: number; readonly last: number },
 ): Promise<Leaf[]> {
@@ -121,19 +122,23 @@ export async function buildTree(
   return { nodes, tree: treeOf(nodes) };
 }
 
-/** Reads the hashes of a root's kept nodes, left to right. */
-export async function readKeptNodes(db: Database | Transaction, root: number): Promise<string[]> {
-  const row = await db('ledger_roots').where({ number: root }).first('nodes');
-  const hex = row?.nodes?.toString('hex') ?? '';
-  return Array.from({ length: keptNodes }, (_, no) => hex.slice(64 * no, 64 * (no + 1)));
+/** Reads a root's kept nodes, left to right, and what the hashes of empty places derive from. */
+export async function readTree(
+  db: Database,
+  number: number,
+): Promise<{ readonly nodes: readonly string[]; readonly salt: string }> {
+  const row = await db('ledger_roots').where({ number }).first('nodes', 'salt');
+  if (!row?.nodes) throw new Error(`root ${number} has no tree`);
+  const hex = row.nodes.toString('hex');
+  return {
+    nodes: Array.from({ length: keptNodes }, (_, no) => hex.slice(64 * no, 64 * (no + 1))),
+    salt: row.salt.toString('hex'),
+  };
 }
 
-/** A root as it is published; docs/proof.md says what stands in its lines. */
-export interface PublishedRoot {
+/** A root as it is published. */
+export interface PublishedRoot extends SignedRoot {
   readonly number: number;
-  readonly line: string;
-  readonly endorsed: string | null;
-  readonly signature: string;
   readonly signedAt: Date;
 }
 
@@ -149,20 +154,11 @@ export async function listRoots(db: Database, after: number, limit: number): Pro
     .select<PublishedRoot[]>(published);
 }
 
-/** A root that waits for its signature. */
-export interface UnsignedRoot {
-  readonly number: number;
-  readonly epoch: number;
-  /** The day, such as 2026-11-02. */
-  readonly night: string;
-  readonly tree: string;
-}
-
 /** Finds the oldest root that has its tree and no signature. */
-export async function findUnsignedRoot(db: Transaction): Promise<UnsignedRoot | undefined> {
-  const { rows } = await db.raw<{ rows: UnsignedRoot[] }>(
-    `select number, epoch, to_char(made_at at time zone 'UTC', 'YYYY-MM-DD') as night, encode(tree, 'hex') as tree
-       from ledger_roots where line is null and tree is not null order by number limit 1`,
+export async function findUnsignedRoot(db: Transaction): Promise<RootToSign | undefined> {
+  const { rows } = await db.raw<{ rows: RootToSign[] }>(
+    `select number, epoch, root_facts(r) as facts
+       from ledger_roots r where line is null and tree is not null order by number limit 1`,
   );
   return rows[0];
 }
@@ -171,11 +167,7 @@ export async function findUnsignedRoot(db: Transaction): Promise<UnsignedRoot | 
  * Keeps a root's signature.
  * @throws Error when another signer signed it in other words
  */
-export async function keepSignature(
-  db: Transaction,
-  number: number,
-  signed: { readonly line: string; readonly endorsed: string | null; readonly signature: string },
-): Promise<void> {
+export async function keepSignature(db: Transaction, number: number, signed: SignedRoot): Promise<void> {
   const kept = await db('ledger_roots')
     .where({ number })
     .whereNull('line')

@@ -39,9 +39,9 @@ export async function verifyRoots(db: Database): Promise<string[]> {
 
 async function readPage(db: Database, after: number): Promise<Row[]> {
   const { rows } = await db.raw<{ rows: Row[] }>(
-    `select number, epoch, concat_ws(' ', number, epoch, to_char(made_at at time zone 'UTC', 'YYYY-MM-DD'), encode(tree, 'hex')) as facts,
+    `select number, epoch, root_facts(r) as facts,
             encode(salt, 'hex') as salt, line, endorsed, signature
-       from ledger_roots where number > :after and line is not null order by number limit :page`,
+       from ledger_roots r where number > :after and line is not null order by number limit :page`,
     { after, page: PAGE },
   );
   return rows;

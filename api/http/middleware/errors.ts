@@ -19,8 +19,8 @@ export function errors(): Middleware<ApiState, object> {
       // The unread rest of this request would be taken for the next one, or be read for nothing.
       if (!ctx.req.complete) ctx.set('Connection', 'close');
       ctx.status = refusalStatus[refusal.code];
-      if (ctx.status === 429 || refusal.code === 'proof_not_ready')
-        ctx.set('Retry-After', retryAfterOf(refusal));
+      const retryAfter = retryAfterOf(refusal);
+      if (retryAfter !== undefined) ctx.set('Retry-After', retryAfter);
       // What the failed answer would have been known and kept by.
       ctx.remove('ETag');
       ctx.set('Cache-Control', 'no-store');
@@ -52,10 +52,11 @@ function errorBody(refusal: Refusal, requestId: string): ErrorBody {
   };
 }
 
-/** The wait in whole seconds; a refusal without one is over in a moment. */
-function retryAfterOf(refusal: Refusal): string {
+/** The wait in whole seconds that a refusal tells; a 429 without one is over in a moment. */
+function retryAfterOf(refusal: Refusal): string | undefined {
   const seconds = refusal.details?.['retryAfterSeconds'];
-  return typeof seconds === 'number' ? seconds.toString() : '1';
+  if (typeof seconds === 'number') return seconds.toString();
+  return refusalStatus[refusal.code] === 429 ? '1' : undefined;
 }
 
 /**

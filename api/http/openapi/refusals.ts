@@ -294,12 +294,12 @@ export function sharedRefusals(): Record<'responses' | 'examples', Record<string
 }
 
 function responseOf(codes: readonly RefusalCode[]): object {
-  const isLimit = codes.some((code) => refusalStatus[code] === 429 || code === 'proof_not_ready');
+  const tellsWait = codes.some((code) => 'retryAfterSeconds' in (examples[code].details ?? {}));
   return {
     description: codes.join(', '),
     headers: {
       'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
-      ...(isLimit && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
+      ...(tellsWait && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
     },
     content: {
       'application/json': {

@@ -4,6 +4,7 @@ import { ledgerLimits } from '../../../domain/ledger/limits.js';
 import { verifyRoots } from '../../../adapters/postgres/ledger/verify-roots.js';
 import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
+import { unsealWhole } from '../../support/money/sealed.js';
 import { credit, insertRunning, insertWallet } from '../../support/money/money.js';
 
 describe('the loop that seals ledgers', () => {
@@ -89,15 +90,7 @@ describe('the loop that seals ledgers', () => {
       [roots.map(({ number }) => number), roots.every(({ tree }) => tree !== null)],
       [[1, 2, 3], true],
     );
-    await switchTo(false);
-    for (let held = 1; held > 0;) {
-      const { rows } = await activities.db.raw<{ rows: { held: number }[] }>(
-        'select unseal_wallet(?) as held',
-        [wallet.id],
-      );
-      held = rows[0]!.held;
-    }
-    await switchTo(true);
+    await unsealWhole(activities.db, wallet);
     await activities
       .db('ledger_sealing')
       .update({ daily_at: activities.db.raw(`clock_ms() - interval '1 day'`) });

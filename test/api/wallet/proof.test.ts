@@ -4,12 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '../../../adapters/ids.js';
-import { beginRoot } from '../../../adapters/postgres/ledger/roots.js';
 import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { makeKeyFile, type SigningKeys } from '../../../adapters/proof/signer.js';
 import { sha256 } from '../../../adapters/proof/tree.js';
-import { buildRoots } from '../../../activities/upkeep/roots.js';
-import type { ActivityDeps } from '../../../activities/deps.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
 import { signNext } from '../../../ops/money/proof.js';
@@ -17,6 +14,7 @@ import { compare } from '../../../clients/cli/src/proof/compare.js';
 import { judgeFile } from '../../../clients/cli/src/proof/judge.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertRental } from '../../support/money/factories.js';
+import { makeRoot, sealWhole, unsealWhole } from '../../support/money/sealed.js';
 
 const judge = join(import.meta.dirname, '../../support/proof/judge_proof.py');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -69,21 +67,11 @@ describe('the proof of a month', () => {
     });
   }
 
-  async function seal(most = 4): Promise<void> {
-    const { id } = await walletOf();
-    for (let sealed = 1; sealed > 0;) {
-      const { rows } = await api.db.raw<{ rows: { sealed: number }[] }>(
-        'select seal_wallet(?, 1, ?) as sealed',
-        [id, most],
-      );
-      sealed = rows[0]!.sealed;
-    }
-  }
+  const seal = async (most = 4): Promise<void> => sealWhole(api.db, await walletOf(), most);
 
   /** What the night does, and the signer after it. */
   async function night(): Promise<void> {
-    await beginRoot(api.db);
-    await buildRoots({ db: api.db } as ActivityDeps, () => undefined);
+    await makeRoot(api.db);
     while ((await signNext(api.db, keys, rootsFile)) !== undefined);
   }
 
@@ -180,11 +168,7 @@ describe('the proof of a month', () => {
     await night();
     const { text } = await proof();
     const { id } = await walletOf();
-    await api.db.raw('select switch_sealing(false)');
-    for (let held = 1; held > 0;)
-      held = (await api.db.raw<{ rows: { held: number }[] }>('select unseal_wallet(?) as held', [id]))
-        .rows[0]!.held;
-    await api.db.raw('select switch_sealing(true)');
+    await unsealWhole(api.db, await walletOf());
     assert.equal((await proof()).status, 409, 'no seal is there');
     await write([-3]);
     await seal(1_000);

@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ActivityDeps } from '../../../activities/deps.js';
-import { buildRoots } from '../../../activities/upkeep/roots.js';
-import { beginRoot } from '../../../adapters/postgres/ledger/roots.js';
 import { judgeFile } from '../../../clients/cli/src/proof/judge.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
-import { sealWhole } from '../../support/money/sealed.js';
+import { makeRoot, sealWhole } from '../../support/money/sealed.js';
 import { runOps, type OpsResult } from '../../support/ops/ops.js';
 
 describe('ops ledger key, sign and proof', () => {
@@ -35,8 +32,7 @@ describe('ops ledger key, sign and proof', () => {
     const wallet = await insertWallet(db, 500);
     await db.raw('select switch_sealing(true)');
     await sealWhole(db, wallet);
-    await beginRoot(db);
-    await buildRoots({ db } as ActivityDeps, () => undefined);
+    await makeRoot(db);
     assert.match((await ops('key', key())).out, /^The public key is [0-9a-f]{64}\.\n$/);
     assert.equal((await ops('key', key())).code, 2, 'a key is there');
     assert.equal((await sign()).out, 'Root 1 is signed.\n');
@@ -59,8 +55,7 @@ describe('ops ledger key, sign and proof', () => {
     assert.deepEqual([early.code, early.err.includes('No signed root covers 2026-01')], [2, true], early.err);
     assert.equal((await ops('proof', '--user', wallet.user_id, '--month', 'May')).code, 2);
     await ops('key', key());
-    await beginRoot(db);
-    await buildRoots({ db } as ActivityDeps, () => undefined);
+    await makeRoot(db);
     const other = '0'.repeat(64);
     writeFileSync(roots(), `root 1 7 1 2026-11-01 ${other} ${other} ${other}\nsignature ${other}${other}\n`);
     const refused = await sign();

@@ -1,7 +1,10 @@
+import type { ActivityDeps } from '../../../activities/deps.js';
+import { buildRoots } from '../../../activities/upkeep/roots.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
 import { readSettlementSheet } from '../../../adapters/postgres/explain/settlement-sheet.js';
 import type { Database } from '../../../adapters/postgres/database.js';
 import { readLedger, type LedgerFilter } from '../../../adapters/postgres/ledger/ledger-reads.js';
+import { beginRoot } from '../../../adapters/postgres/ledger/roots.js';
 import { sumCharges } from '../../../adapters/postgres/ledger/rental-charges.js';
 import {
   findStretch,
@@ -42,6 +45,17 @@ export async function unseal(db: Database, { id }: WalletRow): Promise<number> {
   const { rows } = await db.raw<{ rows: { held: number }[] }>('select unseal_wallet(?) as held', [id]);
   await db.raw('select switch_sealing(true)');
   return rows[0]!.held;
+}
+
+/** Unseals all of a wallet. */
+export async function unsealWhole(db: Database, wallet: WalletRow): Promise<void> {
+  while ((await unseal(db, wallet)) > 0);
+}
+
+/** Makes a root over all seals, and its tree, as the night does. */
+export async function makeRoot(db: Database): Promise<void> {
+  await beginRoot(db);
+  await buildRoots({ db } as ActivityDeps, () => undefined);
 }
 
 /** The rows of a wallet, as they lie in the table. */

@@ -2,16 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildRoots } from '../../../../activities/upkeep/roots.js';
-import type { ActivityDeps } from '../../../../activities/deps.js';
 import type { Database } from '../../../../adapters/postgres/database.js';
-import { beginRoot } from '../../../../adapters/postgres/ledger/roots.js';
 import { verifyLedger } from '../../../../adapters/postgres/ledger/verify.js';
 import { verifyRoots } from '../../../../adapters/postgres/ledger/verify-roots.js';
 import { makeKeyFile } from '../../../../adapters/proof/signer.js';
 import { signNext } from '../../../../ops/money/proof.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
-import { insertRentals, sealWhole, writeEntries } from '../../../support/money/sealed.js';
+import { makeRoot, insertRentals, sealWhole, writeEntries } from '../../../support/money/sealed.js';
 
 /** Writes the first entry of a seal a millisecond later. */
 const moved = (gaps: string): string =>
@@ -93,8 +90,7 @@ describe('a ledger that was proven', () => {
         { wallet: wallet.id, cents },
       );
       await sealWhole(db, wallet, 4);
-      await beginRoot(db);
-      await buildRoots({ db } as ActivityDeps, () => undefined);
+      await makeRoot(db);
       await signNext(db, keys, join(folder, 'roots'));
     }
   });
