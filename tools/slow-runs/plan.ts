@@ -69,6 +69,7 @@ export const slowRuns: readonly SlowRun[] = [
   run('bench:shards', { BENCH_RENTALS: '500', BENCH_ROUNDS: '1' }, 200),
   run('bench:ledger', { BENCH_ENTRIES: '1000,10000', BENCH_PAGES: '20' }, 180),
   run('bench:sealed-reads', { BENCH_ENTRIES: '20000', BENCH_PAGES: '3' }, 180),
+  run('bench:seals', { BENCH_RENTALS: '50', BENCH_HOURS: '1', BENCH_HOUR_SECONDS: '60' }, 300),
   run('bench:create', { BENCH_ROUNDS: '1', BENCH_CREATES: '4', BENCH_CALLERS: '2' }, 400),
   run('bench:read', { BENCH_ROUNDS: '1', BENCH_SECONDS: '1' }, 180),
   run('bench:api', { BENCH_CLIENTS: '5', BENCH_SECONDS: '8' }, 180),
