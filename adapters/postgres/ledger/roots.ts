@@ -147,7 +147,7 @@ const published = ['number', 'line', 'endorsed', 'signature', 'signed_at as sign
 /** Lists signed roots after a number, oldest first. */
 export async function listRoots(db: Database, after: number, limit: number): Promise<PublishedRoot[]> {
   return db('ledger_roots')
-    .where('number', '>', after)
+    .whereRaw('number > ?::bigint', [after])
     .whereNotNull('line')
     .orderBy('number')
     .limit(limit)

@@ -5,6 +5,7 @@ import Stripe from 'stripe';
 import { processorEventsPath } from '../../../api/processor-events/path.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Answer } from '../../support/http/answers.js';
+import { describedOperations } from '../../support/http/described.js';
 import { startApi, webhookSecret, type SignedIn, type TestApi } from '../../support/http/api.js';
 
 /** The CPU time that an attack may take in this process, whatever else the machine does. One took three seconds. */
@@ -93,6 +94,25 @@ describe('a hostile request', () => {
       assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed']);
       assert.equal(answer.body.details.fields[0]!.field, 'query');
     }
+  });
+
+  it('is answered at the ends of each number that a query may hold', async () => {
+    const tried: string[] = [];
+    for (const [route, { parameters = [] }] of describedOperations()) {
+      const path = route.replace('get ', '');
+      for (const { name, schema } of parameters.filter(({ schema }) => schema['type'] === 'integer')) {
+        for (const value of [schema['minimum'] ?? 0, schema['maximum'] ?? Number.MAX_SAFE_INTEGER]) {
+          const query = `${path}?${name}=${value as number}`;
+          const { status } = await user.get(query);
+          assert.ok(
+            status === 200 || status === 404 || status === 409,
+            `${query} is answered with ${status}`,
+          );
+          tried.push(query);
+        }
+      }
+    }
+    assert.ok(tried.length >= 12, `${tried.length} were tried`);
   });
 
   it('is not echoed when its path is long', async () => {
