@@ -15,13 +15,13 @@ const signer = ['test/adapters/proof/signer.test.ts'];
 export const sealMutations: readonly Mutation[] = [
   {
     file: schema,
-    from: 's.opening_cents + bigint_sum(amount) over so_far',
+    from: 'cents + bigint_sum(amount) over so_far',
     to: 's.closing_cents + bigint_sum(amount) over so_far',
     tests: readers,
   },
   {
     file: schema,
-    from: 'from_epoch_ms(s.first_ms + bigint_sum(gap) over so_far)',
+    from: 'from_epoch_ms(ms + bigint_sum(gap) over so_far)',
     to: 'from_epoch_ms(s.first_ms + gap)',
     tests: readers,
   },
@@ -84,8 +84,20 @@ export const sealMutations: readonly Mutation[] = [
   },
   {
     file: 'adapters/postgres/ledger/ledger-reads.ts',
-    from: 'where opened.newer < ${limit} and',
-    to: 'where opened.newer < ${limit} - 1 and',
+    from: "const rental = `coalesce(${ofRental('no')}, 0)`;",
+    to: "const rental = ofRental('no');",
+    tests: readers,
+  },
+  {
+    file: schema,
+    from: '      if wanted = 0 then return; end if;\n',
+    to: '      if wanted <= 1 then return; end if;\n',
+    tests: readers,
+  },
+  {
+    file: schema,
+    from: '      highest := lowest - 1;\n',
+    to: '      highest := lowest - 2;\n',
     tests: readers,
   },
   {

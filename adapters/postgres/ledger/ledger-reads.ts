@@ -92,43 +92,24 @@ interface PageSql {
   readonly limit: string;
   /** Which rows `e`. */
   readonly rows: string;
-  /** undefined where nothing that is asked for is ever sealed. */
+  /** Which charges that are sealed; undefined where none is asked for. */
   readonly sealed: SealedSql | undefined;
 }
 
+/** The second argument and the next ones of sealed_charges. */
 interface SealedSql {
-  /** Which seals `s`: all that hold something that is asked for. */
-  readonly seals: string;
-  /** How much of it such a seal holds, and whether all of that is on the page's side of its edge. */
-  readonly count: string;
-  readonly isBelow: string;
-  /** Which of their charges `x`. */
-  readonly charges: string;
+  readonly rental: string;
+  readonly from: string;
+  readonly before: string;
 }
 
-/**
- * A page's statement. Rows and seals each give as many of their newest entries as the page holds. Seals are opened from
- * the newest on until they hold a page; the one at the page's edge is opened and not counted.
- */
+/** A page's statement. Rows and seals each give as many of their newest entries as the page holds. */
 function pageSql({ user, limit, rows, sealed }: PageSql): string {
   const fromSeals =
     sealed &&
     `union all
-         (select w.id, x.seq, 'rental_charge', x.amount_cents, x.balance_after_cents, x.rental_no, null, null, x.created_at
-            from (
-              select last_seq, coalesce(sum(entries) over newer, 0) as newer
-                from (
-                  select s.last_seq, case when ${sealed.isBelow} then ${sealed.count} else 0 end as entries
-                    from ledger_seals s
-                   where s.wallet_id = w.id and s.rental_nos <> '{}' ${sealed.seals}
-                   order by s.last_seq desc limit ${limit} + 1
-                ) found
-              window newer as (order by last_seq desc rows between unbounded preceding and 1 preceding)
-            ) opened
-            join ledger_seals s on s.wallet_id = w.id and s.last_seq = opened.last_seq
-           cross join lateral entries_of_seal(s) x
-           where opened.newer < ${limit} and x.rental_no is not null ${sealed.charges}
-           order by x.seq desc limit ${limit})`;
+         select w.id, x.seq, 'rental_charge', x.amount_cents, x.balance_after_cents, x.rental_no, null, null, x.created_at
+           from sealed_charges(w.id, ${sealed.rental}, ${sealed.from}, ${sealed.before}, ${limit}) x`;
   return `select w.id as wallet_id, w.available_cents + w.reserved_cents as balance_cents, w.seq as newest_seq,
             e.seq, e.type, e.amount_cents, e.balance_after_cents, e.created_at, e.processor_charge_id,
             r.id as rental_id
@@ -154,10 +135,7 @@ function pageSql({ user, limit, rows, sealed }: PageSql): string {
      order by e.seq desc`;
 }
 
-/** How many charges a seal holds. */
-const allCharges = '(select sum(n) from unnest(s.rental_entries) n)';
-
-const whole: SealedSql = { seals: '', count: allCharges, isBelow: 'true', charges: '' };
+const whole: SealedSql = { rental: 'null', from: '0', before: 't.through + 1' };
 
 /**
  * The page that a reader begins with. Its size is a part of the statement, because a plan for any size would expect a
@@ -209,33 +187,25 @@ function filteredSql({ type, rentalId, fromSeq, beforeSeq }: LedgerFilter): stri
       isOfRental('e'),
       within('e'),
     ].join(' '),
-    sealed: isRare
-      ? undefined
-      : { ...sealsOf({ rentalId, fromSeq, beforeSeq }), charges: `${isOfRental('x')} ${within('x')}` },
+    sealed: isRare ? undefined : sealedOf({ rentalId, fromSeq, beforeSeq }),
   });
 }
 
-/** Which seals hold something that is asked for, found by the primary key: a seal holds a thousand numbers at most. */
-function sealsOf({ rentalId, fromSeq, beforeSeq }: LedgerFilter): Omit<SealedSql, 'charges'> {
-  const seals: string[] = [];
-  if (beforeSeq !== undefined)
-    seals.push('and s.first_seq < :beforeSeq and s.last_seq < :beforeSeq::bigint + 1000');
-  if (fromSeq !== undefined) seals.push('and s.last_seq >= :fromSeq');
-  if (rentalId !== undefined) {
-    seals.push(
-      `and s.last_seq > ${ofRental('opened_seq')} and ${ofRental('no')} = any (s.rental_nos)
-       and s.last_seq < ${ofRental('coalesce(settled_seq, w.seq)')} + 1000`,
-    );
-  }
-  return {
-    seals: seals.join(' '),
-    count:
-      rentalId === undefined
-        ? allCharges
-        : `s.rental_entries[array_position(s.rental_nos, ${ofRental('no')})]`,
-    isBelow: beforeSeq === undefined ? 'true' : 's.last_seq < :beforeSeq',
-  };
+function sealedOf({ rentalId, fromSeq, beforeSeq }: LedgerFilter): SealedSql {
+  const from = ['0'];
+  const before = ['t.through + 1'];
+  if (fromSeq !== undefined) from.push(':fromSeq');
+  if (beforeSeq !== undefined) before.push(':beforeSeq');
+  if (rentalId === undefined) return { rental: 'null', from: greatest(from), before: least(before) };
+  from.push(`${ofRental('opened_seq')} + 1`);
+  before.push(`${ofRental('coalesce(settled_seq, w.seq)')} + 1`);
+  // No rental has this number: without one all charges would be meant.
+  const rental = `coalesce(${ofRental('no')}, 0)`;
+  return { rental, from: greatest(from), before: least(before) };
 }
+
+const greatest = (of: readonly string[]): string => `greatest(${of.join(', ')})`;
+const least = (of: readonly string[]): string => `least(${of.join(', ')})`;
 
 /** A column of the rental that is asked for. Its entries lie within the stretch of the ledger that its life spans. */
 function ofRental(column: string): string {

@@ -1,3 +1,4 @@
+import { newId } from '../../../adapters/ids.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { buildRoots } from '../../../activities/upkeep/roots.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
@@ -135,6 +136,7 @@ export async function readEverything(
     pages: await pages({}, 5),
     ofTypes: await Promise.all(ledgerEntryTypes.map((type) => pages({ type }, 3))),
     ofRentals: await Promise.all(rentals.map((rentalId) => pages({ rentalId }, 4))),
+    ofNone: await pages({ rentalId: newId('rent') }, 4),
     ofBoth: await pages({ rentalId: rentals[0], type: 'rental_charge', fromSeq: 4 }, 4),
     stretches: await Promise.all(instants.map((at) => findStretch(db, user, undefined, new Date(at)))),
     statement: await readStatement(db, user, { from: new Date(0), to: middle }),

@@ -102,22 +102,28 @@ describe('a ledger that is sealed', () => {
     assert.deepEqual(await readEverything(db, wallet, rentals), before);
   });
 
-  it('opens as many seals as a page needs, whatever its size', async () => {
+  it('opens as many seals as a page needs, and as much of each, whatever its size', async () => {
     const wallet = await insertWallet(db, 1_000);
-    const rentals = await insertRentals(db, wallet, 1);
-    const one = { type: 'rental_charge' as const, rental: 0, cents: 1, gapMs: 1_000 };
+    const rentals = await insertRentals(db, wallet, 2);
+    const one = { type: 'rental_charge' as const, cents: 1, gapMs: 1_000 };
     await writeEntries(
       db,
       wallet,
       rentals,
-      Array.from({ length: 15 }, () => one),
+      Array.from({ length: 650 }, (_, no) => ({ ...one, rental: no % 3 === 0 ? 1 : 0 })),
     );
     const pages = (): Promise<unknown> =>
       Promise.all(
-        Array.from({ length: 16 }, (_, no) => readLedger(db, wallet.user_id, { beforeSeq: 17 }, no + 1)),
+        [undefined, ...rentals].flatMap((rentalId) =>
+          [1, 10, 199, 200, 201, 400, 650].flatMap((limit) =>
+            [652, 640, 202, 2].map((beforeSeq) =>
+              readLedger(db, wallet.user_id, { rentalId, beforeSeq }, limit),
+            ),
+          ),
+        ),
       );
     const before = await pages();
-    await sealWhole(db, wallet, 4);
+    await sealWhole(db, wallet, 600);
     assert.deepEqual(await pages(), before);
   });
 
