@@ -1,4 +1,4 @@
-import { eventTypes } from '../../domain/events/events.js';
+import { eventTypes, type EventType } from '../../domain/events/events.js';
 import {
   cents,
   count,
@@ -9,14 +9,16 @@ import {
   named,
   object,
   oneOf,
+  openTo,
   orNull,
   text,
   record,
   whole,
-  type ValueOf,
+  type JsonSchema,
 } from '../http/openapi/json-schema.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
 import { rentalStatus } from '../rentals/describe.js';
+import { eventData } from './data.js';
 import { closeReasons } from './messages.js';
 import { eventsQuery, streamQuery } from './query.js';
 
@@ -26,28 +28,65 @@ const seq = {
   description: 'Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`.',
 };
 
+const common = {
+  id: idOf('evt'),
+  seq,
+  entityId: { ...text, description: 'The id of the rental, top-up, invoice … concerned.' },
+  createdAt: { ...instant, description: 'When it happened.' },
+};
+
+/** `rental.running` is a RentalRunningEvent. */
+const nameOf = (type: EventType): string =>
+  `${type
+    .split(/[._]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')}Event`;
+
+/** An event as it is kept: its type says what its data hold. */
+interface AnyEvent {
+  readonly id: `evt_${string}`;
+  readonly seq: number;
+  readonly type: EventType;
+  readonly entityId: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+}
+
+/** The events of each type. */
+export const eventSchemas = Object.fromEntries(
+  eventTypes.map((type) => [
+    type,
+    named(nameOf(type), object({ ...common, type: { type: 'string', const: type }, data: eventData[type] })),
+  ]),
+) as Readonly<Record<string, JsonSchema>>;
+
+const unknownEvent = {
+  ...object({ ...common, type: named('EventType', oneOf(eventTypes)), data: record }),
+  additionalProperties: true,
+  description: 'Of a type that is newer than this description.',
+};
+
 /** An event, as pages, streams and webhooks tell it. */
-export const eventSchema = named(
+export const eventSchema = named<AnyEvent>(
   'Event',
-  object({
-    id: idOf('evt'),
-    seq,
-    type: named('EventType', oneOf(eventTypes)),
-    entityId: { ...text, description: 'The id of the rental, top-up, invoice … concerned.' },
-    data: {
-      ...record,
-      description: 'Ids and what changed. The fields depend on the type, and more may be added.',
+  openTo(
+    {
+      oneOf: Object.values(eventSchemas),
+      discriminator: {
+        propertyName: 'type',
+        mapping: Object.fromEntries(eventTypes.map((type) => [type, `#/components/schemas/${nameOf(type)}`])),
+      },
     },
-    createdAt: { ...instant, description: 'When it happened.' },
-  }),
+    unknownEvent,
+  ),
 );
 
-export const exampleEvent: ValueOf<typeof eventSchema> = {
+export const exampleEvent: AnyEvent = {
   id: exampleId('evt'),
   seq: 42,
   type: 'rental.running',
   entityId: exampleId('rent'),
-  data: { runningAt: '2026-11-01T09:31:07.000Z' },
+  data: { runningAt: '2026-11-01T09:31:07.000Z', autoStopAt: null, spendLimitAt: null },
   createdAt: '2026-11-01T09:31:07.012Z',
 };
 
@@ -218,7 +257,7 @@ export const streamEvents = operation({
       },
       messages: {
         ...Object.fromEntries(Object.entries(streamMessages).map(([name, { schema }]) => [name, schema])),
-        ...Object.fromEntries(eventTypes.map((type) => [type, eventSchema])),
+        ...eventSchemas,
       },
       examples: [
         message('ready', streamMessages.ready.example, 41),

@@ -2,6 +2,7 @@ import { catalogLimits } from '../../domain/catalog/limits.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { lastingWords, namesIn, noWords } from '../../domain/rentals/words.js';
 import { rentalPhases } from '../../domain/rentals/progress.js';
+import { rentalFailures } from '../../domain/events/events.js';
 import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import { changeSchema } from './change-request.js';
 import { quoteBodySchema } from './by-quote.js';
@@ -116,7 +117,7 @@ const rental = named(
     ),
     error: orNull(text, 'Set when status is failed.'),
     failure: orNull(
-      named('RentalFailure', object({ code: oneOf(['not_provisioned', 'lost_at_start']), message: text })),
+      named('RentalFailure', object({ code: oneOf(rentalFailures), message: text })),
       'Set when status is failed: whether the machine never started, or was lost within a minute.',
     ),
     stopReason: orNull(stopReason),

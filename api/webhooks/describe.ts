@@ -1,6 +1,7 @@
 import { webhookLimits } from '../../domain/webhooks/limits.js';
 import { namedTypes, tryOutcomes, webhookStates, whysOff } from '../../domain/webhooks/webhook.js';
 import { done } from '../accounts/describe-sign-in.js';
+import { eventSchema, exampleEvent } from '../events/describe.js';
 import {
   count,
   exampleId,
@@ -14,6 +15,7 @@ import {
   text,
   url,
   yes,
+  type JsonSchema,
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
@@ -252,3 +254,66 @@ export const webhookOperations: readonly Operation[] = [
   redeliverWebhook,
   rotateWebhookSecret,
 ];
+
+const signed = [
+  ['webhook-id', 'The same each time that an event is sent.', exampleEvent.id],
+  ['webhook-timestamp', 'When this try began, in seconds since 1970.', '1793525467'],
+  ['webhook-signature', 'By each secret that holds: HMAC-SHA256 as Standard Webhooks says.', 'v1,K5oZ…'],
+].map(([name, description, value]) => ({
+  ...{ name, in: 'header', required: true, description, example: value },
+  schema: { type: 'string' },
+}));
+
+const challengeMessage = object({
+  id: text,
+  type: { type: 'string', const: 'webhook.challenge' },
+  entityId: fields.id,
+  data: object({ challenge: text }),
+  createdAt: instant,
+});
+const exampleChallenge = {
+  id: 'challenge_Zk3mQm1uJ8kQ0x2b',
+  type: 'webhook.challenge',
+  entityId: example.id,
+  data: { challenge: 'q1u9Tf5w0i3mJkZl8V2c7XyB4nAeRsDh' },
+  createdAt: example.createdAt,
+};
+
+/** What we send to webhooks, as OpenAPI's `webhooks` says it. */
+export const sentToWebhooks = {
+  event: sent('receiveEvent', 'An event of one of its types', eventSchema, exampleEvent, {
+    description: 'Any 2xx: it is not sent again.',
+  }),
+  challenge: sent(
+    'receiveChallenge',
+    'Asks whether the address wants our messages',
+    named('WebhookChallenge', challengeMessage),
+    exampleChallenge,
+    {
+      description: 'Yes: the webhook is enabled.',
+      content: {
+        'application/json': {
+          schema: named('WebhookChallengeAnswer', object({ challenge: text })),
+          examples: { example1: { value: exampleChallenge.data } },
+        },
+      },
+    },
+  ),
+};
+
+function sent(
+  operationId: string,
+  summary: string,
+  schema: JsonSchema,
+  value: unknown,
+  accepted: object,
+): object {
+  const content = { 'application/json': { schema, examples: { example1: { value } } } };
+  return {
+    post: {
+      ...{ operationId, summary, tags: [tag], security: [], parameters: signed },
+      requestBody: { required: true, content },
+      responses: { 200: accepted, 410: { description: 'We send to it no more: the webhook is turned off.' } },
+    },
+  };
+}

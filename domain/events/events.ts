@@ -1,6 +1,7 @@
 import type { LedgerEntryType } from '../ledger/ledger.js';
 import type { TopupSource } from '../payments/topup.js';
 import type { StopReason } from '../rentals/rental.js';
+import type { WhyOff } from '../webhooks/webhook.js';
 import type { InvoiceReason } from '../payments/invoices.js';
 
 /** The type of an event says all of it. */
@@ -132,7 +133,7 @@ export interface EventData {
   'api_key.revoked': Nothing;
   'webhook.created': Nothing;
   'webhook.changed': { readonly changed: readonly string[] };
-  'webhook.switched_off': { readonly reason: string };
+  'webhook.switched_off': { readonly reason: WhyOff };
   'webhook.removed': Nothing;
   /** Asked for by the endpoint's user, and sent to that endpoint alone. */
   'webhook.ping': Nothing;
@@ -147,18 +148,34 @@ export interface EventData {
 }
 
 /** What endangers a machine. Each is told once for each time that it begins, or for each instant that is near. */
-export type RentalWarning =
-  'ssh_unreachable' | 'host_key_changed' | 'auto_stop_near' | 'spend_limit_near' | 'upstream_end_near';
+export const warningsOfEvents = [
+  'ssh_unreachable',
+  'host_key_changed',
+  'auto_stop_near',
+  'spend_limit_near',
+  'upstream_end_near',
+] as const;
+export type RentalWarning = (typeof warningsOfEvents)[number];
 
 /** Why a rental failed, as `failure.code` says. */
-export type RentalFailure = 'not_provisioned' | 'lost_at_start';
+export const rentalFailures = ['not_provisioned', 'lost_at_start'] as const;
+export type RentalFailure = (typeof rentalFailures)[number];
 
 /** Why auto-topup went off; `user`: by their own setting. */
-export type AutoTopupOffReason = 'user' | 'charge_failed' | 'card_removed' | 'card_expired' | 'charges_held';
+export const autoTopupOffReasons = [
+  'user',
+  'charge_failed',
+  'card_removed',
+  'card_expired',
+  'charges_held',
+] as const;
+export type AutoTopupOffReason = (typeof autoTopupOffReasons)[number];
 
-export type CardRemovedReason = 'user' | 'replaced' | 'detached';
+export const cardRemovedReasons = ['user', 'replaced', 'detached'] as const;
+export type CardRemovedReason = (typeof cardRemovedReasons)[number];
 
-export type SessionEndedBy = 'sign_out' | 'new_sign_in' | 'other_session' | 'operator' | 'restored';
+export const sessionEnds = ['sign_out', 'new_sign_in', 'other_session', 'operator', 'restored'] as const;
+export type SessionEndedBy = (typeof sessionEnds)[number];
 
 interface InvoiceData {
   readonly amountCents: number;

@@ -26,7 +26,7 @@ import { costOperations } from '../../rentals/describe-costs.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sessionOperations } from '../../accounts/describe-sessions.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
-import { webhookOperations } from '../../webhooks/describe.js';
+import { sentToWebhooks, webhookOperations } from '../../webhooks/describe.js';
 import { walletOperations } from '../../wallet/describe.js';
 
 /** Every route that is described; a new resource adds its own here. */
@@ -88,7 +88,12 @@ export function describeApi(): OpenApiDocument {
   }
   const all = Object.keys(refusalStatus) as RefusalCode[];
   const shared = usedOf(sharedRefusals(), paths);
-  const { part, schemas } = hoisted({ paths, shared, anyError: named('ApiError', errorSchema(all)) });
+  const { part, schemas } = hoisted({
+    paths,
+    shared,
+    webhooks: sentToWebhooks,
+    anyError: named('ApiError', errorSchema(all)),
+  });
   return {
     openapi: '3.1.0',
     info: {
@@ -100,6 +105,7 @@ export function describeApi(): OpenApiDocument {
     servers: [{ url: '/' }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tags[name] })),
     paths: part.paths,
+    webhooks: part.webhooks,
     components: {
       securitySchemes: {
         sid: { type: 'apiKey', in: 'cookie', name: 'sid', description: 'Set by POST /v1/auth/verify-code.' },

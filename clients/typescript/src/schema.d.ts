@@ -1215,7 +1215,42 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An event of one of its types */
+        post: operations["receiveEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    challenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks whether the address wants our messages */
+        post: operations["receiveChallenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         AddSshKey: {
@@ -1334,12 +1369,48 @@ export interface components {
              */
             suspendedAt: string | null;
         };
+        ApiKeyCreatedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "api_key.created";
+            data: components["schemas"]["NoEventData"];
+        };
         /** @enum {string} */
         ApiKeyEnds: "all" | "own";
         ApiKeyPage: {
             apiKeys: components["schemas"]["ApiKey"][];
             /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
             nextCursor: string | null;
+        };
+        ApiKeyRevokedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "api_key.revoked";
+            data: components["schemas"]["NoEventData"];
         };
         /** @enum {string} */
         ApiKeyScope: "read" | "rentals" | "billing";
@@ -1386,6 +1457,47 @@ export interface components {
         };
         /** @enum {string} */
         AutoTopupDisabledReason: "charge_failed" | "card_removed" | "card_expired" | "charges_held";
+        AutoTopupSucceededEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "auto_topup.succeeded";
+            data: {
+                creditedCents: number;
+            };
+        };
+        AutoTopupSwitchedOffEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "auto_topup.switched_off";
+            data: {
+                /** @enum {string} */
+                reason: "user" | "charge_failed" | "card_removed" | "card_expired" | "charges_held";
+            };
+        };
         Balance: {
             /** @description Ready to spend; never below zero. */
             availableCents: number;
@@ -1460,6 +1572,30 @@ export interface components {
             leftCents: number | null;
             /** @description The shares of the budget at which you get an email and the event budget.reached, once a month each. */
             alertPercents: number[];
+        };
+        BudgetReachedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "budget.reached";
+            data: {
+                percent: number;
+                /** @description Such as 2026-11, in UTC. */
+                month: string;
+                spentCents: number;
+                monthlyCents: number;
+            };
         };
         BudgetReserved: {
             /** @description The month in UTC, such as 2026-11. */
@@ -1543,6 +1679,51 @@ export interface components {
             };
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        CardRemovedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "card.removed";
+            data: {
+                /**
+                 * @description replaced: by a card that was saved later. detached: at the payment processor.
+                 * @enum {string}
+                 */
+                reason: "user" | "replaced" | "detached";
+            };
+        };
+        CardSavedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "card.saved";
+            data: {
+                brand: string;
+                last4: string;
+            };
         };
         CardSetup: {
             clientSecret: string;
@@ -1724,23 +1905,7 @@ export interface components {
         EndOtherSessionsAnswer: {
             ended: number;
         };
-        Event: {
-            id: string;
-            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
-            seq: number;
-            type: components["schemas"]["EventType"];
-            /** @description The id of the rental, top-up, invoice … concerned. */
-            entityId: string;
-            /** @description Ids and what changed. The fields depend on the type, and more may be added. */
-            data: {
-                [key: string]: unknown;
-            };
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            createdAt: string;
-        };
+        Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
             /** @description The last event that was looked at, whether or not `types` left it out. */
@@ -1923,6 +2088,24 @@ export interface components {
             /** @description The newest event. */
             lastSeq: number;
         };
+        FeedResyncEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "feed.resync";
+            data: components["schemas"]["NoEventData"];
+        };
         FieldFault: {
             /** @description As the request names it: sshKeyIds[0], or body, or query. */
             field: string;
@@ -2091,6 +2274,10 @@ export interface components {
             voidedAt: string | null;
             lineItems: components["schemas"]["InvoiceLine"][];
         };
+        InvoiceEventData: {
+            amountCents: number;
+            reason: components["schemas"]["InvoiceReason"];
+        };
         InvoiceLine: {
             id: string;
             description: string;
@@ -2113,10 +2300,92 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        InvoiceOpenedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "invoice.opened";
+            data: {
+                amountCents: number;
+                reason: components["schemas"]["InvoiceReason"];
+                /** Format: date-time */
+                dueAt: string;
+            };
+        };
+        InvoicePaidEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "invoice.paid";
+            data: {
+                amountCents: number;
+                reason: components["schemas"]["InvoiceReason"];
+                /** Format: date-time */
+                paidAt: string;
+            };
+        };
         /** @enum {string} */
         InvoiceReason: "topup_failed" | "overage" | "manual";
         /** @enum {string} */
         InvoiceStatus: "draft" | "open" | "paid" | "void" | "uncollectible";
+        InvoiceUncollectibleEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "invoice.uncollectible";
+            data: components["schemas"]["InvoiceEventData"];
+        };
+        InvoiceVoidedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "invoice.voided";
+            data: components["schemas"]["InvoiceEventData"];
+        };
         KeyAddressError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2418,6 +2687,7 @@ export interface components {
             /** @description OpenSSH public keys for this machine only, in addition to sshKeyIds. */
             sshPublicKeys?: string[];
         };
+        NoEventData: Record<string, unknown>;
         NoSavedCardError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2829,6 +3099,63 @@ export interface components {
             stopReason: components["schemas"]["StopReason"] | null;
             warnings: components["schemas"]["RentalWarning"][];
         };
+        RentalChangedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.changed";
+            data: {
+                changeId: string;
+                /** @description Which fields. */
+                changed: string[];
+                maxSpendCents: number | null;
+                /**
+                 * Format: date-time
+                 * @description Null: it has no such limit, or does not run yet.
+                 */
+                autoStopAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it reaches its limit of costs. Null: it has none, or does not run yet.
+                 */
+                spendLimitAt: string | null;
+            };
+        };
+        RentalCreatedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.created";
+            data: {
+                familyId: string;
+                gpuCount: number;
+                region: string;
+                pricePerHourCents: number;
+                holdCents: number;
+            };
+        };
         RentalEndingError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2845,10 +3172,53 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        RentalFailedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.failed";
+            data: {
+                /** @enum {string} */
+                code: "not_provisioned" | "lost_at_start";
+                message: string;
+                refundedCents: number;
+            };
+        };
         RentalFailure: {
             /** @enum {string} */
             code: "not_provisioned" | "lost_at_start";
             message: string;
+        };
+        RentalMachineFoundEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.machine_found";
+            data: {
+                providerCode: string;
+            };
         };
         RentalNotFoundError: {
             /**
@@ -2868,8 +3238,135 @@ export interface components {
         };
         /** @enum {string} */
         RentalPhase: "queued" | "buying" | "booting" | "installing" | "checking" | "ready";
+        RentalRunningEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.running";
+            data: {
+                /** Format: date-time */
+                runningAt: string;
+                /**
+                 * Format: date-time
+                 * @description Null: it has no such limit, or does not run yet.
+                 */
+                autoStopAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it reaches its limit of costs. Null: it has none, or does not run yet.
+                 */
+                spendLimitAt: string | null;
+            };
+        };
+        RentalSshAnsweredEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.ssh_answered";
+            data: {
+                host: string;
+                port: number;
+                username: string;
+                hostKeyFingerprint: string | null;
+            };
+        };
         /** @enum {string} */
         RentalStatus: "provisioning" | "running" | "stopping" | "stopped" | "failed";
+        RentalStoppedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.stopped";
+            data: {
+                reason: components["schemas"]["StopReason"];
+                /** Format: date-time */
+                stoppedAt: string;
+                chargedCents: number;
+                /** @description What was left of its hold, and is available again. */
+                refundedCents: number;
+            };
+        };
+        RentalStoppingEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.stopping";
+            data: {
+                reason: components["schemas"]["StopReason"];
+                /** Format: date-time */
+                stoppedAt: string;
+            };
+        };
+        RentalWarnedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.warned";
+            data: {
+                /** @enum {string} */
+                warning: "ssh_unreachable" | "host_key_changed" | "auto_stop_near" | "spend_limit_near" | "upstream_end_near";
+                /**
+                 * Format: date-time
+                 * @description When it will end by it, where that is known.
+                 */
+                at: string | null;
+            };
+        };
         /** @enum {string} */
         RentalWarning: "no_ssh_key" | "ssh_unreachable" | "host_key_changed";
         RequestCode: {
@@ -2961,6 +3458,27 @@ export interface components {
             /** @description Only in answers to a key. */
             apiKey?: components["schemas"]["ApiKey"];
         };
+        SessionEndedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "session.ended";
+            data: {
+                /** @enum {string} */
+                by: "sign_out" | "new_sign_in" | "other_session" | "operator" | "restored";
+            };
+        };
         SessionNotFoundError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2982,6 +3500,26 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        SessionStartedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "session.started";
+            data: {
+                by: string;
+            };
         };
         ShowAliveAnswer: {
             /** @enum {string} */
@@ -3012,6 +3550,45 @@ export interface components {
             publicKey: string;
             /** Format: date-time */
             createdAt: string;
+        };
+        SshKeyAddedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ssh_key.added";
+            data: components["schemas"]["SshKeyEventData"];
+        };
+        SshKeyEventData: {
+            fingerprint: string;
+        };
+        SshKeyRemovedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ssh_key.removed";
+            data: components["schemas"]["SshKeyEventData"];
         };
         Statement: {
             /** Format: date-time */
@@ -3178,6 +3755,50 @@ export interface components {
             /** Format: date-time */
             creditedAt: string | null;
         };
+        TopupExpiredEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "topup.expired";
+            data: {
+                amountCents: number;
+            };
+        };
+        TopupFailedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "topup.failed";
+            data: {
+                amountCents: number;
+                source: components["schemas"]["TopupSource"];
+                /** @description The bank’s word, where it gave one. */
+                declineCode: string | null;
+                message: string | null;
+            };
+        };
         TopupNotFoundError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -3194,10 +3815,92 @@ export interface components {
             /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
             nextCursor: string | null;
         };
+        TopupReinstatedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "topup.reinstated";
+            data: {
+                /**
+                 * @description dispute: the bank took it back.
+                 * @enum {string}
+                 */
+                kind: "refund" | "dispute";
+                /** @description Of the payment processor. */
+                paymentId: string;
+                returnedCents: number;
+            };
+        };
+        TopupReversedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "topup.reversed";
+            data: {
+                /**
+                 * @description dispute: the bank took it back.
+                 * @enum {string}
+                 */
+                kind: "refund" | "dispute";
+                /** @description Of the payment processor. */
+                paymentId: string;
+                amountCents: number;
+                /** @description Taken from the wallet. */
+                debitedCents: number;
+                /** @description Asked for by an invoice. */
+                invoicedCents: number;
+            };
+        };
         /** @enum {string} */
         TopupSource: "checkout" | "saved_card" | "auto_topup";
         /** @enum {string} */
         TopupStatus: "creating" | "requires_payment" | "processing" | "succeeded" | "expired" | "failed";
+        TopupSucceededEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "topup.succeeded";
+            data: {
+                /** @description What was asked for. */
+                amountCents: number;
+                /** @description What came in. */
+                creditedCents: number;
+                source: components["schemas"]["TopupSource"];
+            };
+        };
         UnauthorizedError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -3276,6 +3979,71 @@ export interface components {
             email: string;
             code: string;
         };
+        WalletCreditedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.credited";
+            data: {
+                amountCents: number;
+                balanceCents: number;
+                ledgerSeq: number;
+                entryType: components["schemas"]["LedgerEntryType"];
+            };
+        };
+        WalletExhaustedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.exhausted";
+            data: {
+                rentalIds: string[];
+            };
+        };
+        WalletLowEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.low";
+            data: {
+                balanceCents: number;
+                burnPerHourCents: number;
+                runwaySeconds: number;
+            };
+        };
         WeakKeyError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -3316,6 +4084,59 @@ export interface components {
             /** Format: date-time */
             switchedOffAt: string | null;
             switchedOffReason: ("gone" | "no_success" | "challenge_unanswered") | null;
+        };
+        WebhookChallenge: {
+            id: string;
+            /** @constant */
+            type: "webhook.challenge";
+            entityId: string;
+            data: {
+                challenge: string;
+            };
+            /** Format: date-time */
+            createdAt: string;
+        };
+        WebhookChallengeAnswer: {
+            challenge: string;
+        };
+        WebhookChangedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook.changed";
+            data: {
+                /** @description Which fields. */
+                changed: string[];
+            };
+        };
+        WebhookCreatedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook.created";
+            data: components["schemas"]["NoEventData"];
         };
         WebhookDelivery: {
             id: string;
@@ -3370,10 +4191,67 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        WebhookPingEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook.ping";
+            data: components["schemas"]["NoEventData"];
+        };
         WebhookRedelivery: {
             /** @constant */
             ok: true;
             afterSeq: number;
+        };
+        WebhookRemovedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook.removed";
+            data: components["schemas"]["NoEventData"];
+        };
+        WebhookSwitchedOffEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook.switched_off";
+            data: {
+                /** @enum {string} */
+                reason: "gone" | "no_success" | "challenge_unanswered";
+            };
         };
         WebhooksDisabledError: {
             /**
@@ -3628,25 +4506,32 @@ export type AddedWebhook = components['schemas']['AddedWebhook'];
 export type AlreadyStoppedError = components['schemas']['AlreadyStoppedError'];
 export type ApiError = components['schemas']['ApiError'];
 export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyCreatedEvent = components['schemas']['ApiKeyCreatedEvent'];
 export type ApiKeyEnds = components['schemas']['ApiKeyEnds'];
 export type ApiKeyPage = components['schemas']['ApiKeyPage'];
+export type ApiKeyRevokedEvent = components['schemas']['ApiKeyRevokedEvent'];
 export type ApiKeyScope = components['schemas']['ApiKeyScope'];
 export type AuditEvent = components['schemas']['AuditEvent'];
 export type AuditEventPage = components['schemas']['AuditEventPage'];
 export type AuditKind = components['schemas']['AuditKind'];
 export type AutoTopup = components['schemas']['AutoTopup'];
 export type AutoTopupDisabledReason = components['schemas']['AutoTopupDisabledReason'];
+export type AutoTopupSucceededEvent = components['schemas']['AutoTopupSucceededEvent'];
+export type AutoTopupSwitchedOffEvent = components['schemas']['AutoTopupSwitchedOffEvent'];
 export type Balance = components['schemas']['Balance'];
 export type BillingConfig = components['schemas']['BillingConfig'];
 export type BillingDisabledError = components['schemas']['BillingDisabledError'];
 export type BlockedError = components['schemas']['BlockedError'];
 export type Budget = components['schemas']['Budget'];
+export type BudgetReachedEvent = components['schemas']['BudgetReachedEvent'];
 export type BudgetReserved = components['schemas']['BudgetReserved'];
 export type BudgetReservedError = components['schemas']['BudgetReservedError'];
 export type CapReserved = components['schemas']['CapReserved'];
 export type CapReservedError = components['schemas']['CapReservedError'];
 export type Card = components['schemas']['Card'];
 export type CardDeclinedError = components['schemas']['CardDeclinedError'];
+export type CardRemovedEvent = components['schemas']['CardRemovedEvent'];
+export type CardSavedEvent = components['schemas']['CardSavedEvent'];
 export type CardSetup = components['schemas']['CardSetup'];
 export type ChangeApiKey = components['schemas']['ChangeApiKey'];
 export type ChangeRental = components['schemas']['ChangeRental'];
@@ -3683,6 +4568,7 @@ export type FamilyHistory = components['schemas']['FamilyHistory'];
 export type FamilyHour = components['schemas']['FamilyHour'];
 export type FamilyId = components['schemas']['FamilyId'];
 export type FeedRange = components['schemas']['FeedRange'];
+export type FeedResyncEvent = components['schemas']['FeedResyncEvent'];
 export type FieldFault = components['schemas']['FieldFault'];
 export type ForbiddenError = components['schemas']['ForbiddenError'];
 export type FreshSignInRequiredError = components['schemas']['FreshSignInRequiredError'];
@@ -3696,10 +4582,15 @@ export type InvalidCountError = components['schemas']['InvalidCountError'];
 export type InvalidEmailError = components['schemas']['InvalidEmailError'];
 export type InvalidFields = components['schemas']['InvalidFields'];
 export type Invoice = components['schemas']['Invoice'];
+export type InvoiceEventData = components['schemas']['InvoiceEventData'];
 export type InvoiceLine = components['schemas']['InvoiceLine'];
 export type InvoiceNotFoundError = components['schemas']['InvoiceNotFoundError'];
+export type InvoiceOpenedEvent = components['schemas']['InvoiceOpenedEvent'];
+export type InvoicePaidEvent = components['schemas']['InvoicePaidEvent'];
 export type InvoiceReason = components['schemas']['InvoiceReason'];
 export type InvoiceStatus = components['schemas']['InvoiceStatus'];
+export type InvoiceUncollectibleEvent = components['schemas']['InvoiceUncollectibleEvent'];
+export type InvoiceVoidedEvent = components['schemas']['InvoiceVoidedEvent'];
 export type KeyAddressError = components['schemas']['KeyAddressError'];
 export type KeyEndsOwnError = components['schemas']['KeyEndsOwnError'];
 export type KeyExpiredError = components['schemas']['KeyExpiredError'];
@@ -3729,6 +4620,7 @@ export type Meter = components['schemas']['Meter'];
 export type MethodNotAllowedError = components['schemas']['MethodNotAllowedError'];
 export type ModelUnavailableError = components['schemas']['ModelUnavailableError'];
 export type NewRental = components['schemas']['NewRental'];
+export type NoEventData = components['schemas']['NoEventData'];
 export type NoSavedCardError = components['schemas']['NoSavedCardError'];
 export type NotFoundError = components['schemas']['NotFoundError'];
 export type Notice = components['schemas']['Notice'];
@@ -3760,25 +4652,39 @@ export type RefreshProof = components['schemas']['RefreshProof'];
 export type RefreshedProof = components['schemas']['RefreshedProof'];
 export type Reliability = components['schemas']['Reliability'];
 export type Rental = components['schemas']['Rental'];
+export type RentalChangedEvent = components['schemas']['RentalChangedEvent'];
+export type RentalCreatedEvent = components['schemas']['RentalCreatedEvent'];
 export type RentalEndingError = components['schemas']['RentalEndingError'];
+export type RentalFailedEvent = components['schemas']['RentalFailedEvent'];
 export type RentalFailure = components['schemas']['RentalFailure'];
+export type RentalMachineFoundEvent = components['schemas']['RentalMachineFoundEvent'];
 export type RentalNotFoundError = components['schemas']['RentalNotFoundError'];
 export type RentalPage = components['schemas']['RentalPage'];
 export type RentalPhase = components['schemas']['RentalPhase'];
+export type RentalRunningEvent = components['schemas']['RentalRunningEvent'];
+export type RentalSshAnsweredEvent = components['schemas']['RentalSshAnsweredEvent'];
 export type RentalStatus = components['schemas']['RentalStatus'];
+export type RentalStoppedEvent = components['schemas']['RentalStoppedEvent'];
+export type RentalStoppingEvent = components['schemas']['RentalStoppingEvent'];
+export type RentalWarnedEvent = components['schemas']['RentalWarnedEvent'];
 export type RentalWarning = components['schemas']['RentalWarning'];
 export type RequestCode = components['schemas']['RequestCode'];
 export type ResyncError = components['schemas']['ResyncError'];
 export type RotatedWebhook = components['schemas']['RotatedWebhook'];
 export type SaveNotices = components['schemas']['SaveNotices'];
 export type Session = components['schemas']['Session'];
+export type SessionEndedEvent = components['schemas']['SessionEndedEvent'];
 export type SessionNotFoundError = components['schemas']['SessionNotFoundError'];
 export type SessionRequiredError = components['schemas']['SessionRequiredError'];
+export type SessionStartedEvent = components['schemas']['SessionStartedEvent'];
 export type ShowAliveAnswer = components['schemas']['ShowAliveAnswer'];
 export type SignInProvider = components['schemas']['SignInProvider'];
 export type SignedIn = components['schemas']['SignedIn'];
 export type Spread = components['schemas']['Spread'];
 export type SshKey = components['schemas']['SshKey'];
+export type SshKeyAddedEvent = components['schemas']['SshKeyAddedEvent'];
+export type SshKeyEventData = components['schemas']['SshKeyEventData'];
+export type SshKeyRemovedEvent = components['schemas']['SshKeyRemovedEvent'];
 export type Statement = components['schemas']['Statement'];
 export type StatementGroup = components['schemas']['StatementGroup'];
 export type StatementRental = components['schemas']['StatementRental'];
@@ -3796,10 +4702,15 @@ export type TemporarilyUnavailableError = components['schemas']['TemporarilyUnav
 export type TooManyKeysError = components['schemas']['TooManyKeysError'];
 export type TooManyWebhooksError = components['schemas']['TooManyWebhooksError'];
 export type Topup = components['schemas']['Topup'];
+export type TopupExpiredEvent = components['schemas']['TopupExpiredEvent'];
+export type TopupFailedEvent = components['schemas']['TopupFailedEvent'];
 export type TopupNotFoundError = components['schemas']['TopupNotFoundError'];
 export type TopupPage = components['schemas']['TopupPage'];
+export type TopupReinstatedEvent = components['schemas']['TopupReinstatedEvent'];
+export type TopupReversedEvent = components['schemas']['TopupReversedEvent'];
 export type TopupSource = components['schemas']['TopupSource'];
 export type TopupStatus = components['schemas']['TopupStatus'];
+export type TopupSucceededEvent = components['schemas']['TopupSucceededEvent'];
 export type UnauthorizedError = components['schemas']['UnauthorizedError'];
 export type UnknownFamilyError = components['schemas']['UnknownFamilyError'];
 export type UnknownHostError = components['schemas']['UnknownHostError'];
@@ -3809,13 +4720,23 @@ export type UnsupportedMediaTypeError = components['schemas']['UnsupportedMediaT
 export type User = components['schemas']['User'];
 export type ValidationFailedError = components['schemas']['ValidationFailedError'];
 export type VerifyCode = components['schemas']['VerifyCode'];
+export type WalletCreditedEvent = components['schemas']['WalletCreditedEvent'];
+export type WalletExhaustedEvent = components['schemas']['WalletExhaustedEvent'];
+export type WalletLowEvent = components['schemas']['WalletLowEvent'];
 export type WeakKeyError = components['schemas']['WeakKeyError'];
 export type Webhook = components['schemas']['Webhook'];
+export type WebhookChallenge = components['schemas']['WebhookChallenge'];
+export type WebhookChallengeAnswer = components['schemas']['WebhookChallengeAnswer'];
+export type WebhookChangedEvent = components['schemas']['WebhookChangedEvent'];
+export type WebhookCreatedEvent = components['schemas']['WebhookCreatedEvent'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
 export type WebhookDeliveryPage = components['schemas']['WebhookDeliveryPage'];
 export type WebhookNotEnabledError = components['schemas']['WebhookNotEnabledError'];
 export type WebhookNotFoundError = components['schemas']['WebhookNotFoundError'];
+export type WebhookPingEvent = components['schemas']['WebhookPingEvent'];
 export type WebhookRedelivery = components['schemas']['WebhookRedelivery'];
+export type WebhookRemovedEvent = components['schemas']['WebhookRemovedEvent'];
+export type WebhookSwitchedOffEvent = components['schemas']['WebhookSwitchedOffEvent'];
 export type WebhooksDisabledError = components['schemas']['WebhooksDisabledError'];
 export type ResponseValidationFailedError = components['responses']['ValidationFailedError'];
 export type ResponseCodeInvalidError = components['responses']['CodeInvalidError'];
@@ -8209,6 +9130,98 @@ export interface operations {
             };
             500: components["responses"]["InternalError"];
             503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    receiveEvent: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same each time that an event is sent.
+                 * @example evt_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this try began, in seconds since 1970.
+                 * @example 1793525467
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description By each secret that holds: HMAC-SHA256 as Standard Webhooks says.
+                 * @example v1,K5oZ…
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Event"];
+            };
+        };
+        responses: {
+            /** @description Any 2xx: it is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description We send to it no more: the webhook is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveChallenge: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same each time that an event is sent.
+                 * @example evt_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this try began, in seconds since 1970.
+                 * @example 1793525467
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description By each secret that holds: HMAC-SHA256 as Standard Webhooks says.
+                 * @example v1,K5oZ…
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookChallenge"];
+            };
+        };
+        responses: {
+            /** @description Yes: the webhook is enabled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookChallengeAnswer"];
+                };
+            };
+            /** @description We send to it no more: the webhook is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

@@ -42,7 +42,7 @@ describe('GET /v1/events/stream', () => {
     const stream = await open();
     const [ready] = stream.heard;
     assert.deepEqual([ready?.name, ready?.id, ready?.data], ['ready', 2, { afterSeq: 2, lastSeq: 2 }]);
-    await happen(api.db, user.user.id, ['card.saved', 'card.removed'], { reason: 'user\n\ndata: x' });
+    await happen(api.db, user.user.id, ['card.saved', 'ssh_key.removed'], { fingerprint: 'x\n\ndata: x' });
     await stream.awaitSeq(4);
     const { events } = (await user.get('/v1/events?after=2')).body as unknown as { events: object[] };
     assert.deepEqual(
@@ -53,7 +53,7 @@ describe('GET /v1/events/stream', () => {
       stream.events().map(({ name, id }) => [name, id]),
       [
         ['card.saved', 3],
-        ['card.removed', 4],
+        ['ssh_key.removed', 4],
       ],
     );
   });
@@ -204,10 +204,10 @@ describe('GET /v1/events/stream', () => {
     socket.pause();
     assert.equal(api.deps.streams.figures().open, before + 1);
     // The kernels of both sides take some megabytes before anything waits in the process.
-    const big = { reason: 'x'.repeat(200_000) };
+    const big = { fingerprint: 'x'.repeat(200_000) };
     for (let sent = 0; api.deps.streams.figures().open > before; sent += 1) {
       assert.ok(sent < 200, 'it is cut in the end');
-      await happen(api.db, user.user.id, times(1, 'card.removed'), big);
+      await happen(api.db, user.user.id, times(1), big);
       await reader.awaitSeq(sent + 1);
     }
     assert.equal(reader.isClosed, false);

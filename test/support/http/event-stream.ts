@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { streamMessages, eventSchema } from '../../../api/events/describe.js';
-import { eventTypes } from '../../../domain/events/events.js';
+import { eventSchemas, streamMessages } from '../../../api/events/describe.js';
+import type { JsonSchema } from '../../../api/http/openapi/json-schema.js';
 import { until } from '../until.js';
 import { faultOf } from './described.js';
 
@@ -14,6 +14,9 @@ export interface Heard {
   readonly data: Record<string, unknown>;
   readonly atMs: number;
 }
+
+const states = Object.entries(streamMessages).map(([name, { schema }]) => [name, schema] as const);
+const schemas: Readonly<Record<string, JsonSchema>> = { ...Object.fromEntries(states), ...eventSchemas };
 
 /**
  * A client of `GET /v1/events/stream`, by a parser that is not ours. It holds each message against the API's
@@ -49,9 +52,7 @@ export class StreamClient {
   #take({ id, event, data }: EventSourceMessage): void {
     const name = event ?? 'message';
     const value = JSON.parse(data) as Record<string, unknown>;
-    const schema = (eventTypes as readonly string[]).includes(name)
-      ? eventSchema
-      : (streamMessages as Record<string, { schema: Record<string, unknown> }>)[name]?.schema;
+    const schema = schemas[name];
     assert.ok(schema, `a message ${name} is described`);
     assert.equal(faultOf(schema, value), undefined, `${name} ${data}`);
     if (id !== undefined) this.lastId = Number(id);

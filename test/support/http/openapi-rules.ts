@@ -49,12 +49,9 @@ const rules = {
     paths: {
       type: 'object',
       propertyNames: { pattern: '^/' },
-      additionalProperties: {
-        type: 'object',
-        propertyNames: { enum: ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] },
-        additionalProperties: { $ref: '#/$defs/operation' },
-      },
+      additionalProperties: { $ref: '#/$defs/pathItem' },
     },
+    webhooks: { type: 'object', additionalProperties: { $ref: '#/$defs/pathItem' } },
     components: {
       type: 'object',
       properties: {
@@ -98,6 +95,11 @@ const rules = {
   required: ['openapi', 'info', 'paths'],
   additionalProperties: false,
   $defs: {
+    pathItem: {
+      type: 'object',
+      propertyNames: { enum: ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] },
+      additionalProperties: { $ref: '#/$defs/operation' },
+    },
     schema: { $ref: 'https://json-schema.org/draft/2020-12/schema' },
     security: {
       type: 'array',
