@@ -4,6 +4,7 @@ import { eventFigures } from './events.js';
 import { lockFigures } from './locks.js';
 import { meteringFigures } from './metering.js';
 import { paymentFigures } from './payments.js';
+import { proofFigures } from './proof.js';
 import { provisioningFigures, rentalFigures } from './rentals.js';
 import { upkeepFigures } from './upkeep.js';
 import { webhookFigures } from './webhooks.js';
@@ -23,6 +24,7 @@ export function businessFigures(providers: readonly string[]): FigureGroup[] {
     upstreamFigures(providers),
     paymentFigures,
     upkeepFigures,
+    proofFigures,
     eventFigures,
     comparisonFigures,
     webhookFigures,

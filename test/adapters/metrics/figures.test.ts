@@ -104,6 +104,42 @@ describe('figures of the business', () => {
     assert.equal(shown.get('gpu_rental_last_tick_age_seconds', { shard: '0' }), undefined);
   });
 
+  it('tell how long a root has waited, by its step, and for signatures once there was one', async () => {
+    const { scrape } = expose(businessFigures([]));
+    const waits = async (): Promise<(number | undefined)[]> => {
+      const shown = await scrape();
+      return ['begin', 'build', 'sign'].map((step) => {
+        const seconds = shown.get('gpu_rental_oldest_waiting_root_seconds', { step })!;
+        return Math.floor(seconds / 3_600);
+      });
+    };
+    const hoursAgo = (hours: number) => db.raw(`clock_ms() - ? * interval '1 hour'`, [hours]);
+    const tree = { nodes: Buffer.alloc(4_096 * 32), tree: Buffer.alloc(32) };
+    const sign = (number: number) =>
+      db.raw(
+        `update ledger_roots r set signature = 's', signed_at = clock_ms(),
+                line = 'root 1 ' || root_facts(r) || repeat(' ' || repeat('0', 64), 2) || chr(10) where number = ?`,
+        [number],
+      );
+    assert.deepEqual(await waits(), [0, 0, 0], 'off');
+    await db.raw('select switch_sealing(true)');
+    await db('ledger_sealing').update({ daily_at: hoursAgo(5) });
+    assert.deepEqual(await waits(), [5, 0, 0]);
+    await db('ledger_roots').insert([
+      { number: 1, epoch: 1, made_at: hoursAgo(50), ...tree },
+      { number: 2, epoch: 1, made_at: hoursAgo(30), ...tree },
+      { number: 3, epoch: 1, made_at: hoursAgo(4), walk_began_at: db('ledger_sealing').select('daily_at') },
+    ] as never);
+    assert.deepEqual(await waits(), [0, 4, 0], 'nobody signs');
+    await sign(1);
+    assert.deepEqual(await waits(), [0, 4, 30]);
+    await sign(2);
+    await db('ledger_roots').where({ number: 3 }).update(tree);
+    assert.deepEqual(await waits(), [0, 0, 4]);
+    await sign(3);
+    assert.deepEqual(await waits(), [0, 0, 0]);
+  });
+
   it('are missing, and not zero, while they can not be read', async () => {
     const state = { broken: false };
     const group = counting(async (trx) => {
