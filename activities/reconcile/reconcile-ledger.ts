@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../../adapters/postgres/availability.js';
 import type { Database } from '../../adapters/postgres/database.js';
-import { listUsersWithLedgerFindings } from '../../adapters/postgres/reconcile/findings.js';
+import { hasRootFinding, listUsersWithLedgerFindings } from '../../adapters/postgres/reconcile/findings.js';
 import {
   discrepancyLimit,
   findNewestWallet,
@@ -9,6 +9,7 @@ import {
   verifyWallets,
   type Discrepancy,
 } from '../../adapters/postgres/ledger/verify.js';
+import { verifyRoots, type RootFault } from '../../adapters/postgres/ledger/verify-roots.js';
 import { ledgerEntryId } from '../../domain/ledger/ledger-ids.js';
 import type { Finding, FindingKind, ReconcileScope } from '../../domain/operations/reconcile.js';
 import type { ActivityDeps } from '../deps.js';
@@ -28,8 +29,8 @@ const kinds: Record<Discrepancy['rule'], FindingKind> = {
 };
 
 /**
- * Checks the ledger against itself. A full run walks every wallet's chain; a run over a window checks all sums, the
- * rentals that were settled in it, and the wallets that still have a finding.
+ * Checks the ledger against itself. A full run walks every wallet's chain and the roots of its proof; a run over a window
+ * checks all sums, the rentals that were settled in it, and the wallets and roots that still have a finding.
  */
 export async function gatherLedger(
   { db }: ActivityDeps,
@@ -38,9 +39,14 @@ export async function gatherLedger(
 ): Promise<Gathered> {
   const walk = new Walk(look);
   await (scope === 'full' ? walkAll(db, walk) : walkRecent(db, walk));
+  const hasRootFaults =
+    (scope === 'full' || (await hasRootFinding(db))) && (await checkRoots(db, look)).length > 0;
   return {
     // A second look goes only where the first one found something.
-    compare: async () => (await recheck(db, walk)).map(findingOf),
+    compare: async () => [
+      ...(await recheck(db, walk)).map(findingOf),
+      ...(hasRootFaults ? await checkRoots(db, look) : []).map(findingOfRoot),
+    ],
     why: walk.isCutShort
       ? `it stopped at ${discrepancyLimit} discrepancies: fix those, then check for more`
       : null,
@@ -104,6 +110,20 @@ async function recheck(db: Database, { found, look }: Walk): Promise<Discrepancy
     again.push(...((await look.unread.unlessItFails(userId, () => verifyLedger(db, userId))) ?? []));
   }
   return again;
+}
+
+async function checkRoots(db: Database, { tell, unread }: Look): Promise<RootFault[]> {
+  const check = () => verifyRoots(db, (built) => tell({ rootBuilt: built }));
+  return (await unread.unlessItFails('roots', check)) ?? [];
+}
+
+function findingOfRoot({ root, detail }: RootFault): Finding {
+  return {
+    kind: 'root_broken',
+    subject: `root:${root}`,
+    subjectIds: { root },
+    evidence: { detail },
+  };
 }
 
 function findingOf({ rule, walletId, userId, seq, rentalId, detail }: Discrepancy): Finding {

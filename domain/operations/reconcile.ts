@@ -22,6 +22,7 @@ export const findingKinds = {
   rental_entries_differ: 'ledger',
   net_charge_differs: 'ledger',
   order_refund_differs: 'ledger',
+  root_broken: 'ledger',
   pod_without_rental: 'pods',
   pod_not_ending: 'pods',
   rental_without_pod: 'pods',

@@ -9,7 +9,7 @@ import {
   unsealWallet,
 } from '../../adapters/postgres/ledger/sealing.js';
 import { countWallets, verifyLedger, type Discrepancy } from '../../adapters/postgres/ledger/verify.js';
-import { verifyRoots } from '../../adapters/postgres/ledger/verify-roots.js';
+import { verifyRoots, type RootFault } from '../../adapters/postgres/ledger/verify-roots.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { using, type OpsContext } from '../context.js';
@@ -152,8 +152,8 @@ async function verify(db: Database, userId: UserId | undefined, json: boolean): 
   else printFindings(wallets, findings, roots);
 }
 
-function printFindings(wallets: number, findings: readonly Discrepancy[], roots: readonly string[]): void {
-  for (const fault of roots) console.log(`proof   ${fault}`);
+function printFindings(wallets: number, findings: readonly Discrepancy[], roots: readonly RootFault[]): void {
+  for (const { root, detail } of roots) console.log(`proof   root ${root} ${detail}`);
   for (const { rule, walletId, detail } of findings)
     console.log(`${rule.padEnd(7)} wallet ${walletId}: ${detail}`);
   console.log(

@@ -13,27 +13,33 @@ interface Row {
   readonly signature: string;
 }
 
+/** What is wrong with a root. */
+export interface RootFault {
+  readonly root: number;
+  readonly detail: string;
+}
+
 const PAGE = 500;
 
 /**
  * Checks all signed roots (decision 140, "Proof of the ledger"): each says what its row does, follows from the one before it,
  * and is signed; the newest one's tree is what the hashes of all seals come to. Nobody is asked for a root that was kept
  * elsewhere: `gpu verify` does that.
- * @returns what is wrong, in words
+ * @param onPart called after each part of the newest one's tree
  */
-export async function verifyRoots(db: Database): Promise<string[]> {
-  const findings: string[] = [];
+export async function verifyRoots(db: Database, onPart?: (built: number) => void): Promise<RootFault[]> {
+  const findings: RootFault[] = [];
   let last: Row | undefined;
   for (let isMore = true; isMore;) {
     const page = await readPage(db, last?.number ?? 0);
     for (const row of page) {
-      findings.push(...faultsOf(row, last).map((what) => `root ${row.number} ${what}`));
+      findings.push(...faultsOf(row, last).map((detail) => ({ root: row.number, detail })));
       last = row;
     }
     isMore = page.length === PAGE;
   }
-  if (last && !(await hasItsTree(db, last)))
-    findings.push(`root ${last.number} has another tree than the seals that it covers`);
+  if (last && !(await hasItsTree(db, last, onPart)))
+    findings.push({ root: last.number, detail: 'has another tree than the seals that it covers' });
   return findings;
 }
 
@@ -87,6 +93,10 @@ function isSigned(text: string, publicHex: string, signature: string): boolean {
   }
 }
 
-async function hasItsTree(db: Database, { number, salt, line }: Row): Promise<boolean> {
-  return line.split(' ')[5] === (await buildTree(db, number, salt)).tree;
+async function hasItsTree(
+  db: Database,
+  { number, salt, line }: Row,
+  onPart?: (built: number) => void,
+): Promise<boolean> {
+  return line.split(' ')[5] === (await buildTree(db, number, salt, onPart)).tree;
 }

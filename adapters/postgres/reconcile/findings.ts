@@ -21,8 +21,18 @@ export async function listUsersWithLedgerFindings(db: Database): Promise<UserId[
   const rows = await db('reconcile_findings')
     .where({ source: 'ledger' })
     .whereNot({ state: 'resolved' })
+    .whereNot({ kind: 'root_broken' })
     .distinct<{ user: UserId }[]>(db.raw(`subject_ids->>'userId' as "user"`));
   return rows.map(({ user }) => user);
+}
+
+/** Whether a finding about a root of the ledger's proof stands. */
+export async function hasRootFinding(db: Database): Promise<boolean> {
+  const row = await db('reconcile_findings')
+    .where({ kind: 'root_broken' })
+    .whereNot({ state: 'resolved' })
+    .first('id');
+  return row !== undefined;
 }
 
 /** Something that is not compared, and so is not known to be right. */

@@ -104,7 +104,7 @@ describe('a ledger that was proven', () => {
     ...(await verifyLedger(db))
       .filter(({ rule }) => rule === 'chain' || rule === 'wallet')
       .map(({ detail }) => detail),
-    ...(await verifyRoots(db)),
+    ...(await verifyRoots(db)).map(({ root, detail }) => `root ${root} ${detail}`),
   ];
 
   it('has no finding as it is', async () => {
