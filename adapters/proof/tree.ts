@@ -33,14 +33,22 @@ export function keptNodeOf(index: number, leaves: readonly Leaf[], salt: string)
 
 /** Computes the tree from its kept nodes. */
 export function treeOf(nodes: readonly string[]): string {
-  return levelsOf(nodes).at(-1)?.[0] ?? noHash;
+  return topOf(levelsOf(nodes));
+}
+
+/** The kept nodes, and all levels above them. */
+export type Levels = readonly (readonly string[])[];
+
+/** The one node of the highest level. */
+export function topOf(levels: Levels): string {
+  return levels.at(-1)?.[0] ?? noHash;
 }
 
 /**
  * Returns the hashes that lead from a leaf to the tree, from the leaf on.
  * @param below all leaves below the same kept node, in the order of their places
  */
-export function pathOf(leaf: Leaf, below: readonly Leaf[], nodes: readonly string[], salt: string): string[] {
+export function pathOf(leaf: Leaf, below: readonly Leaf[], levels: Levels, salt: string): string[] {
   const place = BigInt(`0x${leaf.place}`);
   const subtree = new Subtree(salt);
   const path: string[] = [];
@@ -55,7 +63,7 @@ export function pathOf(leaf: Leaf, below: readonly Leaf[], nodes: readonly strin
     );
   }
   let index = keptIndexOf(leaf.place);
-  for (const level of levelsOf(nodes).slice(0, KEPT_DEPTH)) {
+  for (const level of levels.slice(0, KEPT_DEPTH)) {
     path.push(level[index ^ 1] ?? noHash);
     index >>= 1;
   }
@@ -67,8 +75,8 @@ export function keptIndexOf(place: string): number {
   return Number.parseInt(place.slice(0, KEPT_DEPTH / 4), 16);
 }
 
-/** The kept nodes, and all levels above them. */
-function levelsOf(nodes: readonly string[]): string[][] {
+/** Computes all levels from the kept nodes. */
+export function levelsOf(nodes: readonly string[]): Levels {
   const levels = [[...nodes]];
   for (let level = [...nodes]; level.length > 1; levels.push(level)) {
     level = level.flatMap((left, no) => (no % 2 === 0 ? [nodeOf(left, level[no + 1] ?? noHash)] : []));

@@ -100,6 +100,6 @@ async function readRootLines(db: Database, { proofId, place, root }: Proof): Pro
   const leaves = await readLeaves(db, root.number, { first: index, last: index });
   const leaf = leaves.find((each) => each.proofId === proofId);
   if (!leaf) throw new Error(`root ${root.number} has no leaf of ${proofId}`);
-  const { nodes, salt } = await readTree(db, root.number);
-  return `${linesOfRoot(root)}path ${pathOf(leaf, leaves, nodes, salt).join(' ')}\n`;
+  const { levels, salt } = await readTree(db, root);
+  return `${linesOfRoot(root)}path ${pathOf(leaf, leaves, levels, salt).join(' ')}\n`;
 }

@@ -2,7 +2,17 @@ import type { Database, Transaction } from '../database.js';
 import type { LedgerRootRow } from '../rows/tables.js';
 import { groupedBy } from '../../../domain/grouped.js';
 import type { RootToSign, SignedRoot } from '../../proof/signer.js';
-import { keptIndexOf, keptNodeOf, keptNodes, noHash, treeOf, type Leaf } from '../../proof/tree.js';
+import {
+  keptIndexOf,
+  keptNodeOf,
+  keptNodes,
+  levelsOf,
+  noHash,
+  topOf,
+  treeOf,
+  type Leaf,
+  type Levels,
+} from '../../proof/tree.js';
 
 /** How many wallets are named by one statement. */
 const NAMED_AT_ONCE = 10_000;
@@ -122,18 +132,43 @@ export async function buildTree(
   return { nodes, tree: treeOf(nodes) };
 }
 
-/** Reads a root's kept nodes, left to right, and what the hashes of empty places derive from. */
+/** A root's tree, as far as all paths share it. */
+export interface Tree {
+  readonly levels: Levels;
+  /** What the hashes of empty places derive from. */
+  readonly salt: string;
+}
+
+/** How many trees are remembered, of a megabyte each: users ask for the month that ended, so for one root. */
+const TREES = 4;
+/** Those that were asked for last, by their hash: another tree has another one. The newest comes last. */
+const trees = new Map<string, Tree>();
+
+/** Reads a signed root's tree, unless it is remembered: 4,095 hashes are computed from its kept nodes. */
 export async function readTree(
   db: Database,
-  number: number,
-): Promise<{ readonly nodes: readonly string[]; readonly salt: string }> {
+  { number, line }: Pick<PublishedRoot, 'number' | 'line'>,
+): Promise<Tree> {
+  const hash = treeHashOf(line);
+  const tree = trees.get(hash) ?? (await computeTree(db, number));
+  trees.delete(hash);
+  // One that was changed by hand is not remembered: it may be mended.
+  if (topOf(tree.levels) === hash) trees.set(hash, tree);
+  for (const [oldest] of trees) if (trees.size > TREES) trees.delete(oldest);
+  return tree;
+}
+
+async function computeTree(db: Database, number: number): Promise<Tree> {
   const row = await db('ledger_roots').where({ number }).first('nodes', 'salt');
   if (!row?.nodes) throw new Error(`root ${number} has no tree`);
   const hex = row.nodes.toString('hex');
-  return {
-    nodes: Array.from({ length: keptNodes }, (_, no) => hex.slice(64 * no, 64 * (no + 1))),
-    salt: row.salt.toString('hex'),
-  };
+  const nodes = Array.from({ length: keptNodes }, (_, no) => hex.slice(64 * no, 64 * (no + 1)));
+  return { levels: levelsOf(nodes), salt: row.salt.toString('hex') };
+}
+
+/** The hash of the tree that a signed line names. */
+export function treeHashOf(line: string): string {
+  return line.split(' ')[5] ?? '';
 }
 
 /** A root as it is published. */

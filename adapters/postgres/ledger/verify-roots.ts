@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import type { Database } from '../database.js';
 import { noHash, sha256 } from '../../proof/tree.js';
-import { buildTree } from './roots.js';
+import { buildTree, treeHashOf } from './roots.js';
 
 interface Row {
   readonly number: number;
@@ -98,5 +98,5 @@ async function hasItsTree(
   { number, salt, line }: Row,
   onPart?: (built: number) => void,
 ): Promise<boolean> {
-  return line.split(' ')[5] === (await buildTree(db, number, salt, onPart)).tree;
+  return treeHashOf(line) === (await buildTree(db, number, salt, onPart)).tree;
 }
