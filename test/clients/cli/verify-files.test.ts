@@ -114,18 +114,28 @@ describe('gpu verify, of several files', () => {
     const one = writeProof(ledger.wallet, '2026-08', left, ledger.root(own, all - 1));
     const two = writeProof(ledger.wallet, '2026-12', right, ledger.root(own));
     assert.equal((await both(one, two)).second.verdict, 'consistent');
-    for (const change of [{ hashBefore: hex(64) }, { centsBefore: 999_999 }]) {
+    const told = [
+      [{ hashBefore: hex(64) }, '', ''],
+      [{ centsBefore: 999_999 }, '', ''],
+      [
+        { hashBefore: hex(64), epoch: 2 },
+        ' Its epoch is 2, and 1 there: the service claims that it restored a backup in between.',
+        ' Its epoch is 1, and 2 there: the service claims that it restored a backup in between.',
+      ],
+    ] as const;
+    for (const [change, later, earlier] of told) {
       const parts = ledger.parts.map((seal, index) => (index === all - 1 ? { ...seal, ...change } : seal));
       const seals = writeSeals(parts);
       const liar = new Ledger(ledger.wallet, parts, seals);
       const nightsOfLiar = new Nights(16);
       const mine = writeProof(ledger.wallet, '2026-08', left, liar.root(nightsOfLiar, all - 1));
+      if ('epoch' in change) nightsOfLiar.epoch = change.epoch;
       const his = writeProof(ledger.wallet, '2026-12', seals.slice(all - 1), liar.root(nightsOfLiar));
       await contradicted(
         mine,
         his,
-        /^Seal \d+-120 does not follow seal \d+-\d+ of one\.txt\.$/,
-        /^Seal \d+-\d+ does not lead to seal \d+-120 of two\.txt\.$/,
+        new RegExp(`^Seal \\d+-120 does not follow seal \\d+-\\d+ of one\\.txt\\.${later}$`),
+        new RegExp(`^Seal \\d+-\\d+ does not lead to seal \\d+-120 of two\\.txt\\.${earlier}$`),
       );
     }
   });

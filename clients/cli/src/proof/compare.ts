@@ -80,7 +80,7 @@ function againstFile(proof: Proof, other: Sound): Finding[] {
   const byRoots = contradiction(other.proof.root, root, `of ${file}`);
   const order = root.number - other.proof.root.number;
   const shrinks = order * (last - other.proof.last) < 0 || (order === 0 && last !== other.proof.last);
-  const byNumbers = `It ends with entry ${last} under root ${root.number}, but ${file} ends with entry ${other.proof.last} under root ${other.proof.root.number}.`;
+  const byNumbers = `It ends with entry ${last} under root ${root.number}, but ${file} ends with entry ${other.proof.last} under root ${other.proof.root.number}.${restoredBetween(root, other.proof.root)}`;
   const bySeals = againstSeals(proof.index, other.proof.index, file);
   return [
     ...(byRoots === undefined ? [] : [{ message: byRoots }]),
@@ -110,13 +110,17 @@ function whyNotShared(seal: IndexedSeal, other: IndexedSeal, file: string): stri
   const name = `Seal ${spanOf(seal)}`;
   const isSameRange = seal.first === other.first && seal.last === other.last;
   if (isSameRange && seal.hash === other.hash) return undefined;
-  const epochs =
-    seal.epoch === other.epoch
-      ? ''
-      : ` Its epoch is ${seal.epoch}, and ${other.epoch} there: the service claims that it restored a backup in between.`;
+  const epochs = restoredBetween(seal, other);
   return isSameRange
     ? `${name} is not the one of ${file}.${epochs}`
     : `${name} overlaps seal ${spanOf(other)} of ${file}.${epochs}`;
+}
+
+/** What explains a difference honestly; empty where nothing does. */
+function restoredBetween(mine: { readonly epoch: number }, theirs: { readonly epoch: number }): string {
+  return mine.epoch === theirs.epoch
+    ? ''
+    : ` Its epoch is ${mine.epoch}, and ${theirs.epoch} there: the service claims that it restored a backup in between.`;
 }
 
 /** Files that share no seal may still follow each other. */
@@ -128,11 +132,11 @@ function againstNeighbour(mine: SealIndex, theirs: SealIndex, file: string): Fin
   if (first === undefined || follows(first, later.beginning, before)) return undefined;
   return isMineLater
     ? {
-        message: `Seal ${spanOf(first)} does not follow seal ${spanOf(before)} of ${file}.`,
+        message: `Seal ${spanOf(first)} does not follow seal ${spanOf(before)} of ${file}.${restoredBetween(first, before)}`,
         seal: rangeOf(first),
       }
     : {
-        message: `Seal ${spanOf(before)} does not lead to seal ${spanOf(first)} of ${file}.`,
+        message: `Seal ${spanOf(before)} does not lead to seal ${spanOf(first)} of ${file}.${restoredBetween(before, first)}`,
         seal: rangeOf(before),
       };
 }
