@@ -122,7 +122,8 @@ describe('gpu verify, of one file', () => {
     assert.equal((await ann.judge(honest, '--roots', kept)).verdict, 'good');
     const lines = honest.split('\n').slice(0, -1);
     const finds = async (changed: string, what: string): Promise<void> => {
-      if (changed === honest) return;
+      // The month is a label, which no hash covers.
+      if (changed.replace(/^(proof 1 \S+) \d{4}-(?:0[1-9]|1[0-2])\n/, '$1 2026-10\n') === honest) return;
       const { verdict, code, finding } = await ann.judge(changed, '--roots', kept);
       assert.ok(!['good', 'consistent'].includes(verdict), `${verdict}: ${what}`);
       assert.equal(code, disproved);
