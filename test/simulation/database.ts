@@ -29,6 +29,14 @@ const seenEntries = `
     from ledger_seals s cross join generate_subscripts(s.places, 1) i
    where s.places[i] > 0`;
 
+/** What the database draws by itself, from a count instead of its own chance: the same in each run of a seed. */
+const drawnInOrder = `
+  create sequence simulation.drawn;
+  grant usage on sequence simulation.drawn to public;
+  alter table wallet_proof_ids alter proof_id set default md5(nextval('simulation.drawn')::text);
+  alter table ledger_note_salts alter salt set default decode(md5(nextval('simulation.drawn')::text), 'hex');
+  alter table ledger_roots alter salt set default sha256(nextval('simulation.drawn')::text::bytea)`;
+
 /**
  * Makes a fresh copy of the migrated database whose clock is the simulation's, and in which the ledger is sealed.
  * @returns a connection of its own to it
@@ -36,9 +44,12 @@ const seenEntries = `
 export async function prepareDatabase(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(`create sequence if not exists simulated_ms minvalue 0 start 1; grant select, usage on sequence simulated_ms to public;
+  // Beside the product's schema, whose sequences a restore steps over.
+  await client.query(`create schema simulation; grant usage on schema simulation to public;
+    create sequence simulation.ms minvalue 0 start 1; grant select, usage on sequence simulation.ms to public;
     create or replace function clock_ms() returns timestamptz(3) language sql volatile
-      as $$ select timestamptz '1970-01-01 00:00:00+00' + pg_sequence_last_value('simulated_ms'::regclass) * interval '1 millisecond' $$`);
+      as $$ select timestamptz '1970-01-01 00:00:00+00' + pg_sequence_last_value('simulation.ms'::regclass) * interval '1 millisecond' $$`);
+  await client.query(drawnInOrder);
   await client.query(seenEntries);
   // As switch_sealing does, which asks the clock: it does not run yet.
   await client.query(`update ledger_sealing set is_on = true;

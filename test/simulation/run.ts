@@ -8,7 +8,9 @@ import { real } from './kernel/real.js';
 import { Statements } from './kernel/statements.js';
 import { Trace } from './kernel/trace.js';
 import type { Evidence } from './oracle/evidence.js';
+import { Signer } from './nights.js';
 import { judge } from './oracle/oracle.js';
+import { judgeProof } from './oracle/proof.js';
 import { collectReach } from './reach/collect.js';
 import type { Reach } from './reach/reach.js';
 import { watchStates } from './reach/states.js';
@@ -72,10 +74,30 @@ const REFUSING = 300;
 /** How long nothing is disturbed before the verdict, in milliseconds. */
 const CALM_MS = 2 * 3_600_000;
 
-/** Draws when a run begins, in milliseconds since 1970. */
+/** How long before midnight the service stands again, in milliseconds. */
+const EVENING_MS = 15 * 60_000;
+/** How long after midnight a night's root may take to be signed: a loop rests for three hours at most. */
+const NIGHT_MS = 4 * 3_600_000;
+
+/** Draws when a run begins, in milliseconds since 1970: users live through a midnight, most of them before it and after it. */
 function startOf(chance: Chance, days: number): number {
-  if (!chance.perMille(MONTH_ENDS)) return SUNDAY_MS;
-  return MONTH_END_MS - chance.below(Math.floor(days * DAY_MS));
+  const midnightMs = chance.perMille(MONTH_ENDS) ? MONTH_END_MS : SUNDAY_MS;
+  const livedMs = Math.floor(days * DAY_MS);
+  return midnightMs - chance.between(Math.floor(livedMs / 4), livedMs);
+}
+
+/**
+ * Lets the service stand still for most of a day, and the next night come. What runs all day without anybody who wants
+ * something costs as much as all that users do.
+ */
+async function passNight(parts: { kernel: Kernel; service: Service; signer: Signer }): Promise<void> {
+  const { kernel, service, signer } = parts;
+  const midnightMs = Math.ceil(kernel.nowMs / DAY_MS) * DAY_MS;
+  const { length } = signer.nights;
+  await service.stop();
+  await kernel.run(midnightMs - EVENING_MS);
+  service.start();
+  await kernel.run(midnightMs + NIGHT_MS, () => signer.nights.length > length);
 }
 
 /** Runs one seed in this process, whose time and chance are the simulation's from now on. */
@@ -113,8 +135,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
       return false;
     }
   };
-  service.startApi();
-  void service.startWorker();
+  service.start();
   await kernel.run(startMs + 20_000);
   await statements.ask(oneCountedHour, [new Date(startMs)]);
   await kernel.run(startMs + 60_000);
@@ -142,6 +163,8 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     databaseUrl: options.databaseUrl,
   });
   void operator.live().catch(failed);
+  const signer = new Signer({ chance: chance('signer'), databaseUrl: options.databaseUrl });
+  void signer.live();
   if (options.isDisturbed) {
     chaos.begin();
     if (chance('mailboxes').perMille(REFUSING)) world.refusing.add('user1@example.com');
@@ -154,13 +177,14 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const calmSinceMs = kernel.nowMs;
   await kernel.run(calmSinceMs + CALM_MS);
   const machines = world.upstreams.flatMap((upstream) => upstream.machines);
+  const ask: Evidence['ask'] = (sql, values) => statements.ask(sql, values);
   const violations = await judge({
-    ...{ told, world, machines, calmSinceMs, nowMs: kernel.nowMs, refused: statements.refused },
-    ask: (sql, values) => statements.ask(sql, values),
+    ...{ told, world, machines, calmSinceMs, nowMs: kernel.nowMs, refused: statements.refused, ask },
   });
+  await passNight({ kernel, service, signer });
+  violations.push(...(await judgeProof({ ask, nights: signer.nights, roots: signer.end() })));
   // A service that never begins breaks no rule.
   if (server.counts.runs === 0) failures.push('no workflow ever ran');
-  const ask: Evidence['ask'] = (sql, values) => statements.ask(sql, values);
   const [ran] = await ask<{ ms: number }>(
     `select coalesce(sum(extract(epoch from coalesce(ended_at, clock_ms()) - running_at) * 1000), 0)::float8 as ms
      from rentals where running_at is not null`,
@@ -179,7 +203,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
       ...{
         outsideCalls: world.outside.counts.calls,
         machines: machines.length,
-        seals: seals.length,
+        ...{ seals: seals.length, nights: signer.nights.length },
         ...{ payments: world.processor.payments.length, lostEvents: world.lostEvents },
       },
     },

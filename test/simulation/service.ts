@@ -71,6 +71,7 @@ export class Service {
   #apis: LiveApi[] = [];
   #workers: SimProcess[] = [];
   #no = 0;
+  #isDown = false;
   /** The number of the newest event that loops were woken for. */
   #numbered = '0';
 
@@ -176,11 +177,25 @@ export class Service {
       downMs,
       `${process.kind} starts again`,
       () => {
+        if (this.#isDown) return;
         if (process.kind === 'api') this.startApi();
         else void this.startWorker();
       },
       { scope: {} },
     );
+  }
+
+  /** Starts an API process and a worker. */
+  start(): void {
+    this.#isDown = false;
+    this.startApi();
+    void this.startWorker();
+  }
+
+  /** Ends all processes, and starts no other until it is started. */
+  async stop(): Promise<void> {
+    this.#isDown = true;
+    for (const process of this.processes) await this.crash(process);
   }
 
   /** Sends a request to one of the API's processes. @throws RequestLost */

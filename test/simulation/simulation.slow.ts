@@ -17,6 +17,8 @@ describe('the simulated service', function () {
       const wanted = { ...shortRun, seed };
       const { violations, counts } = await runApart(wanted, LIMIT_MS);
       assert.deepEqual(violations, [], repeatBy(wanted));
+      // The walk of the beginning makes a root, and so does each night.
+      assert.equal(counts['nights'], 3, repeatBy(wanted));
       seals += counts['seals'] ?? 0;
     });
   }

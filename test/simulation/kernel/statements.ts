@@ -314,7 +314,7 @@ export class Statements {
   async #setClock(): Promise<void> {
     if (this.#clockMs === this.kernel.nowMs) return;
     this.#clockMs = this.kernel.nowMs;
-    await this.ask('select setval($1::regclass, $2)', ['simulated_ms', this.#clockMs]);
+    await this.ask('select setval($1::regclass, $2)', ['simulation.ms', this.#clockMs]);
   }
 
   #deliver(statement: Statement): void {

@@ -238,6 +238,8 @@ function describe(run: Run) {
     startTime: new Date(run.startMs),
     closeTime: run.closeMs === undefined ? undefined : new Date(run.closeMs),
     typedSearchAttributes: { get: ({ name }: Named) => run.attributes.get(name) },
+    // No task of a run fails here: an error of its code ends it.
+    raw: { pendingWorkflowTask: null },
   };
 }
 
