@@ -32,6 +32,7 @@ import { sessionRoutes } from './accounts/sessions.js';
 import { apiKeyRoutes } from './api-keys/routes.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
 import { proofRoutes } from './wallet/proof.js';
+import { spendingRoutes } from './wallet/spending.js';
 import { statementRoutes } from './wallet/statement.js';
 import { webhookRoutes } from './webhooks/routes.js';
 import { processorEventsPath } from './processor-events/path.js';
@@ -56,6 +57,7 @@ const resources = [
   ledgerRoutes,
   explainRoutes,
   statementRoutes,
+  spendingRoutes,
   checkoutRoutes,
   cardRoutes,
   autoTopupRoutes,

@@ -29,6 +29,7 @@ import {
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { downloadProof, listRoots } from './describe-proof.js';
+import { showSpending } from './describe-spending.js';
 import { leadsTo, nextCursor, operation, type Operation } from '../http/openapi/operation.js';
 
 /** The key of the label that `groupBy` names. */
@@ -344,6 +345,7 @@ export const walletOperations: readonly Operation[] = [
   showBillingConfig,
   listLedger,
   showStatement,
+  showSpending,
   downloadLedger,
   downloadProof,
   listRoots,

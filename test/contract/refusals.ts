@@ -89,6 +89,7 @@ const cases: readonly Case[] = [
   ['GET', '/v1/billing/invoices/inv_1', undefined, 404, 'invoice_not_found'],
   ['GET', '/v1/billing/invoices/inv_1/pay-url', undefined, 404, 'invoice_not_found'],
   ['GET', '/v1/billing/statement?from=2026-11-02&to=2026-11-01', undefined, 400, 'validation_failed', 'to'],
+  ['GET', '/v1/billing/spending?from=2026-11-01&to=2026-12-03', undefined, 400, 'validation_failed', 'to'],
   ['GET', '/v1/auth/oauth/google/start', undefined, 404, 'not_found'],
   ['PUT', '/v1/notices', { kinds: { low_balance: false } }, 400, 'validation_failed', 'kinds.low_balance'],
   ['PUT', '/v1/notices', { kinds: { gifts: true } }, 400, 'validation_failed', 'kinds.gifts'],

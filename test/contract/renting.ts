@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Spending, Statement } from '@gpu-rental/client';
 import { firstBrokenLink } from '../../domain/ledger/ledger.js';
 import { finalCents } from '../../domain/metering/metering.js';
 import { rentalPhases } from '../../domain/rentals/progress.js';
@@ -133,6 +134,35 @@ export function describeRenting(backend: () => Backend): void {
         rentals.map((rental) => [rental.rentalId, rental.chargedCents]),
         [[id, 10_000 - body.balanceCents]],
       );
+    });
+
+    it('is what its days were spent on, as the statement says', async () => {
+      const [from = '', to = ''] = [-1, 1].map((days) =>
+        new Date(Date.now() + days * 86_400_000).toISOString(),
+      );
+      const span = `from=${from}&to=${to}`;
+      const { status, body } = await person.get(`/v1/billing/spending?${span}`);
+      assert.equal(status, 200, JSON.stringify(body));
+      const { days, ...told } = body as unknown as Spending;
+      const of = (await person.get(`/v1/billing/statement?${span}`)).body as unknown as Statement;
+      const sum = (each: (day: Spending['days'][number]) => number): number =>
+        days.reduce((total, day) => total + each(day), 0);
+      assert.deepEqual(
+        [told.openingBalanceCents, told.closingBalanceCents, sum(({ entries }) => entries)],
+        [
+          ...[of.openingBalanceCents, of.closingBalanceCents],
+          of.totals.reduce((total, { entries }) => total + entries, 0),
+        ],
+      );
+      const [ofRental] = of.rentals;
+      assert.deepEqual(
+        [sum(({ chargedCents }) => chargedCents), sum(({ refundedCents }) => refundedCents)],
+        [ofRental?.chargedCents, ofRental?.refundedCents],
+      );
+      const { name, familyId: family, gpuCount } = machine;
+      for (const ofDay of days.flatMap(({ rentals }) => rentals)) {
+        assert.deepEqual({ ...ofDay, rentalId: id, name, family, gpuCount }, ofDay);
+      }
     });
 
     it('is found by its label, and its statement sums by it', async () => {

@@ -54,6 +54,7 @@ export const clientCalls: Readonly<Record<string, Call>> = {
   'GET /v1/ledger/roots': (gpu, { query }) => gpu.wallet.roots(query),
   'GET /v1/billing/proof': (gpu, { query }) => gpu.wallet.proof(query),
   'GET /v1/billing/ledger/{id}/explain': (gpu, { id }) => gpu.wallet.explain(id),
+  'GET /v1/billing/spending': (gpu, { query }) => gpu.wallet.spending(query),
   'GET /v1/billing/statement': (gpu, { query }) => gpu.wallet.statement(query),
   'POST /v1/billing/checkout': (gpu, { body, options }) => gpu.checkout.create(body, options),
   'GET /v1/billing/topups': (gpu, { query }) => gpu.topups.list(query).firstPage(),

@@ -106,7 +106,8 @@ async function firstSeqAt(
   return rows[0].seq;
 }
 
-async function balanceBefore(trx: Transaction, walletId: number, seq: number): Promise<number> {
+/** Reads the balance before an entry, by its number. */
+export async function balanceBefore(trx: Transaction, walletId: number, seq: number): Promise<number> {
   return (await readEntry(trx, walletId, seq - 1))?.balance_after_cents ?? 0;
 }
 

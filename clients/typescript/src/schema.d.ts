@@ -563,6 +563,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/billing/spending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What you spent, by day and rental
+         * @description At most 31 days at once. The sums are those of the statement between the same instants.
+         */
+        get: operations["showSpending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/billing/ledger.csv": {
         parameters: {
             query?: never;
@@ -3535,6 +3555,49 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
+        Spending: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            openingBalanceCents: number;
+            /** @description Days with an entry, oldest first. */
+            days: components["schemas"]["SpendingDay"][];
+            closingBalanceCents: number;
+        };
+        SpendingDay: {
+            /**
+             * Format: date-time
+             * @description The beginning of the day, in UTC.
+             */
+            from: string;
+            entries: number;
+            /** @description Of rentals. */
+            chargedCents: number;
+            /** @description To rentals. */
+            refundedCents: number;
+            /** @description Signed: what the wallet was moved by, top-ups included. */
+            amountCents: number;
+            /** @description The costliest first, at most 20. */
+            rentals: components["schemas"]["SpendingRental"][];
+            /** @description The rest of the day’s rentals together; only where there are more. */
+            otherRentals?: components["schemas"]["SpendingOthers"];
+        };
+        SpendingOthers: {
+            rentals: number;
+            entries: number;
+            chargedCents: number;
+            refundedCents: number;
+        };
+        SpendingRental: {
+            rentalId: string;
+            name: string | null;
+            family: string;
+            gpuCount: number;
+            entries: number;
+            chargedCents: number;
+            refundedCents: number;
+        };
         Spread: {
             /** @description Half took this long or less. */
             p50: number;
@@ -4680,6 +4743,10 @@ export type SessionStartedEvent = components['schemas']['SessionStartedEvent'];
 export type ShowAliveAnswer = components['schemas']['ShowAliveAnswer'];
 export type SignInProvider = components['schemas']['SignInProvider'];
 export type SignedIn = components['schemas']['SignedIn'];
+export type Spending = components['schemas']['Spending'];
+export type SpendingDay = components['schemas']['SpendingDay'];
+export type SpendingOthers = components['schemas']['SpendingOthers'];
+export type SpendingRental = components['schemas']['SpendingRental'];
 export type Spread = components['schemas']['Spread'];
 export type SshKey = components['schemas']['SshKey'];
 export type SshKeyAddedEvent = components['schemas']['SshKeyAddedEvent'];
@@ -6822,6 +6889,63 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Statement"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    showSpending: {
+        parameters: {
+            query: {
+                /** @description A day, which is its beginning in UTC, or an instant with its offset. */
+                from: string;
+                /** @description A day, which is its beginning in UTC, or an instant with its offset. */
+                to: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The days. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Spending"];
                 };
             };
             400: components["responses"]["ValidationFailedError"];

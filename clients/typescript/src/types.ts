@@ -36,6 +36,7 @@ export type {
   RentalPhase,
   RentalStatus,
   SshKey,
+  Spending,
   Statement,
   StoppedRental,
   Template,

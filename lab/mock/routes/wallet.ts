@@ -7,6 +7,8 @@ import { onlyOf, type ApiRouter } from '../../../api/context.js';
 import { isNumberKey, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { presentLedger } from '../../../api/wallet/ledger.js';
 import { proofQuery, rootsQuery } from '../../../api/wallet/describe-proof.js';
+import { spendingQuery } from '../../../api/wallet/describe-spending.js';
+import { presentSpending, refuseWrongDays } from '../../../api/wallet/spending.js';
 import { proofNotReady } from '../../../api/wallet/proof.js';
 import { presentStatement, refuseUnordered, sendLedgerFile } from '../../../api/wallet/statement.js';
 import { noSuchEntry, presentExplanation } from '../../../api/wallet/explanation-shapes.js';
@@ -17,6 +19,7 @@ import { explainEntry } from '../explain.js';
 import { readDebt } from '../invoices.js';
 import { readBurn } from '../burn.js';
 import { refusalByCode } from '../refuse.js';
+import { readSpending } from '../spending-by-day.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -59,6 +62,14 @@ export function walletRoutes(router: ApiRouter, world: World): void {
       const labelOf = (rentalId: RentalId | null) =>
         rentalId === null ? null : (labels.get(rentalId) ?? null);
       ctx.body = presentStatement(query, statementOf(wallet.entries, query, labelOf));
+    }),
+  );
+  router.get(
+    '/v1/billing/spending',
+    signedIn(world, (ctx, account) => {
+      const query = readQuery(ctx, spendingQuery);
+      refuseWrongDays(query);
+      ctx.body = presentSpending(query, readSpending(account, query));
     }),
   );
   router.get(

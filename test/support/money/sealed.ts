@@ -7,6 +7,7 @@ import type { Database } from '../../../adapters/postgres/database.js';
 import { readLedger, type LedgerFilter } from '../../../adapters/postgres/ledger/ledger-reads.js';
 import { beginRoot } from '../../../adapters/postgres/ledger/roots.js';
 import { sumCharges } from '../../../adapters/postgres/ledger/rental-charges.js';
+import { readSpending } from '../../../adapters/postgres/ledger/spending-reads.js';
 import {
   findStretch,
   readStatement,
@@ -141,6 +142,8 @@ export async function readEverything(
     stretches: await Promise.all(instants.map((at) => findStretch(db, user, undefined, new Date(at)))),
     statement: await readStatement(db, user, { from: new Date(0), to: middle }),
     later: await readStatement(db, user, { from: middle, to: new Date(Date.UTC(2040, 0)) }),
+    spending: await readSpending(db, user, { from: new Date(0), to: middle }),
+    laterSpending: await readSpending(db, user, { from: middle, to: new Date(Date.UTC(2040, 0)) }),
     charges: await Promise.all(
       rentals.flatMap((rental) => [
         sumCharges(db, user, rental, 'hour'),

@@ -16,6 +16,7 @@ import type {
   PayUrl,
   PutAutoTopup,
   PutBudget,
+  Spending,
   Statement,
   StoredAutoTopup,
   Topup,
@@ -92,6 +93,13 @@ export class Wallet extends Noun {
 
   saveBudget(body: PutBudget, options?: CallOptions): Promise<Budget> {
     return this.call('same', options, (api, init) => api.PUT('/v1/billing/budget', { ...init, body }));
+  }
+
+  /** What rentals cost, by day (UTC). */
+  spending(query: QueryOf<'/v1/billing/spending'>, options?: CallOptions): Promise<Spending> {
+    return this.call('read', options, (api, init) =>
+      api.GET('/v1/billing/spending', { ...init, params: { query } }),
+    );
   }
 
   /** The sums of a span of time. */
