@@ -104,6 +104,26 @@ describe('the ledger in the dashboard', function () {
     assert.equal(await grid().evaluate(({ scrollTop }) => scrollTop), 0);
   });
 
+  it('moves no line under the pointer or the focus, and shows what waits when asked', async () => {
+    await openLong();
+    await line('$0.02').hover();
+    const firstLine = async () => (await grid().getByRole('row').allInnerTexts())[1] ?? '';
+    for (const cents of [201, 202]) wallet().post({ type: 'refund', availableCents: cents });
+    const button = (count: string) => page.getByRole('button', { name: `${count} new entr` });
+    await button('2').waitFor();
+    assert.match(await firstLine(), /\$0\.01$/);
+    await button('2').click();
+    await until('what waited is shown', async () => /^.*\+\$2\.02/s.test(await firstLine()));
+    // The focus is in the list now, whose first line stays as well.
+    await page.mouse.move(0, 0);
+    wallet().post({ type: 'refund', availableCents: 203 });
+    await button('1').waitFor();
+    assert.match(await firstLine(), /\+\$2\.02/);
+    await grid().blur();
+    await until('the list goes on', async () => /\+\$2\.03/.test(await firstLine()));
+    await button('1').waitFor({ state: 'detached' });
+  });
+
   it('is read by keyboard, and explains the line it is at', async () => {
     await openLong();
     await grid().focus();

@@ -44,6 +44,7 @@ export function useFilteredRows({ filter, looked, isFollowing }: FilteredOptions
     isWhole: !hasNextPage,
     at: (index) => list[index + newer],
     newer,
+    showNewer: () => setShownId(topId),
     isPending: pages.isPending,
     error: pages.error,
     retry: () => void (pages.data ? fetchNextPage() : pages.refetch()),

@@ -12,15 +12,23 @@ import {
 } from 'react';
 import { ledgerTexts } from '../../texts/ledger.js';
 import { Button } from '../../ui/button.js';
+import type { useHeld } from '../../ui/use-held.js';
 import { useMedia } from '../../ui/use-media.js';
 import { HeaderRow, LedgerRow } from './ledger-row.js';
 import type { LedgerRows, Window } from './rows.js';
 
+/** Whether new entries move the list: not below its top, and not while somebody points at it or has the focus in it. */
+export interface Following {
+  readonly isAtTop: boolean;
+  readonly onAtTop: (isAtTop: boolean) => void;
+  /** What the list's frame listens with. */
+  readonly hold: ReturnType<typeof useHeld>['hold'];
+}
+
 interface LedgerListProps {
   readonly rows: LedgerRows;
   readonly onLook: (looked: Window) => void;
-  readonly isFollowing: boolean;
-  readonly onFollow: (isFollowing: boolean) => void;
+  readonly following: Following;
   readonly onOpen: (entry: LedgerEntry) => void;
   /** What stands below the last line. */
   readonly foot?: ReactNode;
@@ -29,7 +37,7 @@ interface LedgerListProps {
 const HEADER_HEIGHT = 37;
 
 /** Lines of a fixed height, of which only those on the screen stand in the document. */
-export function LedgerList({ rows, onLook, isFollowing, onFollow, onOpen, foot }: LedgerListProps) {
+export function LedgerList({ rows, onLook, following, onOpen, foot }: LedgerListProps) {
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
   const { items, height, rowHeight, scrollTo, pageRows } = useLines(rows.count, frame, onLook);
@@ -43,8 +51,8 @@ export function LedgerList({ rows, onLook, isFollowing, onFollow, onOpen, foot }
   );
   const isActiveShown = items.some(({ index }) => index === active);
   return (
-    <div className="relative">
-      <NewEntries frame={frame} newer={rows.newer} onFollow={() => onFollow(true)} />
+    <div className="relative" {...following.hold}>
+      <NewEntries frame={frame} rows={rows} />
       <div
         ref={frame}
         role="grid"
@@ -56,7 +64,7 @@ export function LedgerList({ rows, onLook, isFollowing, onFollow, onOpen, foot }
         onKeyDown={onKeyDown}
         onScroll={({ currentTarget }) => {
           const isAtTop = currentTarget.scrollTop < rowHeight / 2;
-          if (isAtTop !== isFollowing) onFollow(isAtTop);
+          if (isAtTop !== following.isAtTop) following.onAtTop(isAtTop);
         }}
         className="group h-[calc(100dvh-9rem)] min-h-80 overflow-x-hidden overflow-y-auto overscroll-contain rounded-b-lg focus-visible:-outline-offset-2 lg:h-[calc(100dvh-17rem)]"
       >
@@ -116,12 +124,11 @@ function useLines(count: number, frame: RefObject<HTMLDivElement | null>, onLook
 
 interface NewEntriesProps {
   readonly frame: RefObject<HTMLDivElement | null>;
-  readonly newer: number;
-  readonly onFollow: () => void;
+  readonly rows: LedgerRows;
 }
 
-/** Leads back to the top, where new entries appear. */
-function NewEntries({ frame, newer, onFollow }: NewEntriesProps) {
+/** Shows the entries that wait, at the top. */
+function NewEntries({ frame, rows: { newer, showNewer } }: NewEntriesProps) {
   return (
     <div className="pointer-events-none absolute inset-x-0 top-12 z-20 flex justify-center max-sm:top-3">
       {newer > 0 && (
@@ -130,7 +137,7 @@ function NewEntries({ frame, newer, onFollow }: NewEntriesProps) {
           size="small"
           className="pointer-events-auto rounded-full shadow-lg tabular"
           onClick={() => {
-            onFollow();
+            showNewer();
             frame.current?.scrollTo({ top: 0 });
             frame.current?.focus({ preventScroll: true });
           }}

@@ -12,10 +12,11 @@ import { DownloadIcon } from '../../ui/icons.js';
 import { Money } from '../../ui/money.js';
 import { Page } from '../../ui/page.js';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
+import { useHeld } from '../../ui/use-held.js';
 import { ExplainDialog } from './explain-dialog.js';
 import { useFilteredRows } from './filtered-rows.js';
 import { LedgerFilters } from './filters.js';
-import { LedgerList } from './ledger-list.js';
+import { LedgerList, type Following } from './ledger-list.js';
 import { useNumberedRows } from './numbered-rows.js';
 import type { LedgerRows, Window } from './rows.js';
 import { betweenOf, filterOf, isFiltered, without, type LedgerSearch } from './search.js';
@@ -83,29 +84,41 @@ const READ_EVERY_MS = 120;
 
 function NumberedList({ search }: { readonly search: LedgerSearch }) {
   const [looked, look] = useThrottled(top, READ_EVERY_MS);
-  const [isFollowing, setFollowing] = useState(true);
+  const { isFollowing, following } = useFollowing(search);
   const between = betweenOf(search);
   const rows = useNumberedRows({ between, before: search.before, looked, isFollowing });
-  return <Entries {...{ search, rows, isFollowing }} onLook={look} onFollow={setFollowing} />;
+  return <Entries {...{ search, rows, following }} onLook={look} />;
 }
 
 function FilteredList({ search }: { readonly search: LedgerSearch }) {
   const [looked, look] = useThrottled(top, READ_EVERY_MS);
-  const [isFollowing, setFollowing] = useState(true);
+  const { isFollowing, following } = useFollowing(search);
   const filter = useMemo(() => filterOf(search), [search]);
   const rows = useFilteredRows({ filter, looked, isFollowing });
-  return <Entries {...{ search, rows, isFollowing }} onLook={look} onFollow={setFollowing} />;
+  return <Entries {...{ search, rows, following }} onLook={look} />;
+}
+
+/** Tells whether new entries move the list. The focus comes back to it from an entry that is explained. */
+function useFollowing({ entry }: LedgerSearch): {
+  readonly isFollowing: boolean;
+  readonly following: Following;
+} {
+  const [isAtTop, onAtTop] = useState(true);
+  const { isHeld, hold } = useHeld();
+  return {
+    isFollowing: isAtTop && !isHeld && entry === undefined,
+    following: { isAtTop, onAtTop, hold },
+  };
 }
 
 interface EntriesProps {
   readonly search: LedgerSearch;
   readonly rows: LedgerRows;
-  readonly isFollowing: boolean;
+  readonly following: Following;
   readonly onLook: (looked: Window) => void;
-  readonly onFollow: (isFollowing: boolean) => void;
 }
 
-function Entries({ search, rows, ...following }: EntriesProps) {
+function Entries({ search, rows, ...listening }: EntriesProps) {
   if (isApiError(rows.error, 'rental_not_found')) {
     return (
       <Card>
@@ -121,12 +134,12 @@ function Entries({ search, rows, ...following }: EntriesProps) {
           <ErrorNote error={rows.error} onRetry={rows.retry} />
         </div>
       )}
-      <Lines {...following} search={search} rows={rows} />
+      <Lines {...listening} search={search} rows={rows} />
     </Card>
   );
 }
 
-function Lines({ search, rows, ...following }: EntriesProps) {
+function Lines({ search, rows, ...listening }: EntriesProps) {
   const navigate = useNavigate({ from: '/app/ledger' });
   // Of lasting identity, so that lines that stay are not drawn anew.
   const open = useCallback(
@@ -140,7 +153,7 @@ function Lines({ search, rows, ...following }: EntriesProps) {
   if (rows.count === 0) return hasFailed ? null : <Empty isFiltered={isFiltered(search)} />;
   return (
     <LedgerList
-      {...following}
+      {...listening}
       rows={rows}
       onOpen={open}
       foot={rows.olderThan !== undefined && <Older search={search} olderThan={rows.olderThan} />}

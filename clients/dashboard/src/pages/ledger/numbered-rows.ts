@@ -27,7 +27,7 @@ export function useNumberedRows({ between, before, looked, isFollowing }: Number
   const isBounded = between.from !== undefined || !isOpen;
   const range = useQuery({ ...ledgerRangeQuery(between), enabled: isBounded });
   const top = isOpen ? head.data?.newestSeq : range.data && newestOf(range.data, before);
-  const newest = useShownTop(top, isFollowing || !isOpen);
+  const [newest, showNewer] = useShownTop(top, isFollowing || !isOpen);
   const span = spanOf(newest, isBounded ? range.data?.oldestSeq : 1);
   const blocks = useBlocks(head.data, span, looked);
   return {
@@ -35,6 +35,7 @@ export function useNumberedRows({ between, before, looked, isFollowing }: Number
     ...stateOf(isBounded ? [head, range] : [head], blocks),
     at: (index) => findEntry(client, head.data, span.newest - index),
     newer: top === undefined ? 0 : top - span.newest,
+    showNewer,
   };
 }
 
@@ -64,11 +65,11 @@ function isOpenEnded({ to }: Between, before: number | undefined, nowMs: number)
 const newestOf = ({ newestSeq }: { readonly newestSeq: number }, before = Infinity): number =>
   Math.min(newestSeq, before - 1);
 
-/** The number of the first line: it stands still while somebody reads further below. */
-function useShownTop(top: number | undefined, isMoving: boolean): number | undefined {
+/** The number of the first line: it stands still while somebody reads. With it what moves it to the newest once. */
+function useShownTop(top: number | undefined, isMoving: boolean): [number | undefined, () => void] {
   const [shown, setShown] = useState(top);
   if ((isMoving || shown === undefined) && shown !== top) setShown(top);
-  return shown;
+  return [shown, () => setShown(top)];
 }
 
 /** What the head surely still holds when the blocks below are read. */

@@ -10,6 +10,8 @@ export interface LedgerRows {
   readonly at: (index: number) => LedgerEntry | undefined;
   /** How many entries came since the list stands still. */
   readonly newer: number;
+  /** Shows those, once, also while the list stands still. */
+  readonly showNewer: () => void;
   readonly isPending: boolean;
   readonly error: Error | null;
   readonly retry: () => void;
