@@ -5,7 +5,7 @@ import { Catalog } from './nouns/catalog.js';
 import { Events } from './nouns/events.js';
 import { Quotes, Rentals } from './nouns/rentals.js';
 import { Webhooks } from './nouns/webhooks.js';
-import { Transport, type TransportOptions } from './transport.js';
+import { Transport, type CallOptions, type RouteRequest, type TransportOptions } from './transport.js';
 
 /** The GPU rental API: each noun has its calls. */
 export class GpuRental {
@@ -47,6 +47,16 @@ export class GpuRental {
     this.invoices = new Invoices(transport);
     this.notices = new Notices(transport);
     this.audit = new Audit(transport);
+  }
+
+  /**
+   * Calls any route by its path, such as one that is newer than this release. A change is sent again only where it
+   * certainly was not begun.
+   * @returns the answer, read as a whole; `onAnswer` is not told of it
+   * @throws TypeError for a path that leads out of the API
+   */
+  request(asked: RouteRequest, options?: CallOptions): Promise<Response> {
+    return this.#transport.request(asked, options);
   }
 
   /** Where the API is. */

@@ -8,7 +8,7 @@ export { newIdempotencyKey } from './new-key.js';
 export { RentalNotReadyError, type WaitOptions } from './nouns/wait-until-ready.js';
 export type { Paged } from './pages.js';
 export type { StreamItem, StreamOptions } from './stream.js';
-export type { CallOptions, Retry, TransportOptions as GpuRentalOptions } from './transport.js';
+export type { CallOptions, Retry, RouteRequest, TransportOptions as GpuRentalOptions } from './transport.js';
 /** The things of the API as it describes them: `Schemas['Rental']`. */
 export type { components, paths } from './schema.js';
 export type * from './types.js';

@@ -19,7 +19,7 @@ export interface TransportOptions {
   readonly userAgent?: string | undefined;
   /** Is told before a request is sent again. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Takes the body of each answer as it came in, those of failures and the items of a stream too, and gives what is handed on in its place. */
+  /** Takes the body of each answer as it came in, those of failures and the items of a stream too but not those of `request`, and gives what is handed on in its place. */
   readonly onAnswer?: (<T>(answer: T) => T) | undefined;
   /** How often a request is sent again at most; default: 3. */
   readonly retries?: number | undefined;
@@ -54,6 +54,17 @@ interface Sent<T> {
 
 /** Sends one request. */
 export type Send<T> = (api: Client<paths>, init: { readonly signal: AbortSignal }) => Promise<Sent<T>>;
+
+/** A request of a route, as it is written. */
+export interface RouteRequest {
+  /** GET, POST, PUT, PATCH or DELETE. */
+  readonly method: string;
+  /** The path of the route, with its query: `/v1/rentals?pageSize=5`. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly idempotencyKey?: string | undefined;
+}
 
 /** How long a call may take with all its retries. */
 export const CALL_WITHIN_MS = 120_000;
@@ -102,6 +113,10 @@ export class Transport {
    * @throws ConnectionError when there was no answer of it
    */
   async call<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
+    return this.takeIn(await this.#answer(repeats, options, send));
+  }
+
+  async #answer<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
     const signal = options?.signal;
     const endsAt = Date.now() + timeoutOf(options);
     let open: ApiError | ConnectionError | undefined;
@@ -116,6 +131,39 @@ export class Transport {
       this.#options.onRetry?.({ number, delayMs, error });
       await sleep(delayMs, signal);
     }
+  }
+
+  /**
+   * Calls a route by its path. A change is sent again only where it certainly was not begun.
+   * @returns the answer, read as a whole; `onAnswer` is not told of it
+   * @throws TypeError for a path that leads out of the API
+   */
+  async request(
+    { method, path, body, idempotencyKey }: RouteRequest,
+    options: CallOptions | undefined,
+  ): Promise<Response> {
+    const url = this.#urlOf(path);
+    const init = {
+      ...({ method, credentials: 'include', redirect: 'manual' } as const),
+      headers: {
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
+    return this.#answer(method === 'GET' ? 'read' : 'once', options, async (_api, { signal }) => {
+      const response = await this.fetch(new Request(url, { ...init, signal }));
+      const text = await response.text();
+      if (!response.ok) return { error: valueOf(text), response };
+      return { data: new Response(text === '' ? null : text, response), response };
+    });
+  }
+
+  /** Whatever else is at that host is not asked, and gets no key. */
+  #urlOf(path: string): string {
+    const { href } = new URL(this.baseUrl + path);
+    if (href.startsWith(`${this.baseUrl}/`)) return href;
+    throw new TypeError(`path must begin with a slash and stay below ${this.baseUrl}, not “${path}”`);
   }
 
   /** Hands an answer on as the caller's `onAnswer` gives it. */
@@ -137,7 +185,7 @@ export class Transport {
       return { failure: error instanceof ConnectionError ? error : this.#unreachable(error) };
     }
     const { data, error, response } = sent;
-    if (response.ok) return { data: this.takeIn(data as T) };
+    if (response.ok) return { data: data as T };
     return { failure: errorOfAnswer(response, this.takeIn(error)) };
   }
 
@@ -191,6 +239,15 @@ export class Transport {
     const neverSent = NEVER_SENT.test(code ?? '');
     const why = code ?? (cause instanceof Error ? cause.message : String(cause));
     return new ConnectionError(`No answer from ${this.baseUrl}: ${why}`, { cause, neverSent });
+  }
+}
+
+/** A text as JSON; undefined where it is none. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
   }
 }
 
