@@ -65,9 +65,9 @@ const systemWords: Readonly<Record<string, readonly [why: string, next: string]>
   EIO: ['the disk does not answer', 'Check the disk.'],
 };
 
-function explainOwn({ kind, message, next, cause, details }: Failure): Told {
+function explainOwn({ kind, code = kind, message, next, cause, details }: Failure): Told {
   const requestId = cause instanceof ApiError ? cause.requestId : undefined;
-  return { ...told(kind, message, next), requestId, details };
+  return { kind, code, message, next, requestId, details };
 }
 
 function explainRefusal(error: AnyApiError): Told {

@@ -4,7 +4,9 @@ import type { ExitKind } from './exit-codes.js';
 export class Failure extends Error {
   override readonly name = 'Failure';
   /** What programs need of it: ids, above all. */
-  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly details: unknown;
+  /** The service's code of it; undefined where the failure is this command's own. */
+  readonly code: string | undefined;
 
   /**
    * @param kind decides the exit code
@@ -14,10 +16,11 @@ export class Failure extends Error {
     readonly kind: ExitKind,
     message: string,
     readonly next?: string,
-    options?: ErrorOptions & { readonly details?: Readonly<Record<string, unknown>> },
+    options?: ErrorOptions & { readonly details?: unknown; readonly code?: string },
   ) {
     super(message, options);
     this.details = options?.details;
+    this.code = options?.code;
   }
 }
 

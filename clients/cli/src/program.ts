@@ -27,6 +27,7 @@ import { addQuote } from './commands/renting/quote.js';
 import { addRent } from './commands/renting/rent.js';
 import { addShow } from './commands/renting/show.js';
 import { addStop } from './commands/renting/stop.js';
+import { addApi } from './commands/tools/api.js';
 import { addCompletion } from './commands/tools/completion.js';
 import { addMcp } from './commands/tools/mcp.js';
 import { addWebhooks } from './commands/tools/webhooks.js';
@@ -60,7 +61,7 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
       addVerify,
     ],
   ],
-  ['Tools:', [addWebhooks, addMcp, addCompletion]],
+  ['Tools:', [addApi, addWebhooks, addMcp, addCompletion]],
 ];
 
 /**

@@ -1,5 +1,6 @@
 import { isApiError, type AnyApiError } from '@gpu-rental/client';
 import type { ExitKind } from './exit-codes.js';
+import { Failure } from './failure.js';
 import { faultWords } from './fields.js';
 import { usd } from './output/money.js';
 import { duration } from './output/time.js';
@@ -79,6 +80,13 @@ export function adviceFor(error: AnyApiError): Advice {
   const message = reservedWords(error);
   if (advice && message !== undefined) return { ...advice, message };
   return advice ?? byDetails(error) ?? byStatus(error);
+}
+
+/** A refusal as the service words it, for who programs against it: of the same kind as anywhere else. */
+export function inServiceWords(error: AnyApiError): Failure {
+  const { kind, next } = adviceFor(error);
+  const { message, code, details } = error;
+  return new Failure(kind, message, next, { cause: error, code, details });
 }
 
 /** A cap or a hard budget is refused while machines live that have no limit: they are named, and what to do. */
