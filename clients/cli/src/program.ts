@@ -21,9 +21,11 @@ import { addStatement } from './commands/money/statement.js';
 import { addTopup } from './commands/money/topup.js';
 import { addVerify } from './commands/money/verify.js';
 import { addExtend } from './commands/renting/extend.js';
+import { addLabel } from './commands/renting/label.js';
 import { addLs } from './commands/renting/ls.js';
 import { addOffers } from './commands/renting/offers.js';
 import { addQuote } from './commands/renting/quote.js';
+import { addRename } from './commands/renting/rename.js';
 import { addRent } from './commands/renting/rent.js';
 import { addShow } from './commands/renting/show.js';
 import { addStop } from './commands/renting/stop.js';
@@ -43,7 +45,7 @@ import type { OutStream, Surroundings } from './surroundings.js';
 /** The commands as --help groups them. */
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   ['Your account:', [addLogin, addLogout, addWhoami, addKeys]],
-  ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addExtend, addStop]],
+  ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addRename, addLabel, addExtend, addStop]],
   ['Using a machine:', [addSsh, addCp, addPorts, addWatch]],
   [
     'Money:',

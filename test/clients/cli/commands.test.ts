@@ -206,7 +206,13 @@ describe('gpu, from the offers to the statement', () => {
       'explain',
       'invoices',
     ],
-    ...['keys ssh', 'extend long --max-spend 50', 'webhooks listen --print-secret'],
+    ...[
+      'keys ssh',
+      'extend long --max-spend 50',
+      'rename long long',
+      'label long team=a note-',
+      'webhooks listen --print-secret',
+    ],
   ];
 
   it('fits a terminal of 40 columns in every output', async () => {

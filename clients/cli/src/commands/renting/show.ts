@@ -18,10 +18,9 @@ import {
 import { wordFacts } from './words.js';
 
 /** How a machine may be named on the command line. */
-export const rentalArgument = [
-  '[machine]',
-  'its id, the end of its id, or its name (default: your only one)',
-] as const;
+const names = 'its id, the end of its id, or its name';
+export const machineArgument = ['<machine>', names] as const;
+export const rentalArgument = ['[machine]', `${names} (default: your only one)`] as const;
 
 /** gpu show */
 export const addShow: AddCommand = (program, act) => {

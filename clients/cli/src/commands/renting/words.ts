@@ -31,11 +31,16 @@ export function wordsOf({
 }
 
 /** What a machine is shown with, besides its name. */
-export function wordFacts({ labels, notes }: Rental): (readonly [string, string | null])[] {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  const lines = notes?.split(/\r?\n/) ?? [];
+export function wordFacts(rental: Rental): (readonly [string, string | null])[] {
+  const lines = rental.notes?.split(/\r?\n/) ?? [];
   return [
-    ['Labels', pairs.length === 0 ? null : pairs.join(', ')],
+    ['Labels', labelWords(rental)],
     ...lines.map((line, index) => [index === 0 ? 'Notes' : '', line] as const),
   ];
+}
+
+/** Labels as they are written; null where there are none. */
+export function labelWords({ labels }: Pick<Rental, 'labels'>): string | null {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return pairs.length === 0 ? null : pairs.join(', ');
 }

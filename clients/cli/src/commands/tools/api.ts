@@ -44,7 +44,7 @@ export const addApi: AddCommand = (program, act) => {
       `
 Examples:
   gpu api GET /v1/rentals -F pageSize=5
-  gpu api POST /v1/quotes -f familyId=rtx-4090 -F gpuCount=1 -f labels[team]=vision
+  gpu api POST /v1/quotes -f familyId=rtx-4090 -F gpuCount=1 -f 'labels[team]=vision'
   gpu api GET /v1/openapi.json`,
     )
     .action(
