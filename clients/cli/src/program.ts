@@ -1,6 +1,8 @@
 import { Command, CommanderError, Help } from 'commander';
 import { Cli, version, type GlobalOptions } from './cli.js';
 import type { Act, AddCommand, Handler } from './command.js';
+import { addAudit } from './commands/account/audit.js';
+import { addEvents } from './commands/account/events.js';
 import { addLogin } from './commands/account/login.js';
 import { addLogout } from './commands/account/logout.js';
 import { addKeys } from './commands/account/keys.js';
@@ -44,7 +46,7 @@ import type { OutStream, Surroundings } from './surroundings.js';
 
 /** The commands as --help groups them. */
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
-  ['Your account:', [addLogin, addLogout, addWhoami, addKeys]],
+  ['Your account:', [addLogin, addLogout, addWhoami, addKeys, addEvents, addAudit]],
   ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addRename, addLabel, addExtend, addStop]],
   ['Using a machine:', [addSsh, addCp, addPorts, addWatch]],
   [

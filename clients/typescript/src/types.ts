@@ -17,6 +17,7 @@ export type {
   Event,
   EventType,
   Explanation,
+  FailedSignIns,
   Family,
   FamilyHistory,
   Invoice,

@@ -211,6 +211,9 @@ describe('gpu, from the offers to the statement', () => {
       'extend long --max-spend 50',
       'rename long long',
       'label long team=a note-',
+      'events',
+      'events long',
+      'audit',
       'webhooks listen --print-secret',
     ],
   ];

@@ -21,6 +21,11 @@ export function shortId(id: string): string {
   return id.slice(-6);
 }
 
+/** What something is about, as lists show it: a rental as people name it, anything else by its whole id. */
+export function aboutWords(id: string): string {
+  return id.startsWith('rent_') ? shortId(id) : id;
+}
+
 /** A rental as a sentence names it. */
 export function nameOf({ name, id }: Pick<Rental, 'name' | 'id'>): string {
   return name === null ? shortId(id) : cut(name, 32);

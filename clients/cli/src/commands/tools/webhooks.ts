@@ -1,10 +1,11 @@
-import { signWebhook, type Event, type EventType, type StreamItem } from '@gpu-rental/client';
+import { signWebhook, type Event, type EventType } from '@gpu-rental/client';
 import { randomBytes } from 'node:crypto';
 import type { Cli } from '../../cli.js';
 import { wholeNumber, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { pad } from '../../output/text.js';
 import { clockTime } from '../../output/time.js';
+import { tellOfConnection } from '../../watch/connection.js';
 
 interface Options {
   readonly forwardTo?: string;
@@ -68,10 +69,11 @@ async function listen(cli: Cli, secret: string, options: Options): Promise<void>
   const target = options.forwardTo === undefined ? undefined : receiverOf(options.forwardTo);
   const types = options.types?.split(',').map((type) => type.trim() as EventType);
   const stream = cli.client().events.stream({ signal, types, after: options.after });
+  const doing = target === undefined ? 'Listening' : `Listening, and sending events to ${target}`;
   cli.out.note(`Signing secret: ${secret}`);
   try {
     for await (const item of stream) {
-      if (item.kind !== 'event') tellOfConnection(cli, item, target);
+      if (item.kind !== 'event') tellOfConnection(cli.out, item, doing);
       else if (types !== undefined || isUsual(item.event)) {
         await handOn(cli, item.event, secret, target);
       }
@@ -83,18 +85,6 @@ async function listen(cli: Cli, secret: string, options: Options): Promise<void>
 
 function isUsual({ type }: Event): boolean {
   return !onlyWhenNamed.test(type);
-}
-
-function tellOfConnection({ out }: Cli, { kind }: StreamItem, target: string | undefined): void {
-  if (kind === 'connected') {
-    out.note(
-      target === undefined
-        ? 'Listening. Press ctrl-C to end.'
-        : `Listening, and sending events to ${target}. Press ctrl-C to end.`,
-    );
-  }
-  if (kind === 'reconnecting') out.note('The connection was lost. Trying again; you miss nothing.');
-  if (kind === 'resync') out.note('Some events are too old and no longer available.');
 }
 
 function receiverOf(given: string): string {
