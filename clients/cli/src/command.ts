@@ -1,4 +1,4 @@
-import { readWritten } from '@gpu-rental/client';
+import { readWritten, type EventType } from '@gpu-rental/client';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Cli } from './cli.js';
 import { centsOf } from './output/money.js';
@@ -43,6 +43,11 @@ export function wholeNumber(min: number, max: number) {
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
+}
+
+/** Reads types of events, separated by commas. The service says which of them are none. */
+export function eventTypes(text: string): EventType[] {
+  return text.split(',').map((type) => type.trim() as EventType);
 }
 
 /** Collects the values of an option that may be given several times. */

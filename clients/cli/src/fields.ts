@@ -33,6 +33,9 @@ const names: Readonly<Record<string, string>> = {
   scopes: '--scopes',
   minVramGb: '--min-vram',
   label: '--label',
+  url: 'The address',
+  description: '--description',
+  afterSeq: '--after',
 };
 
 /** Puts the options into a sentence of the service that names amounts by their fields: "topupAmountCents above 500". */

@@ -63,6 +63,8 @@ const fixed: Readonly<Record<string, Advice>> = {
   topup_not_found: { kind: 'notFound', next: 'See your payments with: gpu topup' },
   invoice_not_found: { kind: 'notFound', next: 'See your invoices with: gpu invoices' },
   key_not_found: { kind: 'notFound', next: 'See your keys with: gpu keys' },
+  webhook_not_found: { kind: 'notFound', next: 'See your webhooks with: gpu webhooks list' },
+  webhook_not_enabled: { kind: 'refused', next: 'See its state with: gpu webhooks list' },
   already_stopped: { kind: 'refused', next: 'See what it cost with: gpu show' },
   rental_ending: { kind: 'refused', next: 'See what it cost with: gpu show' },
   no_saved_card: {

@@ -1,6 +1,6 @@
 import type { Event, EventType, Rental } from '@gpu-rental/client';
 import type { Cli } from '../../cli.js';
-import { wholeNumber, type AddCommand } from '../../command.js';
+import { eventTypes, wholeNumber, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
@@ -14,7 +14,7 @@ import { tellOfConnection } from '../../watch/connection.js';
 interface Options {
   readonly follow?: boolean;
   readonly after?: number;
-  readonly types?: string;
+  readonly types?: readonly EventType[];
   readonly limit?: number;
 }
 
@@ -29,7 +29,7 @@ export const addEvents: AddCommand = (program, act) => {
     .description('What happened to your account or to one machine, newest first.')
     .option('-f, --follow', 'what happens from now on, until ctrl-C')
     .option('--after <number>', 'only events after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER))
-    .option('--types <types>', 'only these, separated by commas: rental.running,rental.stopped')
+    .option('--types <types>', 'only these, separated by commas: rental.running,rental.stopped', eventTypes)
     .option('-n, --limit <number>', `how many at most (default: ${usualLimit})`, wholeNumber(1, 10_000))
     .addHelpText(
       'after',
@@ -48,27 +48,35 @@ export const addEvents: AddCommand = (program, act) => {
 };
 
 async function list(cli: Cli, rental: Rental | undefined, options: Options): Promise<void> {
-  const { after = 0, limit = usualLimit } = options;
-  const pageSize = rental === undefined ? pageFor(limit) : 200;
-  const feed = cli.client().events.newestFirst({ pageSize, ...typesOf(options) }, { signal: cli.signal });
+  const { limit = usualLimit } = options;
+  const { rows: events, words, more } = cutFirst(await readEvents(cli, rental, { ...options, limit }), limit);
+  const { out } = cli;
+  out.result({ events, ...more }, () => {
+    if (events.length === 0) return ['No events yet.'];
+    const notes = words.length === 0 ? [] : ['', ...words.flatMap((text) => out.text(text))];
+    return [...out.table(columns, events), ...notes];
+  });
+}
+
+/** Reads one event more than is shown. */
+async function readEvents(
+  cli: Cli,
+  rental: Rental | undefined,
+  { after = 0, limit, types }: Options & { readonly limit: number },
+): Promise<Event[]> {
+  const query = {
+    pageSize: rental === undefined ? pageFor(limit) : 200,
+    ...(types !== undefined && { types: [...types] }),
+  };
   const found: Event[] = [];
-  for await (const event of feed) {
+  for await (const event of cli.client().events.newestFirst(query, { signal: cli.signal })) {
     if (event.seq <= after || found.length > limit) break;
     if (!isAbout(event, rental)) continue;
     found.push(event);
     // Nothing happens to a machine before it is rented.
     if (rental !== undefined && event.type === 'rental.created') break;
   }
-  const { rows: events, words, more } = cutFirst(found, limit);
-  const { out } = cli;
-  out.result({ events, ...more }, () =>
-    events.length === 0
-      ? ['No events yet.']
-      : [
-          ...out.table(columns, events),
-          ...(words.length === 0 ? [] : ['', ...words.flatMap((text) => out.text(text))]),
-        ],
-  );
+  return found;
 }
 
 const columns: Column<Event>[] = [
@@ -79,10 +87,10 @@ const columns: Column<Event>[] = [
   { title: 'DETAIL', value: detailOf, dropAs: 1 },
 ];
 
-async function follow(cli: Cli, rental: Rental | undefined, options: Options): Promise<void> {
+async function follow(cli: Cli, rental: Rental | undefined, { after, types }: Options): Promise<void> {
   const { out, signal } = cli;
   try {
-    const stream = cli.client().events.stream({ signal, after: options.after, ...typesOf(options) });
+    const stream = cli.client().events.stream({ signal, after, types });
     for await (const item of stream) {
       if (item.kind !== 'event') tellOfConnection(out, item, 'Following');
       else if (!isAbout(item.event, rental)) continue;
@@ -97,10 +105,6 @@ async function follow(cli: Cli, rental: Rental | undefined, options: Options): P
 function lineOf(event: Event): string {
   const { createdAt, type, entityId } = event;
   return `${clockTime(createdAt)}  ${pad(type, 22)}  ${aboutWords(entityId)}  ${detailOf(event)}`.trimEnd();
-}
-
-function typesOf({ types }: Options): { types?: EventType[] } {
-  return types === undefined ? {} : { types: types.split(',').map((type) => type.trim() as EventType) };
 }
 
 function isAbout({ entityId, data }: Event, rental: Rental | undefined): boolean {

@@ -1,15 +1,16 @@
 import { signWebhook, type Event, type EventType } from '@gpu-rental/client';
 import { randomBytes } from 'node:crypto';
 import type { Cli } from '../../cli.js';
-import { wholeNumber, type AddCommand } from '../../command.js';
+import { eventTypes, wholeNumber, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { pad } from '../../output/text.js';
 import { clockTime } from '../../output/time.js';
 import { tellOfConnection } from '../../watch/connection.js';
+import { addStoredWebhooks } from './stored-webhooks.js';
 
 interface Options {
   readonly forwardTo?: string;
-  readonly types?: string;
+  readonly types?: readonly EventType[];
   readonly after?: number;
   readonly secret?: string;
   readonly printSecret?: boolean;
@@ -24,15 +25,16 @@ const onlyWhenNamed = /^(session|api_key)\.|^webhook\.ping$/;
 export const addWebhooks: AddCommand = (program, act) => {
   const webhooks = program
     .command('webhooks')
-    .summary('test your webhook receiver')
-    .description('Test your webhook receiver.');
+    .summary('your webhooks, and tests of a receiver')
+    .description('Your webhooks: addresses to which we send your events. Test a receiver with: listen.');
+  addStoredWebhooks(webhooks, act);
   webhooks
     .command('listen')
     .description(
       'Send your account’s events to a receiver on this computer, as real webhooks would: signed, one after the other. Press ctrl-C to end it.',
     )
     .option('-f, --forward-to <url>', 'such as http://localhost:3000/hooks (default: only show events)')
-    .option('--types <types>', 'only these, separated by commas: rental.running,rental.stopped')
+    .option('--types <types>', 'only these, separated by commas: rental.running,rental.stopped', eventTypes)
     .option('--after <number>', 'also events after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option('--secret <secret>', 'sign with this secret: whsec_…')
     .option('--print-secret', 'only print the secret')
@@ -67,7 +69,7 @@ function readSecret(given: string): string {
 async function listen(cli: Cli, secret: string, options: Options): Promise<void> {
   const { signal } = cli;
   const target = options.forwardTo === undefined ? undefined : receiverOf(options.forwardTo);
-  const types = options.types?.split(',').map((type) => type.trim() as EventType);
+  const { types } = options;
   const stream = cli.client().events.stream({ signal, types, after: options.after });
   const doing = target === undefined ? 'Listening' : `Listening, and sending events to ${target}`;
   cli.out.note(`Signing secret: ${secret}`);
