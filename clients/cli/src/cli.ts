@@ -5,6 +5,7 @@ import { checkAnswer } from './checked-answers.js';
 import { defaultUrl, placeOf, readUrl, Store } from './config/store.js';
 import { explainFailure } from './explain-failure.js';
 import { Failure, usageFailure } from './failure.js';
+import { tellingWhenLate } from './http/late.js';
 import { fetchOf } from './http/proxy.js';
 import { Out } from './output/out.js';
 import { duration } from './output/time.js';
@@ -17,11 +18,15 @@ export interface GlobalOptions {
   readonly profile?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
+  readonly timeout?: number;
   /** false: --no-color. */
   readonly color?: boolean;
 }
 
 export const { version } = facts;
+
+const usualGapMs = 300_000;
+const usualLateMs = 3_000;
 
 /** What a command works with: its surroundings, its outputs, what is remembered, and the client of the service. */
 export class Cli {
@@ -34,6 +39,7 @@ export class Cli {
   /** What exists by now because of this command, or may exist; undefined: nothing. */
   standing: Standing | undefined;
   #waitedFor: string | undefined;
+  #isLateTold = false;
   #url: string | undefined;
 
   constructor(
@@ -75,6 +81,21 @@ export class Cli {
     return this.surroundings.signal;
   }
 
+  /** How long the service may take for an answer; undefined: as long as it usually may. */
+  get timeoutSeconds(): number | undefined {
+    return this.options.timeout;
+  }
+
+  /** For how long the service may be away while something is waited for, in milliseconds. */
+  get gapMs(): number {
+    const { gapMs = usualGapMs } = this.surroundings;
+    return Math.min(gapMs, this.#timeoutMs ?? Infinity);
+  }
+
+  get #timeoutMs(): number | undefined {
+    return this.options.timeout === undefined ? undefined : this.options.timeout * 1_000;
+  }
+
   /** The key of the environment. It may belong to another account than the sign-in; who names a profile means that. */
   get givenKey(): string | undefined {
     return this.options.profile === undefined ? filled(this.surroundings.env['GPU_API_KEY']) : undefined;
@@ -113,10 +134,18 @@ export class Cli {
 
   /** Says that something is tried again. Who waits wants to know for what, and to hear it once. */
   tellGap(error: unknown, when = ''): void {
-    const { message } = explainFailure(error, this.url, false);
+    const { message } = explainFailure(error, this, false);
     if (message === this.#waitedFor) return;
     this.#waitedFor = message;
     this.out.note(`${message} Trying again${when}.`);
+  }
+
+  /** Says once, to somebody who looks, that an answer is late: without a word the command seems to be stuck. */
+  #tellLate(lateMs: number): void {
+    if (this.#isLateTold || this.surroundings.stderr.isTTY !== true) return;
+    this.#isLateTold = true;
+    const { host } = new URL(this.url);
+    this.out.note(`${host} has not answered for ${duration(Math.ceil(lateMs / 1_000))}. Still waiting.`);
   }
 
   /** A client of whoever is signed in. @throws Failure when nobody is */
@@ -144,11 +173,14 @@ export class Cli {
 
   /** A client by a key or a session, or of a stranger. */
   open(by: { apiKey?: string; session?: { cookie: string } } = {}): GpuRental {
+    const { lateMs = usualLateMs } = this.surroundings;
     return new GpuRental({
       ...by,
       baseUrl: this.url,
       userAgent: `gpu/${version} node/${process.versions.node}`,
-      fetch: fetchOf(this.surroundings),
+      fetch: tellingWhenLate(fetchOf(this.surroundings), lateMs, () => this.#tellLate(lateMs)),
+      answerWithinMs: this.#timeoutMs,
+      callWithinMs: this.#timeoutMs,
       retries: this.surroundings.retries,
       onAnswer: (answer) => checkAnswer(answer, (why) => this.out.remark(`Left out a row: ${why}`)),
       onRetry: ({ delayMs, error }) => this.tellGap(error, ` in ${duration(Math.ceil(delayMs / 1_000))}`),

@@ -15,12 +15,18 @@ export interface Told {
   readonly details: unknown;
 }
 
+/** What was asked: the service's address, and how long it had for an answer where --timeout says so. */
+export interface Asked {
+  readonly url: string;
+  readonly timeoutSeconds?: number | undefined;
+}
+
 /** Finds the words for whatever was thrown. */
-export function explainFailure(error: unknown, url: string, givenUp: boolean): Told {
+export function explainFailure(error: unknown, asked: Asked, givenUp: boolean): Told {
   if (error instanceof Failure) return explainOwn(error);
   if (isApiError(error)) return explainRefusal(error);
   if (givenUp) return told('givenUp', 'Cancelled.');
-  if (error instanceof ConnectionError) return explainConnection(error, url);
+  if (error instanceof ConnectionError) return explainConnection(error, asked);
   if (error instanceof CommanderError) return explainUsage(error);
   return (
     explainSystem(error) ??
@@ -75,7 +81,7 @@ function explainRefusal(error: AnyApiError): Told {
   return { kind, code: error.code, message, next, requestId: error.requestId, details: error.details };
 }
 
-function explainConnection(error: ConnectionError, url: string): Told {
+function explainConnection(error: ConnectionError, { url, timeoutSeconds }: Asked): Told {
   if (error.status !== undefined && error.status >= 500) {
     return told(
       'server',
@@ -85,6 +91,10 @@ function explainConnection(error: ConnectionError, url: string): Told {
   }
   if (error.status !== undefined)
     return told('network', error.message, 'Check the address, or use another: --url');
+  if (error.timedOut && timeoutSeconds !== undefined) {
+    const more = `Try again, or allow more time: --timeout ${Math.min(120, Math.max(40, timeoutSeconds * 2))}`;
+    return told('network', `${url} did not answer within ${timeoutSeconds} s (--timeout).`, more);
+  }
   if (error.timedOut) return told('network', `${url} does not answer in time.`, later);
   return told(
     'network',

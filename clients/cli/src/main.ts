@@ -28,7 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 /** Who does not wait for an answer still hears what may come of it. */
 function endNow(cli: Cli | undefined): never {
   if (cli?.standing === undefined) process.exit(exitCodes.givenUp);
-  const why = explainFailure(new Failure('givenUp', 'Cancelled.'), cli.url, true);
+  const why = explainFailure(new Failure('givenUp', 'Cancelled.'), cli, true);
   tellFailure(committed(why, cli.standing), { surroundings: cli.surroundings, isJson: cli.out.isJson });
   process.exit(exitCodes.committed);
 }

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Help } from 'commander';
 import { Cli, version, type GlobalOptions } from './cli.js';
-import type { Act, AddCommand, Handler } from './command.js';
+import { wholeNumber, type Act, type AddCommand, type Handler } from './command.js';
 import { addAudit } from './commands/account/audit.js';
 import { addEvents } from './commands/account/events.js';
 import { addLogin } from './commands/account/login.js';
@@ -126,7 +126,8 @@ async function tell(error: unknown, { surroundings, isJson, cli, reader }: Ended
 }
 
 function whatEnded(error: unknown, cli: Cli | undefined, givenUp: boolean): Told {
-  const why = explainFailure(error, cli?.askedUrl ?? defaultUrl, givenUp);
+  const asked = { url: cli?.askedUrl ?? defaultUrl, timeoutSeconds: cli?.timeoutSeconds };
+  const why = explainFailure(error, asked, givenUp);
   return cli?.standing === undefined ? why : committed(why, cli.standing);
 }
 
@@ -147,6 +148,7 @@ export function createProgram(act: Act, { stdout, stderr }: Surroundings, isJson
     .option('--profile <name>', 'the sign-in to use (default: GPU_PROFILE, or the unnamed one)')
     .option('--json', 'print results as JSON')
     .option('-y, --yes', 'answer yes to all questions')
+    .option('--timeout <seconds>', 'how long the service may take to answer', wholeNumber(1, 120))
     .option('--no-color', 'print without colours, as NO_COLOR does')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)

@@ -42,6 +42,8 @@ export interface Surroundings {
   readonly fetch?: typeof fetch;
   /** How often a request is sent again at most; default: the client's. */
   readonly retries?: number;
+  /** After how long it is said that an answer is late, in milliseconds; default: 3 s. */
+  readonly lateMs?: number;
   /** For how long the service may be away while something is waited for, in milliseconds; default: 5 minutes. */
   readonly gapMs?: number;
   /** Runs another program. @throws Error with code ENOENT when there is no such program */

@@ -27,6 +27,8 @@ export interface TransportOptions {
   readonly pauseMs?: number | undefined;
   /** How long one answer may take, in milliseconds; default: 40 s, longer than the service needs to say what it knows. */
   readonly answerWithinMs?: number | undefined;
+  /** How long a call may take with all its retries, in milliseconds, whatever it asks for itself; default: no limit. */
+  readonly callWithinMs?: number | undefined;
 }
 
 /** A request that failed, and that is sent again. */
@@ -77,8 +79,6 @@ const RETRY_AFTER_MAX_SECONDS = 30;
 /** Errors of a connection that never came about. */
 const NEVER_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 
-const timeoutOf = (options: CallOptions | undefined): number => options?.timeoutMs ?? CALL_WITHIN_MS;
-
 /** Sends requests: who asks, deadlines, and which failures are answered by sending again. */
 export class Transport {
   readonly baseUrl: string;
@@ -118,7 +118,7 @@ export class Transport {
 
   async #answer<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
     const signal = options?.signal;
-    const endsAt = Date.now() + timeoutOf(options);
+    const endsAt = Date.now() + this.#callWithin(options);
     let open: ApiError | ConnectionError | undefined;
     for (let number = 1; ; number += 1) {
       const outcome = await this.#attempt(endsAt - Date.now(), signal, send);
@@ -169,6 +169,10 @@ export class Transport {
   /** Hands an answer on as the caller's `onAnswer` gives it. */
   takeIn<T>(answer: T): T {
     return this.#options.onAnswer?.(answer) ?? answer;
+  }
+
+  #callWithin(options: CallOptions | undefined): number {
+    return Math.min(options?.timeoutMs ?? CALL_WITHIN_MS, this.#options.callWithinMs ?? Infinity);
   }
 
   async #attempt<T>(

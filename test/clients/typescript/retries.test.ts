@@ -216,6 +216,10 @@ describe('retries of the typed client', () => {
     const from = performance.now();
     await assert.rejects(gpu.wallet.get({ timeoutMs: 50 }), /No answer within/);
     assert.ok(performance.now() - from < 5_000);
+    const bounded = new GpuRental({ baseUrl: api.url, callWithinMs: 50, pauseMs: 1 });
+    api.script(() => undefined);
+    await assert.rejects(bounded.wallet.get({ timeoutMs: 60_000 }), /No answer within/);
+    assert.equal(api.arrived.length, 1, 'no time is left for another try');
   });
 
   it('send again what surely never left, and say where nobody answers', async () => {

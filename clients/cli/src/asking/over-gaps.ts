@@ -2,7 +2,6 @@ import { isPassing } from '@gpu-rental/client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cli } from '../cli.js';
 
-const gapMs = 300_000;
 const pauseMs = 2_000;
 
 /**
@@ -10,8 +9,7 @@ const pauseMs = 2_000;
  * to lose sight of what was bought.
  */
 export async function overGaps<T>(cli: Cli, work: () => Promise<T>): Promise<T> {
-  const { surroundings, signal } = cli;
-  const within = surroundings.gapMs ?? gapMs;
+  const { signal, gapMs: within } = cli;
   const startedMs = Date.now();
   for (;;) {
     try {

@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly platform?: NodeJS.Platform;
   /** For how long a network that fails is waited for, in milliseconds; default: not at all. */
   readonly gapMs?: number;
+  /** After how long an answer counts as late, in milliseconds. */
+  readonly lateMs?: number;
   /** Takes what is written to the standard output in place of the test. */
   readonly stdout?: OutStream;
   /** Is told what is written, as it is written, to both outputs. */
@@ -84,6 +86,7 @@ export class GpuUser {
       ...{ platform, gapMs, now, signal, run },
       retries: 0,
       ...(options.fetch && { fetch: options.fetch }),
+      ...(options.lateMs !== undefined && { lateMs: options.lateMs }),
     });
     return { code, out: written.out, err: written.err };
   }

@@ -77,7 +77,7 @@ async function keep(
   try {
     return await replace(cli, profile, key, client);
   } catch (error) {
-    const { kind, message, next } = explainFailure(error, cli.url, false);
+    const { kind, message, next } = explainFailure(error, cli, false);
     const isRevoked = await client.apiKeys.revoke(id).then(...both);
     const rest = isRevoked
       ? 'The new key is revoked'

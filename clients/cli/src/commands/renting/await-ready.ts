@@ -13,7 +13,7 @@ import { gpusOf, limitsOf, phaseWords, shortId, warningWords } from '../../views
  */
 export async function awaitReady(cli: Cli, client: GpuRental, id: string): Promise<Rental> {
   const progress = new Progress(cli);
-  const { gapMs } = cli.surroundings;
+  const { gapMs } = cli;
   const seen: { rental: Rental | undefined } = { rental: undefined };
   const show = (): void => {
     const { rental } = seen;
