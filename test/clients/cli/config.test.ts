@@ -33,6 +33,7 @@ describe('what gpu remembers', () => {
       credentials: '/home/ann/.config/gpu-rental/credentials.json',
       identity: '/home/ann/.local/share/gpu-rental/id_ed25519',
       knownHosts: '/home/ann/.local/state/gpu-rental/known_hosts',
+      machines: '/home/ann/.local/state/gpu-rental/machines',
       roots: '/home/ann/.local/share/gpu-rental/roots',
     });
     const env = { XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d', XDG_STATE_HOME: 'relative' };

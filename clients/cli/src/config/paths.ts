@@ -14,6 +14,8 @@ export interface Paths {
   readonly identity: string;
   /** A folder with one known_hosts file for each rental. */
   readonly knownHosts: string;
+  /** A folder with one file for each rental that was entered: how it is reached. */
+  readonly machines: string;
   /** The roots that were kept, by which proofs of the ledger are judged. */
   readonly roots: string;
 }
@@ -45,6 +47,9 @@ export function pathsOf({ env, home }: Pick<Surroundings, 'env' | 'home'>): Path
     },
     get knownHosts() {
       return join(base('XDG_STATE_HOME', '.local/state'), 'known_hosts');
+    },
+    get machines() {
+      return join(base('XDG_STATE_HOME', '.local/state'), 'machines');
     },
     get roots() {
       return join(base('XDG_DATA_HOME', '.local/share'), 'roots');

@@ -10,18 +10,20 @@ const lookBack = 500;
  * Finds the rental that is meant: by its id, the end of its id, or its name, or, when nothing is said, the only one
  * that lives.
  * @param verb what is going to be done, for the question: "enter"
+ * @param timeoutMs how long the service may take, where there is another way without it
  */
 export async function findRental(
   cli: Cli,
   client: GpuRental,
   given: string | undefined,
   verb: string,
+  timeoutMs?: number,
 ): Promise<Rental> {
-  const { signal } = cli;
+  const options = { signal: cli.signal, timeoutMs };
   if (given !== undefined && /^rent_[0-9A-Z]{26}$/i.test(given)) {
-    return client.rentals.get(`rent_${given.slice(5).toUpperCase()}`, { signal });
+    return client.rentals.get(`rent_${given.slice(5).toUpperCase()}`, options);
   }
-  const rentals = await client.rentals.list({ pageSize: 200 }, { signal }).toArray(lookBack);
+  const rentals = await client.rentals.list({ pageSize: 200 }, options).toArray(lookBack);
   const live = rentals.filter(isLive);
   if (given === undefined) return onlyOf(cli, live, verb);
   const meant = [live, rentals].map((some) => some.filter((rental) => isMeant(rental, given)));
@@ -38,8 +40,9 @@ export async function findRental(
   return onlyOf(cli, found, verb);
 }
 
-function isMeant({ id, name }: Rental, given: string): boolean {
-  return name === given || (given.length >= 4 && id.endsWith(given.toUpperCase()));
+/** Tells whether a name, an id or the end of one means a rental. */
+export function isMeant({ id, name }: Pick<Rental, 'id' | 'name'>, given: string): boolean {
+  return name === given || (given.length >= 4 && id.toUpperCase().endsWith(given.toUpperCase()));
 }
 
 async function onlyOf(cli: Cli, rentals: readonly Rental[], verb: string): Promise<Rental> {

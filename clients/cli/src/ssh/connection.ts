@@ -1,11 +1,14 @@
-import type { GpuRental, Rental } from '@gpu-rental/client';
+import { isPassing, type GpuRental, type Rental } from '@gpu-rental/client';
 import type { Cli } from '../cli.js';
 import { awaitReady } from '../commands/renting/await-ready.js';
+import { explainFailure } from '../explain-failure.js';
 import { Failure } from '../failure.js';
+import { ago } from '../output/time.js';
 import { findRental } from '../rentals/find-rental.js';
-import { nameOf, whyEnded } from '../views/rental.js';
+import { isLive, nameOf, whyEnded } from '../views/rental.js';
 import { checkHostKey, checkReachable, pinHostKey, type Reachable } from './known-hosts.js';
-import { chooseKeys } from './own-keys.js';
+import { chooseKeys, namedKey } from './own-keys.js';
+import { forgetMachine, keepPinned, onlyPinned, pinnedMachines, type Pinned } from './pinned.js';
 import { isMissingProgram } from './programs.js';
 
 /** How ssh, scp and forwards reach a machine: by its pinned host key, and by the right keys of ours. */
@@ -14,11 +17,14 @@ export interface Connection extends Reachable {
   readonly options: readonly string[];
 }
 
+/** How long the service may take where a machine can be entered without it, in milliseconds. */
+const askWithinMs = 10_000;
 /** How ssh says that it could not connect, or was not let in. */
 const sshFailed = 255;
 
 /**
- * Finds a machine, waits until it is ready, and pins its host key.
+ * Finds a machine, waits until it is ready, and pins its host key. While the service is away it is reached as it was
+ * before, by the same pinned key.
  * @param identity a private key to enter by, instead of those that are chosen
  */
 export async function connectionTo(
@@ -27,21 +33,60 @@ export async function connectionTo(
   identity: string | undefined,
 ): Promise<Connection> {
   const client = cli.client();
-  const found = await findRental(cli, client, given, 'enter');
+  const pinned = pinnedMachines(cli, given);
+  let found: Rental;
+  try {
+    found = await findRental(cli, client, given, 'enter', pinned.length > 0 ? askWithinMs : undefined);
+  } catch (error) {
+    if (pinned.length === 0 || !isPassing(error)) throw error;
+    return pinnedConnection(cli, onlyPinned(pinned), identity, error);
+  }
   const rental = found.status === 'provisioning' ? await awaitReady(cli, client, found.id) : found;
   // From here on the exit code is that of the program which enters it.
   cli.standing = undefined;
-  const machine = reachable(rental);
-  const file = await pinHostKey(cli, machine);
-  const options = await optionsFor(cli, client, machine, file, identity);
-  return { ...machine, options };
+  if (!isLive(rental)) forgetMachine(cli, rental.id);
+  return pin(cli, reachable(rental), await chooseKeys(cli, client, identity));
 }
 
-/** The command line that enters a machine that runs: ssh, its options, its address. Its host key is pinned. */
+/** The command line that enters a machine that runs. Its host key is pinned. */
 export async function sshCommandFor(cli: Cli, client: GpuRental, rental: Rental): Promise<string[]> {
-  const machine = reachable(rental);
-  const options = await optionsFor(cli, client, machine, await pinHostKey(cli, machine), undefined);
-  return ['ssh', '-p', String(machine.port), '-l', machine.username, ...options, '--', machine.host];
+  return sshLine(await pin(cli, reachable(rental), await chooseKeys(cli, client, undefined)));
+}
+
+/** The command line of ssh: the program, its options, the machine's address, and what is run there. */
+export function sshLine(
+  { host, port, username, options }: Connection,
+  command: readonly string[] = [],
+): string[] {
+  return ['ssh', '-p', String(port), '-l', username, ...options, '--', host, ...command];
+}
+
+/** Pins the host key of a machine that runs, and keeps how it is reached. */
+async function pin(cli: Cli, machine: Reachable, keys: readonly string[]): Promise<Connection> {
+  const file = await pinHostKey(cli, machine);
+  keepPinned(cli, machine, keys);
+  return { ...machine, options: optionsFor(machine, file, keys) };
+}
+
+async function pinnedConnection(
+  cli: Cli,
+  pinned: Pinned,
+  identity: string | undefined,
+  away: unknown,
+): Promise<Connection> {
+  tellPinned(cli, pinned, away);
+  const machine = checkReachable(pinned);
+  const file = await pinHostKey(cli, machine);
+  const keys = identity === undefined ? pinned.keys : [namedKey(identity)];
+  return { ...machine, options: optionsFor(machine, file, keys) };
+}
+
+function tellPinned(cli: Cli, { rental, host, port, toldAt }: Pinned, away: unknown): void {
+  const { message } = explainFailure(away, cli, false);
+  const when = ago(toldAt, cli.surroundings.now());
+  cli.out.note(
+    `${message} Trying ${nameOf(rental)} where it was ${when}, at ${host} port ${port}, with the host key that was pinned then.`,
+  );
 }
 
 /** What a program may need besides its arguments. */
@@ -87,14 +132,7 @@ function reachable(rental: Rental): Reachable {
   return checkReachable({ rental, host, port: port ?? 22, username, hostKeyFingerprint });
 }
 
-async function optionsFor(
-  cli: Cli,
-  client: GpuRental,
-  machine: Reachable,
-  knownHosts: string,
-  identity: string | undefined,
-): Promise<string[]> {
-  const keys = await chooseKeys(cli, client, identity);
+function optionsFor(machine: Reachable, knownHosts: string, keys: readonly string[]): string[] {
   const settings = [
     `UserKnownHostsFile=${quoted(knownHosts)}`,
     ...['GlobalKnownHostsFile=/dev/null', 'StrictHostKeyChecking=yes', 'UpdateHostKeys=no', 'CheckHostIP=no'],

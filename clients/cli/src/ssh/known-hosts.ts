@@ -12,7 +12,7 @@ import { isMissingProgram } from './programs.js';
 
 /** A machine whose SSH answers. */
 export interface Reachable {
-  readonly rental: Rental;
+  readonly rental: Pick<Rental, 'id' | 'name'>;
   readonly host: string;
   readonly port: number;
   readonly username: string;

@@ -14,10 +14,7 @@ const offeredAtMost = 4;
  * ~/.ssh that are stored with the service. A public half alone means that an agent holds the private one.
  */
 export async function chooseKeys(cli: Cli, client: GpuRental, given: string | undefined): Promise<string[]> {
-  if (given !== undefined) {
-    if (!existsSync(given)) throw usageFailure(`There is no key at ${given}.`);
-    return [given];
-  }
+  if (given !== undefined) return [namedKey(given)];
   const own = cli.store.paths.identity;
   const stored = await storedFingerprints(cli, client);
   const { home } = cli.surroundings;
@@ -30,6 +27,12 @@ export async function chooseKeys(cli: Cli, client: GpuRental, given: string | un
       .map(({ file }) => file.replace(/\.pub$/, ''))
       .map((file) => (existsSync(file) ? file : `${file}.pub`)),
   ].slice(0, offeredAtMost);
+}
+
+/** A key that is named on the command line. @throws Failure when there is none */
+export function namedKey(file: string): string {
+  if (!existsSync(file)) throw usageFailure(`There is no key at ${file}.`);
+  return file;
 }
 
 /** The stored keys are a help only: without them, this machine's own key is left. */

@@ -1,5 +1,11 @@
 import type { AddCommand } from '../../command.js';
-import { connectionTo, runAtTerminal } from '../../ssh/connection.js';
+import { shellLine } from '../../output/shell.js';
+import { connectionTo, runAtTerminal, sshLine } from '../../ssh/connection.js';
+
+interface Options {
+  readonly identity?: string;
+  readonly print?: boolean;
+}
 
 /** gpu ssh */
 export const addSsh: AddCommand = (program, act) => {
@@ -13,13 +19,15 @@ export const addSsh: AddCommand = (program, act) => {
       'Log in to a machine with your own ssh, or run a command there. Its host key is checked against the one that the service saw. The exit code is ssh’s.',
     )
     .option('-i, --identity <file>', 'a private key to use instead of the default')
+    .option('--print', 'only print the ssh command line')
     .action(
-      act(async (cli, given: string | undefined, command: string[], { identity }: { identity?: string }) => {
+      act(async (cli, given: string | undefined, command: string[], { identity, print = false }: Options) => {
         const { machine, line } = splitAtDashes(cli.dashedArgs, given, command);
         const connection = await connectionTo(cli, machine, identity);
-        const { host, port, username, options } = connection;
-        const target = ['-p', String(port), '-l', username, ...options, '--', host];
-        return runAtTerminal(cli, 'ssh', [...target, ...line], connection);
+        const [program = 'ssh', ...args] = sshLine(connection, line);
+        if (!print) return runAtTerminal(cli, program, args, connection);
+        cli.out.result({ command: [program, ...args] }, () => [shellLine([program, ...args])]);
+        return undefined;
       }),
     );
 };

@@ -5,7 +5,7 @@ import { Failure, usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { findRental } from '../../rentals/find-rental.js';
 import { mayBeDone, type Standing } from '../../standing.js';
-import { forgetHostKey } from '../../ssh/known-hosts.js';
+import { forgetMachine } from '../../ssh/pinned.js';
 import { costNow, gpusOf, nameOf, shortId } from '../../views/rental.js';
 import { rentalArgument } from './show.js';
 
@@ -43,7 +43,7 @@ async function stop(cli: Cli, given: string | undefined, all: boolean): Promise<
   cli.out.result({ stopped: outcomes.flatMap(({ answer }) => (answer ? [answer] : [])) }, () =>
     outcomes.flatMap(({ rental, answer }) => (answer ? wordsOf(cli, rental, answer) : [])),
   );
-  for (const { rental, answer } of outcomes) if (answer) forgetHostKey(cli, rental.id);
+  for (const { rental, answer } of outcomes) if (answer) forgetMachine(cli, rental.id);
   const [failed] = outcomes.filter(({ answer }) => answer === undefined);
   if (failed) throw failed.error;
 }
