@@ -34,6 +34,7 @@ describe('what gpu remembers', () => {
       identity: '/home/ann/.local/share/gpu-rental/id_ed25519',
       knownHosts: '/home/ann/.local/state/gpu-rental/known_hosts',
       machines: '/home/ann/.local/state/gpu-rental/machines',
+      sshConfig: '/home/ann/.local/state/gpu-rental/ssh_config.d',
       roots: '/home/ann/.local/share/gpu-rental/roots',
     });
     const env = { XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d', XDG_STATE_HOME: 'relative' };

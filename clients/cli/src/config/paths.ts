@@ -16,6 +16,8 @@ export interface Paths {
   readonly knownHosts: string;
   /** A folder with one file for each rental that was entered: how it is reached. */
   readonly machines: string;
+  /** A folder with one file of ssh's configuration for each sign-in. */
+  readonly sshConfig: string;
   /** The roots that were kept, by which proofs of the ledger are judged. */
   readonly roots: string;
 }
@@ -50,6 +52,9 @@ export function pathsOf({ env, home }: Pick<Surroundings, 'env' | 'home'>): Path
     },
     get machines() {
       return join(base('XDG_STATE_HOME', '.local/state'), 'machines');
+    },
+    get sshConfig() {
+      return join(base('XDG_STATE_HOME', '.local/state'), 'ssh_config.d');
     },
     get roots() {
       return join(base('XDG_DATA_HOME', '.local/share'), 'roots');

@@ -45,12 +45,12 @@ export async function connectionTo(
   // From here on the exit code is that of the program which enters it.
   cli.standing = undefined;
   if (!isLive(rental)) forgetMachine(cli, rental.id);
-  return pin(cli, reachable(rental), await chooseKeys(cli, client, identity));
+  return connect(cli, reachable(rental), await chooseKeys(cli, client, identity));
 }
 
 /** The command line that enters a machine that runs. Its host key is pinned. */
 export async function sshCommandFor(cli: Cli, client: GpuRental, rental: Rental): Promise<string[]> {
-  return sshLine(await pin(cli, reachable(rental), await chooseKeys(cli, client, undefined)));
+  return sshLine(await connect(cli, reachable(rental), await chooseKeys(cli, client, undefined)));
 }
 
 /** The command line of ssh: the program, its options, the machine's address, and what is run there. */
@@ -62,7 +62,7 @@ export function sshLine(
 }
 
 /** Pins the host key of a machine that runs, and keeps how it is reached. */
-async function pin(cli: Cli, machine: Reachable, keys: readonly string[]): Promise<Connection> {
+export async function connect(cli: Cli, machine: Reachable, keys: readonly string[]): Promise<Connection> {
   const file = await pinHostKey(cli, machine);
   keepPinned(cli, machine, keys);
   return { ...machine, options: optionsFor(machine, file, keys) };
@@ -119,7 +119,8 @@ export async function runAtTerminal(
   }
 }
 
-function reachable(rental: Rental): Reachable {
+/** What the service tells of how a machine is reached, checked. @throws Failure unless it runs */
+export function reachable(rental: Rental): Reachable {
   const { host, port, username, hostKeyFingerprint } = rental;
   if (rental.status !== 'running' || host === null || username === null || hostKeyFingerprint === null) {
     const why = whyEnded(rental);

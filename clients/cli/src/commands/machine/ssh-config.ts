@@ -1,0 +1,99 @@
+import type { Rental } from '@gpu-rental/client';
+import type { Cli } from '../../cli.js';
+import type { AddCommand } from '../../command.js';
+import type { Column } from '../../output/table.js';
+import { addInclude, aliasesOf, includeOf, removeInclude, writeAliases } from '../../ssh/config-file.js';
+import type { Alias, Include } from '../../ssh/config-file.js';
+import { connect, reachable, type Connection } from '../../ssh/connection.js';
+import { chooseKeys } from '../../ssh/own-keys.js';
+
+/** gpu ssh-config */
+export const addSshConfig: AddCommand = (program, act) => {
+  program
+    .command('ssh-config')
+    .summary('let ssh and editors find your machines')
+    .description(
+      'Let ssh, rsync and editors reach your running machines by name, such as gpu-training, with their host keys pinned. It adds one Include line to ~/.ssh/config. Run it again after you rent or stop a machine.',
+    )
+    .option('--remove', 'remove the line and the names')
+    .action(
+      act(async (cli, { remove = false }: { remove?: boolean }) => {
+        const include = includeOf(cli);
+        if (remove) undo(cli, include);
+        else await write(cli, include);
+        return undefined;
+      }),
+    );
+};
+
+async function write(cli: Cli, include: Include): Promise<void> {
+  const client = cli.client();
+  const { signal } = cli;
+  const running = await client.rentals.list({ status: 'running', pageSize: 200 }, { signal }).toArray();
+  const keys = await chooseKeys(cli, client, undefined);
+  const tried = await Promise.all(running.map((rental) => tryToConnect(cli, rental, keys)));
+  const aliases = aliasesOf(tried.flatMap(({ connection }) => (connection ? [connection] : [])));
+  const { file, removed } = writeAliases(cli, aliases);
+  const added = addInclude(include);
+  cli.out.result({ file, include: { ...include, added }, machines: aliases.map(factsOf), removed }, () =>
+    linesOf(cli, { file, running, aliases, removed, include: added ? include : undefined }),
+  );
+  // A machine that does not answer stops no other one; what is wrong with it is told.
+  const failed = tried.find(({ connection }) => connection === undefined);
+  if (failed) throw failed.error;
+}
+
+interface Tried {
+  readonly connection?: Connection;
+  readonly error?: unknown;
+}
+
+async function tryToConnect(cli: Cli, rental: Rental, keys: readonly string[]): Promise<Tried> {
+  try {
+    return { connection: await connect(cli, reachable(rental), keys) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function factsOf({ names, connection: { rental, host, port } }: Alias): object {
+  return { rentalId: rental.id, names, host, port };
+}
+
+const columns: Column<Alias>[] = [
+  { title: 'NAME', value: ({ names }) => names.at(-1) ?? '' },
+  { title: 'ALSO', value: ({ names }) => names.slice(0, -1).join(' '), dropAs: 2 },
+  { title: 'ADDRESS', value: ({ connection: { host, port } }) => `${host} port ${port}`, dropAs: 1 },
+];
+
+interface Written {
+  readonly file: string;
+  readonly running: readonly Rental[];
+  readonly aliases: readonly Alias[];
+  readonly removed: readonly string[];
+  /** The line that was added; undefined: it was there. */
+  readonly include: Include | undefined;
+}
+
+function linesOf({ out }: Cli, { file, running, aliases, removed, include }: Written): string[] {
+  const none = running.length === 0 ? 'No machines running.' : 'None of your machines could be named.';
+  const [first] = aliases;
+  return [
+    ...(first ? [...out.table(columns, aliases), ''] : [none]),
+    ...(removed.length === 0 ? [] : out.text(`Removed: ${removed.join(', ')}`)),
+    ...out.text(`Wrote ${file}`),
+    ...(include ? out.text(`Added to ${include.file}: ${include.line}`) : []),
+    ...(first ? out.text(`Log in: ssh ${first.names.at(-1) ?? ''}`) : []),
+  ];
+}
+
+function undo(cli: Cli, include: Include): void {
+  const removed = removeInclude(cli, include);
+  cli.out.result({ include: { ...include, removed } }, () =>
+    cli.out.text(
+      removed
+        ? `Removed from ${include.file}: ${include.line}`
+        : `${include.file} has no line of gpu ssh-config.`,
+    ),
+  );
+}
