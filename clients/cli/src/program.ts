@@ -37,6 +37,7 @@ import { addCompletion } from './commands/tools/completion.js';
 import { addMcp } from './commands/tools/mcp.js';
 import { addWebhooks } from './commands/tools/webhooks.js';
 import { defaultUrl } from './config/store.js';
+import { examples } from './examples.js';
 import { exitCodes } from './exit-codes.js';
 import { explainFailure, type Told } from './explain-failure.js';
 import { wrap } from './output/text.js';
@@ -102,7 +103,7 @@ export async function runGpu(
     opened.cli?.out.endRemarks();
     return result.code;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+    if (isHelp(error, isJson)) return exitCodes.done;
     return await tell(error, { surroundings, isJson, cli: opened.cli, reader });
   } finally {
     reader.end();
@@ -122,7 +123,7 @@ async function tell(error: unknown, { surroundings, isJson, cli, reader }: Ended
   // Who reads the first lines only ("| head") has all that they want, unless there is more to know.
   if (gone?.isLeft === true && cli?.standing === undefined) return exitCodes.done;
   const told = whatEnded(gone?.failure ?? error, cli, surroundings.signal.aborted);
-  if (isJson || !isHelp(error)) tellFailure(told, { surroundings, isJson });
+  tellFailure(told, { surroundings, isJson });
   return exitCodes[told.kind];
 }
 
@@ -132,13 +133,14 @@ function whatEnded(error: unknown, cli: Cli | undefined, givenUp: boolean): Told
   return cli?.standing === undefined ? why : committed(why, cli.standing);
 }
 
-/** The help was printed instead of words. */
-function isHelp(error: unknown): boolean {
-  return error instanceof CommanderError && error.code === 'commander.help';
+/** The help or the version was printed: also for a group of commands of which none was named. */
+function isHelp(error: unknown, isJson: boolean): boolean {
+  if (!(error instanceof CommanderError)) return false;
+  return error.exitCode === 0 || (error.code === 'commander.help' && !isJson);
 }
 
 /** Builds the command with all of its subcommands. */
-export function createProgram(act: Act, { stdout, stderr }: Surroundings, isJson = false): Command {
+export function createProgram(act: Act, { stdout }: Pick<Surroundings, 'stdout'>, isJson = false): Command {
   const program = new Command('gpu')
     .description('Rent GPU machines by the second, log in to them, and see what they cost.')
     .version(version, '-V, --version', 'print the version')
@@ -157,14 +159,14 @@ export function createProgram(act: Act, { stdout, stderr }: Surroundings, isJson
     .configureHelp(helpForm)
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
-      // Programs get a failure as JSON, and nothing beside it.
+      // Of a group without a command the help is the result; programs get a failure as JSON, and nothing beside it.
       writeErr: (text) => {
-        if (!isJson) stderr.write(text);
+        if (!isJson) stdout.write(text);
       },
       // A failure is told in one place, for people and for programs.
       outputError: () => undefined,
       getOutHelpWidth: () => helpWidth(stdout),
-      getErrHelpWidth: () => helpWidth(stderr),
+      getErrHelpWidth: () => helpWidth(stdout),
     })
     .exitOverride();
   for (const [heading, commands] of groups) {
@@ -172,12 +174,30 @@ export function createProgram(act: Act, { stdout, stderr }: Surroundings, isJson
     for (const add of commands) add(program, act);
   }
   for (const command of allOf(program)) {
-    command.helpOption('-h, --help', 'show help').helpCommand(false).configureHelp(helpForm);
+    command
+      .helpOption('-h, --help', 'show help')
+      .helpCommand(false)
+      .configureHelp(helpForm)
+      .addHelpText('after', () => exampleText(command, helpWidth(stdout)));
   }
   return program;
 }
 
-function allOf(command: Command): Command[] {
+function exampleText(command: Command, width: number): string {
+  const lines = examples[pathOf(command)] ?? [];
+  // A line that is too long goes on as a shell reads it.
+  const told = lines.map((line) => wrap(`  ${line}`, width - 2, '      ').join(' \\\n'));
+  return told.length === 0 ? '' : `\nExamples:\n${told.join('\n')}`;
+}
+
+/** The words by which a command is called: "keys ssh add". */
+export function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? '' : `${pathOf(parent)} ${command.name()}`.trim();
+}
+
+/** A command and all commands below it, in the order of the help. */
+export function allOf(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...allOf(child)]);
 }
 
