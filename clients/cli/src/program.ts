@@ -40,6 +40,8 @@ import { defaultUrl } from './config/store.js';
 import { examples } from './examples.js';
 import { exitCodes } from './exit-codes.js';
 import { explainFailure, type Told } from './explain-failure.js';
+import { usageFailure } from './failure.js';
+import { guessOf } from './output/similar.js';
 import { wrap } from './output/text.js';
 import { Reader } from './output/reader.js';
 import { committed } from './standing.js';
@@ -91,6 +93,7 @@ export async function runGpu(
     <Args extends unknown[]>(handler: Handler<Args>) =>
     async (...given: [...Args, Command]) => {
       const command = given.at(-1) as Command;
+      refuseUnknown(command);
       const dashed = dashes < 0 ? undefined : args.slice(dashes + 1);
       const cli = new Cli(surroundings, command.optsWithGlobals<GlobalOptions>(), dashed);
       opened.cli = cli;
@@ -108,6 +111,20 @@ export async function runGpu(
   } finally {
     reader.end();
   }
+}
+
+/** A group that does something by itself takes words that are none of its commands: they are mistyped ones. */
+function refuseUnknown(command: Command): void {
+  const word = command.args[command.registeredArguments.length];
+  if (command.commands.length === 0 || word === undefined) return;
+  const guess = guessOf(
+    word,
+    command.commands.map((child) => child.name()),
+  );
+  throw usageFailure(
+    `${pathOf(command)} has no command "${word}".${guess === undefined ? '' : ` ${guess}`}`,
+    'See the help: --help',
+  );
 }
 
 interface Ended {
@@ -178,7 +195,8 @@ export function createProgram(act: Act, { stdout }: Pick<Surroundings, 'stdout'>
       .helpOption('-h, --help', 'show help')
       .helpCommand(false)
       .configureHelp(helpForm)
-      .addHelpText('after', () => exampleText(command, helpWidth(stdout)));
+      .addHelpText('after', () => exampleText(command, helpWidth(stdout)))
+      .allowExcessArguments(command.commands.length > 0);
   }
   return program;
 }

@@ -156,6 +156,43 @@ describe('gpu, when something fails', () => {
 
   it('guesses what was meant by a mistyped command', async () => {
     assert.match((await ann.type('rnt')).err, /Unknown command 'rnt'\.\n\(Did you mean rent\?\)/);
+    const guesses = {
+      'keys crate': /^keys has no command "crate"\. Did you mean create\?\n/,
+      'keys ssh ad': /^keys ssh has no command "ad"\. Did you mean add\?\n/,
+      'topup auto of': /^topup auto has no command "of"\. Did you mean off\?\n/,
+      'keys frobnicate': /^keys has no command "frobnicate"\.\nSee the help/,
+      'webhooks lisen': /\(Did you mean listen\?\)/,
+      'rent --templat x': /\(Did you mean --template\?\)/,
+    };
+    for (const [line, guess] of Object.entries(guesses)) {
+      const { code, err } = await ann.type(line);
+      assert.equal(code, exitCodes.usage, line);
+      assert.match(err, guess, line);
+    }
+  });
+
+  it('guesses what was meant by a family or a machine', async () => {
+    const lines = {
+      'quote h100': /^There is no family "h100"\.\nDid you mean h100-80gb\? See what is available/,
+      'rent H100-80 --yes': /\nDid you mean h100-80gb\? /,
+      'quote h200': /\nDid you mean h200-141gb\? /,
+      'offers rtx-4900': /\nDid you mean rtx-4090\? /,
+      'rent nothing-like-it': /^There is no family "nothing-like-it"\.\nSee what is available/,
+    };
+    for (const [line, guess] of Object.entries(lines)) {
+      const { code, err } = await ann.type(line);
+      assert.equal(code, exitCodes.usage, line);
+      assert.match(err, guess, line);
+    }
+    const { err } = await ann.type('quote h100 --json');
+    const told = JSON.parse(err) as Record<string, unknown>;
+    assert.deepEqual([told['error'], told['details']], ['unknown_family', { familyId: 'h100' }]);
+    const bob = await Person.at(mock);
+    await bob.pay(10);
+    await bob.rent('rtx-4090 --name training');
+    const shown = await bob.type('show trainign');
+    assert.equal(shown.code, exitCodes.notFound);
+    assert.match(shown.err, /\nDid you mean training\? See your rentals/);
   });
 
   it('never sends a key over a network in the clear', async () => {

@@ -1,6 +1,7 @@
 import type { GpuRental, Rental } from '@gpu-rental/client';
 import type { Cli } from '../cli.js';
 import { Failure, usageFailure } from '../failure.js';
+import { guessOf } from '../output/similar.js';
 import { gpusOf, isLive, nameOf, shortId, stateOf } from '../views/rental.js';
 
 /** How far back a name or the end of an id is looked for. */
@@ -31,10 +32,14 @@ export async function findRental(
   if (found === undefined) {
     const among =
       rentals.length < lookBack ? 'You have no rental' : `None of your newest ${lookBack} rentals is`;
+    const guess = guessOf(
+      given,
+      live.flatMap(({ name }) => (name === null ? [] : [name])),
+    );
     throw new Failure(
       'notFound',
       `${among} "${given}".`,
-      'Use its full id. See your rentals with: gpu ls --all',
+      `${guess ?? 'Use its full id.'} See your rentals with: gpu ls --all`,
     );
   }
   return onlyOf(cli, found, verb);

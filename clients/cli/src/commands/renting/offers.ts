@@ -5,6 +5,7 @@ import { Failure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { duration } from '../../output/time.js';
+import { unknownFamily } from '../../rentals/unknown-family.js';
 import { pageFor, readCut } from '../../views/cut-list.js';
 
 interface Options {
@@ -109,7 +110,7 @@ async function showListings(cli: Cli, family: string | undefined, options: Optio
 async function throwNothingFound(cli: Cli, family: string | undefined): Promise<never> {
   const families = await cli.anyone().catalog.families({ signal: cli.signal });
   if (family !== undefined && !families.some((each) => each.family === family)) {
-    throw new Failure('usage', `There is no family "${family}".`, 'See what is available with: gpu offers');
+    throw unknownFamily(family, families);
   }
   throw new Failure(
     'notAvailable',

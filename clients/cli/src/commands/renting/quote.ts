@@ -1,5 +1,6 @@
 import type { AddCommand } from '../../command.js';
 import { duration, secondsBetween } from '../../output/time.js';
+import { ofFamily } from '../../rentals/unknown-family.js';
 import { quoteFacts } from '../../views/quote.js';
 import { addWish, wishOf, type WishOptions } from './wish.js';
 
@@ -15,7 +16,9 @@ export const addQuote: AddCommand = (program, act) => {
         const { out } = cli;
         const client = cli.client();
         const wish = await wishOf(cli, family, options);
-        const quote = await client.quotes.create(wish, { signal: cli.signal });
+        const quote = await ofFamily(cli, wish.familyId, () =>
+          client.quotes.create(wish, { signal: cli.signal }),
+        );
         const holdsFor = duration(secondsBetween(cli.surroundings.now(), quote.expiresAt));
         out.result(quote, () => [
           ...out.facts(quoteFacts(quote)),

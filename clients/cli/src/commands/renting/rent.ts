@@ -5,6 +5,7 @@ import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
+import { ofFamily } from '../../rentals/unknown-family.js';
 import { ensureIdentity } from '../../ssh/identity.js';
 import { quoteFacts, worstCase } from '../../views/quote.js';
 import type { Standing } from '../../standing.js';
@@ -63,7 +64,7 @@ async function open(
     return take(cli, client, options.quote);
   }
   const wish = await withOwnKey(cli, await wishOf(cli, family, options));
-  let quote = await client.quotes.create(wish, { signal: cli.signal });
+  let quote = await ofFamily(cli, wish.familyId, () => client.quotes.create(wish, { signal: cli.signal }));
   for (let round = 1; ; round += 1) {
     await agree(cli, quote);
     try {
