@@ -107,17 +107,17 @@ function lineOf(event: Event): string {
   return `${clockTime(createdAt)}  ${pad(type, 22)}  ${aboutWords(entityId)}  ${detailOf(event)}`.trimEnd();
 }
 
-function isAbout({ entityId, data }: Event, rental: Rental | undefined): boolean {
-  if (rental === undefined || entityId === rental.id) return true;
-  const { rentalIds } = data;
-  return Array.isArray(rentalIds) && rentalIds.includes(rental.id);
+function isAbout(event: Event, rental: Rental | undefined): boolean {
+  if (rental === undefined || event.entityId === rental.id) return true;
+  return event.type === 'wallet.exhausted' && event.data.rentalIds.includes(rental.id);
 }
 
 const reasons = ['reason', 'warning', 'message'] as const;
 const amounts = ['chargedCents', 'creditedCents', 'amountCents', 'balanceCents'] as const;
 
 /** Why, and how much, where an event tells it. */
-function detailOf({ data }: Event): string {
+function detailOf(event: Event): string {
+  const data: Readonly<Record<string, unknown>> = event.data;
   const why = reasons.map((field) => data[field]).find((value) => typeof value === 'string');
   const cents = amounts.map((field) => data[field]).find((value) => typeof value === 'number');
   return [...(why === undefined ? [] : [why]), ...(cents === undefined ? [] : [usd(cents)])].join(', ');
