@@ -19,6 +19,7 @@ export function addStoredWebhooks(webhooks: Command, act: Act): void {
   webhooks
     .command('list')
     .description('Your webhooks, and whether they take what we send.')
+    .addHelpText('after', '\nExample:\n  gpu webhooks list --json')
     .action(
       act(async (cli) => {
         await list(cli);
