@@ -21,7 +21,6 @@ export const addAudit: AddCommand = (program, act) => {
     .description('Who changed what in your account, by which key and from where, newest first.')
     .option('--kind <kind>', 'only this kind, such as api_key_created')
     .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 10_000), 20)
-    .addHelpText('after', '\nExample:\n  gpu audit --kind signed_in --limit 5')
     .action(
       act(async (cli, options: Options) => {
         await list(cli, options);

@@ -31,10 +31,6 @@ export const addEvents: AddCommand = (program, act) => {
     .option('--after <number>', 'only events after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option('--types <types>', 'only these, separated by commas: rental.running,rental.stopped', eventTypes)
     .option('-n, --limit <number>', `how many at most (default: ${usualLimit})`, wholeNumber(1, 10_000))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  gpu events training\n  gpu events --follow --types topup.succeeded --json',
-    )
     .action(
       act(async (cli, machine: string | undefined, options: Options) => {
         if (options.follow === true && options.limit !== undefined)

@@ -10,10 +10,6 @@ export const addProof: AddCommand = (program, act) => {
     .description(
       'Download the proof of a month: with it you, or anybody you give it to, can check later that no entry was changed.',
     )
-    .addHelpText(
-      'after',
-      '\nExample:\n  gpu proof 2026-10 > proof-2026-10.txt\n  gpu verify --keep proof-2026-10.txt',
-    )
     .action(
       act(async (cli, month: string) => {
         if (cli.out.isJson) throw usageFailure('A proof is a file of its own, and has no --json.');

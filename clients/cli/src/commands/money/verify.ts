@@ -16,12 +16,6 @@ interface Options {
   readonly keep?: boolean;
 }
 
-const example = `
-Each month, keep the root of a new file:
-  gpu verify --keep proof-2026-10.txt
-Check that files of several months tell the same past:
-  gpu verify proof-2026-10.txt proof-2026-11.txt`;
-
 /** gpu verify */
 export const addVerify: AddCommand = (program, act) => {
   program
@@ -34,7 +28,6 @@ export const addVerify: AddCommand = (program, act) => {
     .option('--root <hash>', 'the hash of a root that you trust; repeat it for more', collect)
     .option('--roots <file>', 'a file of roots that you trust (default: those that you kept here)')
     .option('--keep', 'keep the root of each file, and compare later files with it')
-    .addHelpText('after', example)
     .action(act((cli, files: string[], options: Options) => verify(cli, files, options)));
 };
 

@@ -15,7 +15,6 @@ export const addLabel: AddCommand = (program, act) => {
     .argument('<labels...>', 'key=value sets a label, key- removes it')
     .summary('set or remove labels of a machine')
     .description('Set or remove labels of a machine, by which a statement adds up what machines cost.')
-    .addHelpText('after', '\nExample:\n  gpu label training team=vision draft-')
     .action(
       act(async (cli, given: string, words: readonly string[]) => {
         await label(cli, given, changesOf(words));

@@ -12,7 +12,6 @@ export const addRename: AddCommand = (program, act) => {
     .argument('<name>', 'its new name; "" removes it')
     .summary('give a machine another name')
     .description('Give a machine another name, also one that has ended.')
-    .addHelpText('after', '\nExample:\n  gpu rename 0Z8Q0E training')
     .action(
       act(async (cli, given: string, name: string) => {
         await rename(cli, given, name);

@@ -39,14 +39,6 @@ export const addApi: AddCommand = (program, act) => {
     )
     .option('--input <file>', 'the whole body, as JSON; - reads standard input')
     .option('--idempotency-key <key>', 'your own key, such as that of a request whose answer was lost')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  gpu api GET /v1/rentals -F pageSize=5
-  gpu api POST /v1/quotes -f familyId=rtx-4090 -F gpuCount=1 -f 'labels[team]=vision'
-  gpu api GET /v1/openapi.json`,
-    )
     .action(
       act(async (cli, method: Method, path: string, options: Options) => {
         await show(cli, await ask(cli, await requestOf(cli, method, path, options)));

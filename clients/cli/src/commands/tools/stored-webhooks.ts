@@ -19,7 +19,6 @@ export function addStoredWebhooks(webhooks: Command, act: Act): void {
   webhooks
     .command('list')
     .description('Your webhooks, and whether they take what we send.')
-    .addHelpText('after', '\nExample:\n  gpu webhooks list --json')
     .action(
       act(async (cli) => {
         await list(cli);
@@ -34,10 +33,6 @@ export function addStoredWebhooks(webhooks: Command, act: Act): void {
     )
     .option('--types <types>', 'only these, separated by commas: rental.running,rental.stopped', eventTypes)
     .option('--description <text>', 'a note for yourself')
-    .addHelpText(
-      'after',
-      '\nExample:\n  gpu webhooks create https://example.com/hooks --types rental.stopped',
-    )
     .action(
       act(async (cli, url: string, options: CreateOptions) => {
         await create(cli, url, options);
@@ -50,7 +45,6 @@ export function addStoredWebhooks(webhooks: Command, act: Act): void {
     .description(
       'Give a webhook a new secret, shown once, here. For 24 hours we sign with both. Asks for a code that we email you.',
     )
-    .addHelpText('after', '\nExample:\n  gpu webhooks rotate https://example.com/hooks')
     .action(
       act(async (cli, given: string) => {
         await rotate(cli, given);
@@ -62,7 +56,6 @@ export function addStoredWebhooks(webhooks: Command, act: Act): void {
     .command('delete')
     .argument(...webhookArgument)
     .description('Delete a webhook. Asks for a code that we email you.')
-    .addHelpText('after', '\nExample:\n  gpu webhooks delete https://example.com/hooks')
     .action(
       act(async (cli, given: string) => {
         const { id, url } = await change(cli, given, 'delete', (client, id) => client.webhooks.delete(id));
@@ -77,7 +70,6 @@ function addDeliveries(webhooks: Command, act: Act): void {
     .command('ping')
     .argument(...webhookArgument)
     .description('Send a webhook.ping to a webhook. Asks for a code that we email you.')
-    .addHelpText('after', '\nExample:\n  gpu webhooks ping https://example.com/hooks')
     .action(
       act(async (cli, given: string) => {
         const { id, url } = await change(cli, given, 'ping', (client, id) => client.webhooks.ping(id));
@@ -94,7 +86,6 @@ function addDeliveries(webhooks: Command, act: Act): void {
       'those after this one: gpu events tells numbers',
       wholeNumber(0, Number.MAX_SAFE_INTEGER),
     )
-    .addHelpText('after', '\nExample:\n  gpu webhooks redeliver https://example.com/hooks --after 40')
     .action(
       act(async (cli, given: string, { after: afterSeq }: { after: number }) => {
         const { id, url } = await change(cli, given, 'redeliver to', (client, id) =>
