@@ -74,4 +74,5 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   mcp: ['gpu mcp'],
   completion: ['source <(gpu completion bash)'],
+  'completion-words': ['gpu completion-words machine'],
 };

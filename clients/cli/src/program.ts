@@ -34,6 +34,7 @@ import { addShow } from './commands/renting/show.js';
 import { addStop } from './commands/renting/stop.js';
 import { addApi } from './commands/tools/api.js';
 import { addCompletion } from './commands/tools/completion.js';
+import { addCompletionWords } from './commands/tools/completion-words.js';
 import { addMcp } from './commands/tools/mcp.js';
 import { addWebhooks } from './commands/tools/webhooks.js';
 import { defaultUrl } from './config/store.js';
@@ -69,7 +70,7 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
       addVerify,
     ],
   ],
-  ['Tools:', [addApi, addWebhooks, addMcp, addCompletion]],
+  ['Tools:', [addApi, addWebhooks, addMcp, addCompletion, addCompletionWords]],
 ];
 
 /**
