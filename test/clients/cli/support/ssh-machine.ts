@@ -10,6 +10,9 @@ const sftpServer = [
   '/usr/libexec/sftp-server',
 ].find((file) => existsSync(file));
 
+/** Whether this system has what serves SFTP. */
+export const hasSftp = sftpServer !== undefined;
+
 /** A machine on loopback with an SSH daemon: commands, files and forwards, for whoever has one of the keys. */
 export class SshMachine {
   readonly #server: ssh2.Server;
@@ -18,6 +21,8 @@ export class SshMachine {
   readonly entered: { readonly username: string; readonly fingerprint: string }[] = [];
   /** The fingerprints that are let in; undefined: all. */
   letsIn: readonly string[] | undefined;
+  /** Old and small systems have no SFTP. */
+  servesSftp = true;
 
   private constructor(
     readonly hostKey: string,
@@ -79,7 +84,7 @@ export class SshMachine {
       if (auth.signature) this.entered.push({ username: auth.username, fingerprint: sha256(auth.key.data) });
       auth.accept();
     });
-    connection.on('session', (accept) => serveSession(accept()));
+    connection.on('session', (accept) => serveSession(accept(), this.servesSftp));
     connection.on('tcpip', (accept, reject, { destIP, destPort }) => {
       const socket = connect(destPort, destIP);
       socket.once('error', () => reject());
@@ -91,12 +96,12 @@ export class SshMachine {
   }
 }
 
-function serveSession(session: Session): void {
+function serveSession(session: Session, servesSftp: boolean): void {
   // Requests that want no reply come without a function for it, contrary to the types.
   session.on('env', (accept) => (accept as (() => void) | undefined)?.());
   session.on('exec', (accept, _reject, { command }) => run(accept(), 'sh', ['-c', command]));
   session.on('subsystem', (accept, reject, { name }) => {
-    if (name !== 'sftp' || sftpServer === undefined) reject();
+    if (name !== 'sftp' || sftpServer === undefined || !servesSftp) reject();
     else run(accept(), sftpServer, ['-e']);
   });
 }

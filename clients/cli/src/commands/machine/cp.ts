@@ -2,6 +2,7 @@ import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
 import { printable } from '../../output/colour.js';
+import { shellPath } from '../../output/shell.js';
 import { connectionTo, runAtTerminal, type Connection } from '../../ssh/connection.js';
 
 interface Options {
@@ -36,17 +37,30 @@ export const addCp: AddCommand = (program, act) => {
         const connection = await connectionTo(cli, machine === '' ? undefined : machine, identity);
         const { host, port, username, options } = connection;
         const target = `${username}@${host.includes(':') ? `[${host}]` : host}`;
-        const sides = places.map(({ machine: on, path }) =>
-          on === undefined ? here(path) : `${target}:${path}`,
-        );
-        const args = [...(recursive ? ['-r'] : []), '-P', String(port), ...options, '--', ...sides];
-        return copy(cli, args, connection);
+        const argsFor = (write: (path: string) => string): string[] => [
+          ...(recursive ? ['-r'] : []),
+          ...['-P', String(port), ...options, '--'],
+          ...places.map(({ machine: on, path }) =>
+            on === undefined ? here(path) : `${target}:${write(path)}`,
+          ),
+        ];
+        return copy(cli, argsFor, connection);
       }),
     );
 };
 
-/** Runs scp; on machines that serve no SFTP, by its older way. */
-async function copy(cli: Cli, args: readonly string[], connection: Connection): Promise<number> {
+/**
+ * Runs scp; on machines that serve no SFTP, by its older way, which hands the paths there to a shell.
+ * @param argsFor its arguments, by how a path there is written
+ */
+async function copy(
+  cli: Cli,
+  argsFor: (write: (path: string) => string) => string[],
+  connection: Connection,
+): Promise<number> {
+  const [plainly, forShell] = [argsFor((path) => path), argsFor(shellPath)];
+  const isOdd = plainly.some((arg, index) => arg !== forShell[index]);
+  const args = isOdd && (await isOld(cli)) ? forShell : plainly;
   const seen = { noSftp: false };
   const tell = (text: string): void => {
     seen.noSftp ||= text.includes('subsystem request failed');
@@ -54,8 +68,18 @@ async function copy(cli: Cli, args: readonly string[], connection: Connection): 
   };
   return runAtTerminal(cli, 'scp', args, connection, {
     onStderr: tell,
-    instead: () => (seen.noSftp ? ['-O', ...args] : undefined),
+    instead: () => (seen.noSftp ? ['-O', ...forShell] : undefined),
   });
+}
+
+/** Before version 9 scp knew its older way only, or took it by itself. */
+async function isOld({ surroundings }: Cli): Promise<boolean> {
+  try {
+    const { stderr } = await surroundings.run('ssh', ['-V'], { limitMs: 10_000 });
+    return Number(/^OpenSSH_(\d+)\./.exec(stderr)?.[1] ?? 9) < 9;
+  } catch {
+    return false;
+  }
 }
 
 function placeOf(text: string): Place {
