@@ -5,17 +5,18 @@ import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { hex, Nights, someMonths, zeros } from '../../support/proof/honest-file.js';
 import { Verifier } from './support/verifier.js';
 
-const { done, disproved, fault } = exitCodes;
+const { done, disproved, fault, unexplained } = exitCodes;
 
 describe('gpu verify, by roots that were kept', () => {
   const ledger = someMonths();
   const count = ledger.seals.length;
-  /** Three nights; the second one is that of the file. */
-  const nights = new Nights(16);
+  const month = '2030-01';
+  /** Three nights; the second one is that of the file, the first of the next month. */
+  const nights = new Nights(30);
   const before = ledger.root(nights, count - 1);
   const root = ledger.root(nights);
   const after = ledger.root(nights);
-  const file = ledger.file('2026-10', root);
+  const file = ledger.file(month, root);
 
   const roots = async (lines: string) => {
     const ann = new Verifier();
@@ -37,23 +38,23 @@ describe('gpu verify, by roots that were kept', () => {
   const contradictions: readonly (readonly [string, () => string, RegExp])[] = [
     [
       'another root of that night',
-      () => ledger.root(new Nights(17)).lines,
-      /^Root 17 is not the one you kept\.$/,
+      () => ledger.root(new Nights(31)).lines,
+      /^Root 31 is not the one you kept\.$/,
     ],
     [
       'another root of the night before',
-      () => ledger.root(new Nights(16)).lines,
-      /^Root 17 does not follow root 16 you kept\.$/,
+      () => ledger.root(new Nights(30)).lines,
+      /^Root 31 does not follow root 30 you kept\.$/,
     ],
     [
       'another root of the night after',
-      () => ledger.root(new Nights(18)).lines,
-      /^Root 18 you kept does not follow root 17\.$/,
+      () => ledger.root(new Nights(32)).lines,
+      /^Root 32 you kept does not follow root 31\.$/,
     ],
     [
       'an earlier root of a later epoch',
       () => ledger.root(new Nights(3, 2)).lines,
-      /^The epoch falls from root 3 you kept to root 17\.$/,
+      /^The epoch falls from root 3 you kept to root 31\.$/,
     ],
   ];
   for (const [name, lines, words] of contradictions) {
@@ -66,7 +67,7 @@ describe('gpu verify, by roots that were kept', () => {
 
   it('is contradicted by a kept root though the same file’s hash is given', async () => {
     const ann = new Verifier();
-    const kept = ann.write('some-roots', ledger.root(new Nights(17)).lines);
+    const kept = ann.write('some-roots', ledger.root(new Nights(31)).lines);
     assert.equal((await ann.judge(file, '--roots', kept, '--root', root.hash)).verdict, 'contradicted');
   });
 
@@ -91,8 +92,8 @@ describe('gpu verify, by roots that were kept', () => {
 
     it('takes a list in which each new key is endorsed by the one before', async () => {
       const ann = new Verifier();
-      const last = ledger.file('2026-10', list[5]!);
-      const judged = await ann.judge(last, '--roots', ann.write('some-roots', text));
+      const first = ledger.file('2026-10', list[0]!);
+      const judged = await ann.judge(first, '--roots', ann.write('some-roots', text));
       assert.equal(judged.verdict, 'good');
     });
 
@@ -100,7 +101,7 @@ describe('gpu verify, by roots that were kept', () => {
       const gaps = [0, 2, 5].map((index) => list[index]!.lines).join('');
       const ann = new Verifier();
       const kept = ann.write('some-roots', gaps);
-      const judged = await ann.judge(ledger.file('2026-10', list[2]!), '--roots', kept);
+      const judged = await ann.judge(ledger.file('2026-10', list[0]!), '--roots', kept);
       assert.equal(judged.verdict, 'good');
     });
 
@@ -168,14 +169,14 @@ describe('gpu verify, by roots that were kept', () => {
   it('keeps roots in the order of their numbers, once each, and knows them from then on', async () => {
     const ann = new Verifier();
     const kept = join(ann.home, '.local/share/gpu-rental/roots');
-    const late = ann.write('late.txt', ledger.file('2026-10', after));
+    const late = ann.write('late.txt', ledger.file(month, after));
     const first = await ann.verify([late, '--keep']);
     assert.equal(first.code, done);
     assert.match(first.out, /consistent, but nothing/);
     assert.ok(first.out.replaceAll('\n', ' ').includes(`Kept in ${kept}.`), first.out);
     assert.equal(readFileSync(kept, 'utf8'), after.lines);
     assert.equal(statSync(kept).mode & 0o777, 0o600);
-    const early = ann.write('early.txt', ledger.file('2026-10', before, count - 1));
+    const early = ann.write('early.txt', ledger.file('2029-12', before, count - 1));
     for (let turn = 0; turn < 2; turn += 1) {
       assert.equal((await ann.verify([early, '--keep'])).code, done);
       assert.equal(readFileSync(kept, 'utf8'), before.lines + after.lines);
@@ -183,6 +184,51 @@ describe('gpu verify, by roots that were kept', () => {
     assert.match((await ann.verify([late])).out, /late\.txt: good\. You know its root\.\n/);
     assert.equal((await ann.judge(file, '--keep')).verdict, 'good');
     assert.equal(readFileSync(kept, 'utf8'), before.lines + root.lines + after.lines);
+  });
+
+  describe('that are earlier than the file’s', () => {
+    it('asks why, where one was made after the month too, and does not keep the later one', async () => {
+      const ann = new Verifier();
+      const kept = join(ann.home, '.local/share/gpu-rental/roots');
+      assert.equal((await ann.verify([ann.write('first.txt', file), '--keep'])).code, done);
+      const later = ann.write('later.txt', ledger.file(month, after));
+      const next = ledger.root(new Nights(60));
+      const february = ann.write('february.txt', ledger.file('2030-02', next));
+      const { code, out, err } = await ann.verify([later, february, '--keep']);
+      assert.equal(code, unexplained);
+      assert.match(out, /later\.txt: unexplained\. Its root is later than it should be\./);
+      assert.match(
+        out.replaceAll('\n', ' '),
+        /stands under root 32, of 2030-02-02\. You kept root 31, of 2030-02-01, when 2030-01 was over too\./,
+      );
+      assert.match(out, /february\.txt: consistent/);
+      assert.match(
+        err.replaceAll('\n', ' '),
+        /later\.txt stands under .* kept\. Its root was not kept\.\s+Ask the/,
+      );
+      assert.equal(readFileSync(kept, 'utf8'), root.lines + next.lines);
+    });
+
+    it('asks why even where the later one is known, and tells of a restore', async () => {
+      const text = ledger.file(month, after);
+      const known = await new Verifier().judge(text, '--root', after.hash);
+      assert.equal(known.verdict, 'good', 'of no earlier root is known when it was made');
+      const ann = new Verifier();
+      const list = ann.write('some-roots', root.lines + after.lines);
+      const { verdict, findings, code } = await ann.judge(text, '--roots', list);
+      assert.deepEqual([verdict, findings, code], ['unexplained', 1, unexplained]);
+      const restored = ledger.file(month, ledger.root(new Nights(40, 2)));
+      const { finding } = await ann.judge(restored, '--roots', ann.write('one-root', root.lines));
+      assert.match(finding!.message, /Its epoch is 2, and 1 there: the service claims that it restored/);
+    });
+
+    it('asks nothing of the first file after a month', async () => {
+      const ann = new Verifier();
+      const list = ann.write('some-roots', before.lines + root.lines + after.lines);
+      assert.equal((await ann.judge(file, '--roots', list)).verdict, 'good');
+      const earlier = ledger.file('2029-12', before, count - 1);
+      assert.equal((await ann.judge(earlier, '--roots', list)).verdict, 'good');
+    });
   });
 
   it('keeps nothing of a file that is contradicted or broken', async () => {
@@ -195,14 +241,14 @@ describe('gpu verify, by roots that were kept', () => {
     assert.match(err, /1 of 2 files do not hold: \S+broken\.txt\.\s+No root was kept\./);
     assert.equal(existsSync(kept), false);
     await ann.verify([sound, '--keep']);
-    const liar = ann.write('liar.txt', ledger.file('2026-10', ledger.root(new Nights(17))));
+    const liar = ann.write('liar.txt', ledger.file(month, ledger.root(new Nights(31))));
     assert.equal((await ann.verify([liar, '--keep'])).code, disproved);
     assert.equal(readFileSync(kept, 'utf8'), root.lines);
   });
 
   it('tells programs all of it', async () => {
     const ann = new Verifier();
-    const liar = ann.write('liar.txt', ledger.file('2026-10', ledger.root(new Nights(17))));
+    const liar = ann.write('liar.txt', ledger.file(month, ledger.root(new Nights(31))));
     const args = [liar, '--json', '--roots', ann.write('some-roots', root.lines)];
     const { code, out, err } = await ann.verify(args);
     assert.equal(code, disproved);

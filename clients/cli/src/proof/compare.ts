@@ -1,7 +1,7 @@
 import type { Finding, Judged, Proof } from './judge.js';
 import { noHash } from './fields.js';
 import type { Root } from './parse.js';
-import { contradiction } from './roots.js';
+import { contradiction, isMadeAfter } from './roots.js';
 import type { IndexedSeal, SealIndex } from './seal-index.js';
 
 /** What is known of the past, independently of a file. */
@@ -12,7 +12,7 @@ export interface Known {
   readonly roots: readonly Root[];
 }
 
-export type Verdict = 'good' | 'consistent' | 'contradicted' | 'broken' | 'malformed';
+export type Verdict = 'good' | 'consistent' | 'unexplained' | 'contradicted' | 'broken' | 'malformed';
 
 /** A file with what became of it. */
 export interface Verified extends Omit<Judged, 'isMalformed'> {
@@ -39,9 +39,12 @@ export function compare(files: readonly Judged[], known: Known): Verified[] {
       ...sound.flatMap((other) => againstFile(proof, other)),
     ];
     sound.push({ file, proof });
-    return findings.length === 0
+    if (findings.length > 0)
+      return { ...rest, verdict: 'contradicted', finding: findings[0], findings: findings.length };
+    const question = laterThanKept(proof, known.roots);
+    return question === undefined
       ? { ...rest, verdict: 'consistent' }
-      : { ...rest, verdict: 'contradicted', finding: findings[0], findings: findings.length };
+      : { ...rest, verdict: 'unexplained', finding: question, findings: 1 };
   });
   const trusted = trustedRoots(verified, known);
   return verified.map((each) =>
@@ -69,6 +72,17 @@ function againstKept({ root }: Proof, kept: readonly Root[]): Finding[] {
     const message = contradiction(other, root, 'you kept');
     return message === undefined ? [] : [{ message }];
   });
+}
+
+/**
+ * Why a file should stand under another root: under the first one after its month, or it says nothing of what was changed
+ * between the two. Some have a reason, which the service must tell.
+ */
+function laterThanKept({ head, root }: Proof, kept: readonly Root[]): Finding | undefined {
+  const earlier = kept.find((other) => other.number < root.number && isMadeAfter(other, head.month));
+  if (earlier === undefined) return undefined;
+  const message = `It stands under root ${root.number}, of ${root.night}. You kept root ${earlier.number}, of ${earlier.night}, when ${head.month} was over too. This file does not tell what was changed between the two.${restoredBetween(root, earlier)}`;
+  return { message };
 }
 
 function againstFile(proof: Proof, other: Sound): Finding[] {
@@ -175,5 +189,5 @@ export function unlinked(files: readonly Verified[]): (readonly [earlier: string
 
 /** Whether nothing speaks against a file. */
 export function isSoundVerdict(verdict: Verdict): boolean {
-  return verdict === 'good' || verdict === 'consistent';
+  return verdict === 'good' || verdict === 'consistent' || verdict === 'unexplained';
 }

@@ -3,7 +3,7 @@ import { usd } from '../output/money.js';
 import { noHash } from './fields.js';
 import { Malformed, readLines } from './lines.js';
 import { latestInstant, readProof, type Head, type Root, type Seal } from './parse.js';
-import { faultOf } from './roots.js';
+import { faultOf, isMadeAfter } from './roots.js';
 import { SealIndex } from './seal-index.js';
 
 /** What is wrong with a file. */
@@ -104,7 +104,7 @@ class Judge {
     const why = faultOf(root);
     if (why !== undefined) this.#find({ message: why });
     const { month } = this.#head;
-    if (root.night.slice(0, 7) <= month) {
+    if (!isMadeAfter(root, month)) {
       this.#find({
         message: `Root ${root.number} is of ${root.night}, when ${month} was not over: it does not cover that month.`,
       });

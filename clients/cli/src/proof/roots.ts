@@ -64,6 +64,11 @@ export function faultOf({
   return number === 1 && endorsed !== undefined ? 'Root 1 is endorsed by a root before it.' : undefined;
 }
 
+/** Whether a root was made when a month was over. @param month such as 2026-10 */
+export function isMadeAfter({ night }: Root, month: string): boolean {
+  return night.slice(0, 7) > month;
+}
+
 /**
  * How a root can't be, given another one.
  * @param whose tells the other one apart: "you kept"

@@ -7,6 +7,7 @@ import type { Proof } from '../proof/judge.js';
 const verdictWords: Readonly<Record<Verdict, string>> = {
   good: 'good. You know its root.',
   consistent: 'consistent, but nothing independent to compare with.',
+  unexplained: 'unexplained. Its root is later than it should be.',
   contradicted: 'contradicted.',
   broken: 'broken.',
   malformed: 'malformed.',

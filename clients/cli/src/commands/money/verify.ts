@@ -52,6 +52,8 @@ async function verify(cli: Cli, files: readonly string[], options: Options): Pro
       : ['', ...out.text(`Kept in ${keptIn}. Store a copy where only you can write.`)]),
   ]);
   if (!isSound) throw disproved(verified, options.keep === true);
+  const unexplained = verified.filter(({ verdict }) => verdict === 'unexplained');
+  if (unexplained.length > 0) throw unexplainedFailure(unexplained, options.keep === true);
   return exitCodes.done;
 }
 
@@ -89,7 +91,10 @@ async function readKnown(cli: Cli, options: Options, file: string | undefined): 
 
 function keep(verified: readonly Verified[], known: Known, file: string | undefined): string | null {
   if (file === undefined) return null;
-  const roots = verified.flatMap(({ proof }) => (proof === undefined ? [] : [proof.root]));
+  const roots = verified.flatMap(({ verdict, proof }) =>
+    proof === undefined || verdict === 'unexplained' ? [] : [proof.root],
+  );
+  if (roots.length === 0) return null;
   keepRoots(file, known.roots, roots);
   return file;
 }
@@ -105,5 +110,16 @@ function disproved(verified: readonly Verified[], wantsKept: boolean): Failure {
     'Download the file again, to rule out a damaged copy. If it stays so, keep both files and your roots, and ask the service why.';
   return new Failure('disproved', wantsKept ? `${message} No root was kept.` : message, next, {
     details: { files: bad.map(proofJson) },
+  });
+}
+
+/** A question, which is no alarm: a service that has a reason can tell it. */
+function unexplainedFailure(unexplained: readonly Verified[], wantsKept: boolean): Failure {
+  const files = unexplained.map(({ file }) => file).join(', ');
+  const message = `Not explained: ${files} ${unexplained.length === 1 ? 'stands' : 'stand'} under a later root than a root that you kept.`;
+  const next =
+    'Ask the service why. If you have an earlier file of that month, check both together: they must tell the same.';
+  return new Failure('unexplained', wantsKept ? `${message} Its root was not kept.` : message, next, {
+    details: { files: unexplained.map(proofJson) },
   });
 }
