@@ -46,7 +46,7 @@ const day = named(
             }),
           ),
         ),
-        description: `The costliest first, at most ${rentalsOfDay}.`,
+        description: `Costliest first, at most ${rentalsOfDay}.`,
       },
       otherRentals: {
         ...named('SpendingOthers', object({ rentals: count, ...sums })),

@@ -68,7 +68,8 @@ function sumOf({ rentalId, name, family, gpuCount, ...sums }: Row): SpendingSum 
   return { ...sums, rental: isOne ? { rentalId, name, family, gpuCount } : null };
 }
 
-const dayOf = (at: string): string => `date_trunc('day', ${at}, 'UTC')`;
+/** As date_trunc in UTC, at a third of its time. */
+const dayOf = (at: string): string => `date_bin('1 day', ${at}, timestamptz '1970-01-01 00:00:00+00')`;
 
 const sumsSql = `
   with seals as (
@@ -80,6 +81,15 @@ const sumsSql = `
        as x (no, entries, cents, earliest, latest)
      where s.wallet_id = :walletId and s.last_seq >= :fromSeq and s.last_seq < :toSeq::bigint + 1000
        and s.first_seq <= :toSeq
+  ), opened as materialized (
+    -- One look-up and one opening a seal: a join might open all seals, and then keep these.
+    select cut.last_seq, x.*
+      from (select distinct last_seq from seals where not is_whole) cut
+     cross join lateral (
+       select s from ledger_seals s where s.wallet_id = :walletId and s.last_seq = cut.last_seq offset 0
+     ) one
+     cross join lateral entries_of_seal(one.s) x
+     where x.rental_no is not null and x.seq between :fromSeq and :toSeq
   ), sums as (
     select ${dayOf('e.created_at')} as day, e.rental_no, e.type = 'rental_charge' as is_charge, count(*) as entries,
            sum(e.amount_cents) as cents
@@ -96,11 +106,8 @@ const sumsSql = `
     select day, no, true, entries, cents from seals where is_whole
     union all
     select ${dayOf('x.created_at')}, x.rental_no, true, count(*), sum(x.amount_cents)
-      from ledger_seals s
-     cross join lateral entries_of_seal(s) x
-      join seals on seals.last_seq = s.last_seq and seals.no = x.rental_no and not seals.is_whole
-     where s.wallet_id = :walletId and s.last_seq in (select last_seq from seals where not is_whole)
-       and x.seq between :fromSeq and :toSeq
+      from opened x
+      join seals on seals.last_seq = x.last_seq and seals.no = x.rental_no and not seals.is_whole
      group by 1, 2
   ), by_rental as (
     select day, rental_no, sum(entries) as entries, coalesce(-sum(cents) filter (where is_charge), 0) as charged,

@@ -3578,7 +3578,7 @@ export interface components {
             refundedCents: number;
             /** @description Signed: what the wallet was moved by, top-ups included. */
             amountCents: number;
-            /** @description The costliest first, at most 20. */
+            /** @description Costliest first, at most 20. */
             rentals: components["schemas"]["SpendingRental"][];
             /** @description The rest of the day’s rentals together; only where there are more. */
             otherRentals?: components["schemas"]["SpendingOthers"];
