@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
-import type { LedgerEntry } from '@gpu-rental/client';
+import type { LedgerEntry, Rental, Spending } from '@gpu-rental/client';
+import { rentalLabels } from '../../clients/dashboard/src/pages/ledger/rental-labels.js';
+import { chartOf } from '../../clients/dashboard/src/pages/ledger/spending-chart-data.js';
+import { spendingSpan } from '../../clients/dashboard/src/pages/ledger/spending-span.js';
 import { spanOf } from '../../clients/dashboard/src/pages/ledger/span.js';
-import { betweenOf, daysOf, readLedgerSearch } from '../../clients/dashboard/src/pages/ledger/search.js';
+import {
+  betweenOf,
+  daysOf,
+  entriesSearch,
+  isOfEntries,
+  readLedgerSearch,
+} from '../../clients/dashboard/src/pages/ledger/search.js';
 import { joinEntries, joinHeads } from '../../clients/dashboard/src/data/ledger-join.js';
 
 const entries = (...seqs: number[]): LedgerEntry[] =>
@@ -46,11 +55,77 @@ describe('the parts of the ledger page', () => {
   it('reads an address, and leaves out what is none of it', () => {
     const right = {
       ...{ type: 'refund', rental: 'rent_1', from: '2026-11-01', to: '2026-12-01T00:00:00.000Z' },
-      ...{ before: 9, entry: 'led_1' },
+      ...{ before: 9, entry: 'led_1', view: 'entries', until: '2026-11-30' },
     };
     assert.deepEqual(readLedgerSearch(right), right);
     const wrong = { type: 'constructor', rental: 'x', from: '2026-02-30', to: 5, before: -1, entry: 'led_<' };
-    assert.deepEqual(readLedgerSearch(wrong), {});
+    assert.deepEqual(readLedgerSearch({ ...wrong, view: 'days', until: '2026-11-31' }), {});
+  });
+
+  it('shows entries where an address has a filter of them, or says so', () => {
+    const both: Parameters<typeof isOfEntries>[0][] = [{}, { until: '2026-11-30' }];
+    assert.deepEqual(both.map(isOfEntries), [false, false]);
+    assert.deepEqual(both.map(entriesSearch), [{ view: 'entries' }, { view: 'entries' }]);
+    const filtered = { view: 'entries', rental: 'rent_1' } as const;
+    assert.deepEqual(entriesSearch(filtered), { rental: 'rent_1' });
+    assert.deepEqual([entriesSearch(filtered), { entry: 'led_1' }].map(isOfEntries), [true, true]);
+  });
+
+  it('steps through days by thirty, up to today', () => {
+    const nowMs = Date.parse('2026-11-18T14:05:09Z');
+    const now = spendingSpan(undefined, nowMs);
+    assert.deepEqual(now, {
+      ...{ from: '2026-10-20T00:00:00.000Z', to: '2026-11-19T00:00:00.000Z', earlier: '2026-10-19' },
+      ...{ later: undefined, endsToday: true },
+    });
+    assert.deepEqual(spendingSpan('2027-01-01', nowMs), now);
+    const before = spendingSpan(now.earlier, nowMs);
+    assert.deepEqual([before.to, before.later, before.endsToday], [now.from, undefined, false]);
+    assert.equal(spendingSpan(before.earlier, nowMs).later, now.earlier);
+  });
+
+  it('stacks five kinds of machines a day, and all others together', () => {
+    const rental = (family: string, chargedCents: number): Spending['days'][number]['rentals'][number] => ({
+      ...{ rentalId: `rent_${family}${chargedCents}`, name: null, family, gpuCount: 1 },
+      ...{ entries: 1, chargedCents, refundedCents: 0 },
+    });
+    const families = ['a', 'b', 'c', 'd', 'e', 'f'].map((family, place) => rental(family, 60 - place * 10));
+    const day = {
+      ...{ from: '2026-11-02T00:00:00.000Z', entries: 9, chargedCents: 223, refundedCents: 0 },
+      ...{ amountCents: 777, rentals: [...families, rental('b', 6)] },
+      otherRentals: { rentals: 2, entries: 2, chargedCents: 7, refundedCents: 0 },
+    };
+    const span = { from: '2026-11-01T00:00:00.000Z', to: '2026-11-04T00:00:00.000Z' };
+    const spending = { days: [day], openingBalanceCents: 1_000 };
+    const chart = chartOf(spending, span, ({ family }) => family);
+    const machines = [60, 56, 40, 30, 20].map((cents, place) => ({ name: 'abcde'.charAt(place), cents }));
+    assert.deepEqual(chart.machines, machines);
+    assert.equal(chart.otherCents, 17);
+    assert.deepEqual(
+      chart.days.map(({ from, cents, balanceCents }) => [from.slice(0, 10), cents, balanceCents]),
+      [
+        ['2026-11-01', 0, 1_000],
+        ['2026-11-02', 223, 1_777],
+        ['2026-11-03', 0, 1_777],
+      ],
+    );
+    assert.deepEqual(chart.days[1]?.parts, [
+      ...machines.map(({ cents }, machine) => ({ machine, cents })),
+      { machine: undefined, cents: 17 },
+    ]);
+  });
+
+  it('calls rentals by their names, and namesakes also by when they began', () => {
+    const rental = (id: string, name: string | null, startedAt: string): Rental =>
+      ({ id, name, startedAt, gpuCount: 8, family: 'h100-80gb' }) as Rental;
+    const labels = rentalLabels([
+      rental('rent_1', 'train', '2026-11-01T09:00:00Z'),
+      rental('rent_2', null, '2026-11-01T09:00:00Z'),
+      rental('rent_3', 'train', '2026-11-02T09:00:00Z'),
+    ]);
+    assert.equal(labels.get('rent_2'), '8 × H100 80 GB');
+    assert.match(labels.get('rent_1') ?? '', /^train · Nov 1, 2026/);
+    assert.match(labels.get('rent_3') ?? '', /^train · Nov 2, 2026/);
   });
 
   it('takes days by the calendar of the zone, with the last one included', () => {

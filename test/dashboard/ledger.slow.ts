@@ -7,6 +7,7 @@ import { accountOf, fillLedger } from '../support/dashboard/ledgers.js';
 import { until } from '../support/until.js';
 
 const PATH = '/v1/billing/ledger';
+const ENTRIES = '?view=entries';
 
 describe('the ledger in the dashboard', function () {
   this.timeout(90_000);
@@ -35,7 +36,7 @@ describe('the ledger in the dashboard', function () {
   const scrollTo = (top: number) => grid().evaluate((element, to) => element.scrollTo({ top: to }), top);
 
   /** Opens the ledger over 100,000 entries: the nth has the number n, and $1,000.00 less n cents after it. */
-  async function openLong(query = ''): Promise<string[]> {
+  async function openLong(query = ENTRIES): Promise<string[]> {
     fillLedger(accountOf(lab.mock, email), 100_000, new Date(Date.now() - 60_000));
     const asked: string[] = [];
     page.on('request', (request) => {
@@ -51,6 +52,9 @@ describe('the ledger in the dashboard', function () {
     await visitor.open('/app/ledger');
     await page.getByText('No entries yet').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Add money' }).getAttribute('href'), '/app/billing');
+    await page.getByText('All entries').click();
+    await page.waitForURL(`**/app/ledger${ENTRIES}`);
+    await page.getByText('No entries yet').waitFor();
     wallet().post({ type: 'adjustment', availableCents: 12_345 });
     await line('+$123.45').waitFor();
   });
@@ -136,7 +140,7 @@ describe('the ledger in the dashboard', function () {
     assert.equal(new URL(page.url()).searchParams.get('entry'), entries.at(-2)?.id);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    assert.equal(new URL(page.url()).search, '');
+    assert.equal(new URL(page.url()).search, ENTRIES);
     await page.keyboard.press('End');
     await line('+$1,000.00').waitFor();
     await page.keyboard.press('Enter');
@@ -176,7 +180,7 @@ describe('the ledger in the dashboard', function () {
 
   it('keeps its filters in the address, and hands the same days out as a file', async () => {
     fillLedger(accountOf(lab.mock, email), 300, new Date('2026-11-10T00:01:39Z'));
-    await visitor.open('/app/ledger');
+    await visitor.open(`/app/ledger${ENTRIES}`);
     await page.getByLabel('Type').selectOption('Top-up');
     await page.waitForURL('**/app/ledger?type=processor_topup');
     await line('+$3.00').waitFor();
@@ -221,7 +225,7 @@ describe('the ledger in the dashboard', function () {
   it('tells what failed, with the request’s id, and reads again when asked', async () => {
     await visitor.fail('GET', PATH, 'internal_error');
     wallet().post({ type: 'adjustment', availableCents: 500 });
-    await visitor.open('/app/ledger');
+    await visitor.open(`/app/ledger${ENTRIES}`);
     const alert = page.getByRole('alert');
     await alert.getByText(/^Request /).waitFor();
     await page.unrouteAll();
@@ -235,7 +239,7 @@ describe('the ledger in the dashboard', function () {
     await visitor.fail('GET', `${PATH}/${entry?.id}/explain`, 'not_found');
     // Once the stream has begun, the page reads everything again by itself.
     const again = page.waitForResponse((response) => /beforeSeq=\d+&pageSize=10$/.test(response.url()));
-    await visitor.open('/app/ledger');
+    await visitor.open(`/app/ledger${ENTRIES}`);
     await again;
     await line('+$5.00').click();
     const dialog = page.getByRole('dialog');

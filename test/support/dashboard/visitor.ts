@@ -53,7 +53,7 @@ export class Visitor {
    * @throws with the service's words where it refuses
    */
   async ask<Answer>(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     options: { readonly data?: object; readonly headers?: Record<string, string> } = {},
   ): Promise<Answer> {

@@ -12,6 +12,13 @@ export const statementQuery = (from: string, to: string, labelKey: string | unde
       ),
   });
 
+/** What rentals cost between two instants, by day (UTC). */
+export const spendingQuery = (from: string, to: string) =>
+  queryOptions({
+    queryKey: ['spending', from, to],
+    queryFn: ({ signal }) => api.wallet.spending({ from, to }, { signal }),
+  });
+
 /** How the last rentals are called, and the keys of their labels, by which a statement can be grouped. */
 export const rentalNamesQuery = queryOptions({
   queryKey: ['rentals', 'names'],

@@ -8,6 +8,7 @@ const rental: KeysOf = ({ entityId }) => [
   ['rental', entityId],
   ['charges', entityId],
   ['balance'],
+  ['spending'],
   ['budget'],
   ['apiKeys'],
 ];
@@ -35,7 +36,7 @@ const changedBy: Readonly<Partial<Record<EventType, KeysOf>>> = {
   'topup.expired': topup,
   'topup.reversed': topup,
   'topup.reinstated': topup,
-  'wallet.credited': () => [['balance'], ['ledger'], ['statement']],
+  'wallet.credited': () => [['balance'], ['ledger'], ['statement'], ['spending']],
   'wallet.low': () => [['balance']],
   'wallet.exhausted': () => [['balance'], ['rentals']],
   'budget.reached': () => [['budget']],

@@ -2,7 +2,36 @@ import { plural, texts } from './texts.js';
 
 /** The ledger, and why each entry is there. */
 export const ledgerTexts = texts({
-  lead: 'Every change to your wallet, each with the balance after it.',
+  lead: 'What you spent your money on, and every change to your wallet.',
+  view: 'View',
+  views: { spending: 'By day', entries: 'All entries' },
+  spending: {
+    title: 'Spending',
+    earlier: 'Earlier',
+    later: 'Later',
+    spent: 'Spent',
+    refunded: 'Refunded',
+    span: (first: string, last: string) => `${first} – ${last}, UTC`,
+    balanceNow: 'Balance, including holds',
+    balanceThen: 'Balance after these days',
+    chart: (highest: string) => `Spending by day, up to ${highest} a day. The days below have the amounts.`,
+    otherMachines: 'Other machines',
+    balanceLine: (lowest: string, highest: string) =>
+      `Balance at the end of each day, between ${lowest} and ${highest}`,
+    balance: 'Balance at the end of each day',
+    pointed: (day: string, amount: string, balance: string) => `${day}: ${amount} spent, balance ${balance}`,
+    byDay: 'Days and rentals',
+    update: 'Update',
+    none: 'No spending in these 30 days',
+    rentals: (count: string, number: number) =>
+      plural(number, { one: '1 rental', other: `${count} rentals` }),
+    otherRentals: (count: string, number: number) =>
+      plural(number, { one: '1 more rental', other: `${count} more rentals` }),
+    entries: 'Entries',
+    entriesOfRental: (rental: string, day: string) => `Entries of ${rental} on ${day}`,
+    entriesOfDay: (day: string) => `Entries of ${day}`,
+    back: (amount: string) => `${amount} refunded`,
+  },
   balanceNow: 'Balance, including holds',
   entryCount: (count: string, number: number) =>
     plural(number, { one: '1 entry', other: `${count} entries` }),
@@ -26,8 +55,8 @@ export const ledgerTexts = texts({
     type: 'Type',
     allTypes: 'All types',
     rental: 'Rental',
-    rentalHint: 'Starts with rent_',
-    rentalWrong: 'Enter a rental’s id, which starts with rent_.',
+    rentalHint: 'Name of a rental',
+    rentalWrong: 'Choose a name from the list, or enter a rental’s id.',
     from: 'From',
     to: 'To',
     apply: 'Show',

@@ -134,6 +134,7 @@ export const rentalTexts = texts({
   charges: {
     title: 'Cost over time',
     table: 'As a table',
+    entries: 'Ledger entries',
     chart: (amount: string) => `Total cost, hour by hour, up to ${amount}`,
     none: 'No charges.',
     noneYet: 'No charges yet.',

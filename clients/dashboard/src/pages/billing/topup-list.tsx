@@ -32,7 +32,7 @@ export function TopupList() {
           </ul>
           <p className="border-t border-line px-4 py-3 text-[13px] text-muted">
             {t.refunds}{' '}
-            <Link to="/app/ledger" className="underline">
+            <Link to="/app/ledger" search={{ view: 'entries' }} className="underline">
               {t.ledger}
             </Link>
           </p>

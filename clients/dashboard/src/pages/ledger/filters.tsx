@@ -1,11 +1,18 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState, type SyntheticEvent } from 'react';
-import { rentalsQuery } from '../../data/rentals.js';
 import { ledgerTexts } from '../../texts/ledger.js';
 import { Button } from '../../ui/button.js';
 import { Field, Input, Select } from '../../ui/field.js';
-import { daysOf, entryTypes, isFiltered, isIdOf, readLedgerSearch, type LedgerSearch } from './search.js';
+import { useRentalLabels } from './use-rental-labels.js';
+import {
+  daysOf,
+  entriesSearch,
+  entryTypes,
+  isFiltered,
+  isIdOf,
+  readLedgerSearch,
+  type LedgerSearch,
+} from './search.js';
 
 const { filters } = ledgerTexts;
 
@@ -19,7 +26,7 @@ export function LedgerFilters({ search }: { readonly search: LedgerSearch }) {
   const show = (change: Readonly<Record<string, string>>): void => {
     // An empty field is no filter, and the list begins at its newest entry again.
     const next = { ...search, ...change, before: undefined, entry: undefined };
-    void navigate({ search: readLedgerSearch(next), replace: true, resetScroll: false });
+    void navigate({ search: entriesSearch(readLedgerSearch(next)), replace: true, resetScroll: false });
   };
   return (
     <div
@@ -68,7 +75,7 @@ export function LedgerFilters({ search }: { readonly search: LedgerSearch }) {
         look="quiet"
         className="max-lg:col-span-2 max-lg:justify-self-start max-lg:disabled:hidden lg:mt-6.5"
         disabled={!isFiltered(search)}
-        onClick={() => void navigate({ search: {}, replace: true, resetScroll: false })}
+        onClick={() => void navigate({ search: { view: 'entries' }, replace: true, resetScroll: false })}
       >
         {filters.clear}
       </Button>
@@ -81,21 +88,23 @@ interface RentalFieldProps {
   readonly onShow: (rental: string) => void;
 }
 
-/** Takes a rental's id, and offers those of the newest rentals. */
-function RentalField({ rental = '', onShow }: RentalFieldProps) {
+/** Takes the name or the id of a rental, and offers the names of the newest ones. */
+function RentalField({ rental, onShow }: RentalFieldProps) {
   const listId = useId();
-  const [text, setText] = useState(rental);
+  const [typed, setTyped] = useState<string>();
   const [isWrong, setWrong] = useState(false);
-  const { data } = useInfiniteQuery(rentalsQuery());
-  const known = data?.pages[0]?.rentals ?? [];
-  const take = (typed: string): void => {
-    const isRight = typed === '' || isIdOf('rent', typed);
-    setWrong(!isRight);
-    if (isRight && typed !== rental) onShow(typed);
+  const { labels, isReading } = useRentalLabels(rental);
+  const shown = rental === undefined || isReading ? '' : (labels.get(rental) ?? rental);
+  const idOf = (text: string): string | undefined =>
+    text === '' || isIdOf('rent', text) ? text : [...labels].find(([, label]) => label === text)?.[0];
+  const take = (text: string): void => {
+    const id = text === shown ? (rental ?? '') : idOf(text);
+    setWrong(id === undefined);
+    if (id !== undefined && id !== (rental ?? '')) onShow(id);
   };
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    take(text.trim());
+    take((typed ?? shown).trim());
   };
   return (
     <form onSubmit={submit}>
@@ -104,25 +113,22 @@ function RentalField({ rental = '', onShow }: RentalFieldProps) {
           <Input
             {...ids}
             list={listId}
-            className="font-mono text-[13px]"
             placeholder={filters.rentalHint}
             autoComplete="off"
             spellCheck={false}
-            value={text}
+            value={typed ?? shown}
             onChange={({ target }) => {
-              setText(target.value);
-              // A choice from the list is the whole id at once.
-              if (known.some(({ id }) => id === target.value)) take(target.value);
+              setTyped(target.value);
+              // A choice from the list is the whole name at once.
+              if (idOf(target.value) !== undefined && target.value !== '') take(target.value);
             }}
-            onBlur={() => take(text.trim())}
+            onBlur={() => take((typed ?? shown).trim())}
           />
         )}
       </Field>
       <datalist id={listId}>
-        {known.map(({ id, name, model }) => (
-          <option key={id} value={id}>
-            {name ?? model}
-          </option>
+        {[...labels].map(([id, label]) => (
+          <option key={id} value={label} />
         ))}
       </datalist>
     </form>

@@ -27,6 +27,8 @@ export interface Following {
 
 interface LedgerListProps {
   readonly rows: LedgerRows;
+  /** What rentals are called, by their ids. */
+  readonly labels: ReadonlyMap<string, string>;
   readonly onLook: (looked: Window) => void;
   readonly following: Following;
   readonly onOpen: (entry: LedgerEntry) => void;
@@ -37,7 +39,7 @@ interface LedgerListProps {
 const HEADER_HEIGHT = 37;
 
 /** Lines of a fixed height, of which only those on the screen stand in the document. */
-export function LedgerList({ rows, onLook, following, onOpen, foot }: LedgerListProps) {
+export function LedgerList({ rows, labels, onLook, following, onOpen, foot }: LedgerListProps) {
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
   const { items, height, rowHeight, scrollTo, pageRows } = useLines(rows.count, frame, onLook);
@@ -66,7 +68,7 @@ export function LedgerList({ rows, onLook, following, onOpen, foot }: LedgerList
           const isAtTop = currentTarget.scrollTop < rowHeight / 2;
           if (isAtTop !== following.isAtTop) following.onAtTop(isAtTop);
         }}
-        className="group h-[calc(100dvh-9rem)] min-h-80 overflow-x-hidden overflow-y-auto overscroll-contain rounded-b-lg focus-visible:-outline-offset-2 lg:h-[calc(100dvh-17rem)]"
+        className="group h-[calc(100dvh-9rem)] min-h-80 overflow-x-hidden overflow-y-auto overscroll-contain rounded-b-lg focus-visible:-outline-offset-2 lg:h-[calc(100dvh-21rem)]"
       >
         <div role="rowgroup" className="relative w-full" style={{ height }}>
           <HeaderRow />
@@ -75,6 +77,7 @@ export function LedgerList({ rows, onLook, following, onOpen, foot }: LedgerList
               key={index}
               id={`${id}-${index}`}
               entry={rows.at(index)}
+              rental={labels.get(rows.at(index)?.rentalId ?? '')}
               index={index}
               isActive={index === active}
               start={start}

@@ -1,6 +1,6 @@
 import { isApiError, type LedgerEntry } from '@gpu-rental/client';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { Suspense, useCallback, useMemo, useState } from 'react';
 import { ledgerCsvAddress } from '../../data/ledger.js';
 import { number as written } from '../../format/number.js';
 import { ledgerTexts } from '../../texts/ledger.js';
@@ -9,27 +9,45 @@ import { Callout } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { DownloadIcon } from '../../ui/icons.js';
+import { lazyPart } from '../../ui/lazy-part.js';
 import { Money } from '../../ui/money.js';
 import { Page } from '../../ui/page.js';
+import { Segmented } from '../../ui/segmented.js';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
 import { useHeld } from '../../ui/use-held.js';
-import { ExplainDialog } from './explain-dialog.js';
 import { useFilteredRows } from './filtered-rows.js';
 import { LedgerFilters } from './filters.js';
 import { LedgerList, type Following } from './ledger-list.js';
+import { NoEntries } from './no-entries.js';
 import { useNumberedRows } from './numbered-rows.js';
+import { useRentalLabels } from './use-rental-labels.js';
 import type { LedgerRows, Window } from './rows.js';
-import { betweenOf, filterOf, isFiltered, without, type LedgerSearch } from './search.js';
+import {
+  betweenOf,
+  entriesSearch,
+  filterOf,
+  isFiltered,
+  isOfEntries,
+  without,
+  type LedgerSearch,
+} from './search.js';
+import { SpendingView } from './spending.js';
 import { useLedgerHead } from './use-ledger-head.js';
 import { useThrottled } from './use-throttled.js';
 
-/** Every change of the wallet. */
+// Loaded when an entry is first explained.
+const ExplainDialog = lazyPart(() => import('./overlays/explain-dialog.js'), 'ExplainDialog');
+
+const views = [
+  { value: 'spending', label: ledgerTexts.views.spending },
+  { value: 'entries', label: ledgerTexts.views.entries },
+] as const;
+
+/** What was spent, day by day, and every change of the wallet. */
 export function LedgerPage() {
   const search = useSearch({ from: '/app/ledger' });
   const navigate = useNavigate({ from: '/app/ledger' });
-  const { type, rental, from, to, before } = search;
-  const isSparse = type !== undefined || rental !== undefined;
-  const List = isSparse ? FilteredList : NumberedList;
+  const isSparse = search.type !== undefined || search.rental !== undefined;
   return (
     <Page
       title={shellTexts.pages.ledger}
@@ -46,16 +64,35 @@ export function LedgerPage() {
         </a>
       }
     >
+      <Segmented
+        label={ledgerTexts.view}
+        value={isOfEntries(search) ? 'entries' : 'spending'}
+        options={views}
+        onChange={(value) =>
+          void navigate({ search: value === 'entries' ? { view: value } : {}, resetScroll: false })
+        }
+        className="w-full sm:w-80"
+      />
+      {isOfEntries(search) ? <EntriesView search={search} /> : <SpendingView search={search} />}
+    </Page>
+  );
+}
+
+function EntriesView({ search }: { readonly search: LedgerSearch }) {
+  const navigate = useNavigate({ from: '/app/ledger' });
+  const { type, rental, from, to, before } = search;
+  const isSparse = type !== undefined || rental !== undefined;
+  const List = isSparse ? FilteredList : NumberedList;
+  const close = (): void => {
+    void navigate({ search: entriesSearch(without(search, 'entry')), replace: true, resetScroll: false });
+  };
+  return (
+    <>
       <LedgerFilters search={search} />
       {before !== undefined && !isSparse && <OlderNote search={search} />}
       <List key={[type, rental, from, to, before].join(' ')} search={search} />
-      <ExplainDialog
-        id={search.entry}
-        onClose={() => {
-          void navigate({ search: without(search, 'entry'), replace: true, resetScroll: false });
-        }}
-      />
-    </Page>
+      <Suspense>{search.entry !== undefined && <ExplainDialog id={search.entry} onClose={close} />}</Suspense>
+    </>
   );
 }
 
@@ -67,7 +104,7 @@ function OlderNote({ search }: { readonly search: LedgerSearch }) {
       actions={
         <Link
           to="/app/ledger"
-          search={without(search, 'before')}
+          search={entriesSearch(without(search, 'before'))}
           className={buttonClasses('secondary', 'small')}
         >
           {ledgerTexts.newest}
@@ -140,6 +177,7 @@ function Entries({ search, rows, ...listening }: EntriesProps) {
 }
 
 function Lines({ search, rows, ...listening }: EntriesProps) {
+  const { labels } = useRentalLabels(search.rental);
   const navigate = useNavigate({ from: '/app/ledger' });
   // Of lasting identity, so that lines that stay are not drawn anew.
   const open = useCallback(
@@ -150,16 +188,20 @@ function Lines({ search, rows, ...listening }: EntriesProps) {
   );
   const hasFailed = rows.error !== null;
   if (rows.isPending) return hasFailed ? null : <Pending />;
-  if (rows.count === 0) return hasFailed ? null : <Empty isFiltered={isFiltered(search)} />;
+  if (rows.count === 0) return hasFailed ? null : emptyOf(search);
   return (
     <LedgerList
       {...listening}
       rows={rows}
+      labels={labels}
       onOpen={open}
       foot={rows.olderThan !== undefined && <Older search={search} olderThan={rows.olderThan} />}
     />
   );
 }
+
+const emptyOf = (search: LedgerSearch) =>
+  isFiltered(search) ? <EmptyState title={ledgerTexts.emptyFiltered} /> : <NoEntries />;
 
 /** What is in the wallet now, and how long the list is. */
 function Summary({ rows }: { readonly rows: LedgerRows }) {
@@ -186,7 +228,7 @@ function Summary({ rows }: { readonly rows: LedgerRows }) {
 
 function Pending() {
   return (
-    <div role="status" className="h-[calc(100dvh-9rem)] min-h-80 overflow-hidden lg:h-[calc(100dvh-17rem)]">
+    <div role="status" className="h-[calc(100dvh-9rem)] min-h-80 overflow-hidden lg:h-[calc(100dvh-21rem)]">
       <span className="sr-only">{shellTexts.loading}</span>
       {Array.from({ length: 24 }, (_, index) => (
         <div key={index} className="flex h-10.25 items-center gap-6 border-b border-line px-4 max-sm:h-15.25">
@@ -196,22 +238,6 @@ function Pending() {
         </div>
       ))}
     </div>
-  );
-}
-
-function Empty({ isFiltered: hasFilters }: { readonly isFiltered: boolean }) {
-  if (hasFilters) return <EmptyState title={ledgerTexts.emptyFiltered} />;
-  return (
-    <EmptyState
-      title={ledgerTexts.empty}
-      actions={
-        <Link to="/app/billing" className={buttonClasses('primary')}>
-          {ledgerTexts.emptyAction}
-        </Link>
-      }
-    >
-      {ledgerTexts.emptyText}
-    </EmptyState>
   );
 }
 

@@ -39,6 +39,8 @@ export function HeaderRow() {
 interface LedgerRowProps {
   readonly id: string;
   readonly entry: LedgerEntry | undefined;
+  /** What its rental is called, where that is known. */
+  readonly rental: string | undefined;
   readonly index: number;
   readonly isActive: boolean;
   readonly start: number;
@@ -51,6 +53,7 @@ interface LedgerRowProps {
 export const LedgerRow = memo(function LedgerRow({
   id,
   entry,
+  rental,
   index,
   isActive,
   start,
@@ -74,12 +77,17 @@ export const LedgerRow = memo(function LedgerRow({
         isActive && 'group-focus-visible:bg-accent-soft',
       )}
     >
-      {entry ? <Cells entry={entry} /> : <Waiting />}
+      {entry ? <Cells entry={entry} rental={rental} /> : <Waiting />}
     </div>
   );
 });
 
-function Cells({ entry }: { readonly entry: LedgerEntry }) {
+interface CellsProps {
+  readonly entry: LedgerEntry;
+  readonly rental: string | undefined;
+}
+
+function Cells({ entry, rental }: CellsProps) {
   const { type, amountCents, balanceAfterCents, createdAt, rentalId, processorChargeId } = entry;
   return (
     <>
@@ -92,8 +100,14 @@ function Cells({ entry }: { readonly entry: LedgerEntry }) {
       <span role="gridcell" className="truncate font-medium max-sm:order-1">
         {wordOf(ledgerTexts.types, type)}
       </span>
-      <span role="gridcell" className="truncate font-mono text-xs text-muted max-lg:sr-only">
-        {rentalId ?? processorChargeId}
+      <span
+        role="gridcell"
+        className={classes(
+          'truncate text-muted max-lg:sr-only',
+          rental === undefined ? 'font-mono text-xs' : 'text-[13px]',
+        )}
+      >
+        {rental ?? rentalId ?? processorChargeId}
       </span>
       <span role="gridcell" className="text-right font-medium max-sm:order-2">
         <Money cents={amountCents} isSigned />

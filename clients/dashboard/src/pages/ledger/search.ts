@@ -14,6 +14,10 @@ export const entryTypes = Object.keys(types) as readonly LedgerEntryType[];
 
 /** What the address of the ledger tells. */
 export interface LedgerSearch {
+  /** Entries one by one; left out where a filter says so already. Without both: what days were spent on. */
+  readonly view?: 'entries';
+  /** The last day of those that are shown, in UTC. */
+  readonly until?: string;
   readonly type?: LedgerEntryType;
   /** The id of a rental. */
   readonly rental?: string;
@@ -29,8 +33,10 @@ export interface LedgerSearch {
 
 /** Reads the search part of the address; what is none of it is left out. */
 export function readLedgerSearch(search: Readonly<Record<string, unknown>>): LedgerSearch {
-  const { type, rental, from, to, before, entry } = search;
+  const { view, until, type, rental, from, to, before, entry } = search;
   return {
+    ...(view === 'entries' && { view }),
+    ...(isDay(until) && { until }),
     ...(isEntryType(type) && { type }),
     ...(isIdOf('rent', rental) && { rental }),
     ...(isMoment(from) && { from }),
@@ -50,10 +56,13 @@ function isEntryType(text: unknown): text is LedgerEntryType {
   return typeof text === 'string' && Object.hasOwn(types, text);
 }
 
+const isDay = (text: unknown): text is string =>
+  typeof text === 'string' && dayStart(text, 'UTC') !== undefined;
+
 /** A day that there is, or an instant in UTC. */
 function isMoment(text: unknown): text is string {
   if (typeof text !== 'string') return false;
-  if (dayStart(text, 'UTC') !== undefined) return true;
+  if (isDay(text)) return true;
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z$/.test(text) && readWritten(text) !== undefined;
 }
 
@@ -82,9 +91,19 @@ export function daysOf({ from, to }: LedgerSearch, timeZone = localZone()): { fr
 }
 
 /** Tells whether an address leaves entries out. */
-export const isFiltered = (search: LedgerSearch): boolean =>
-  Object.entries(search).some(([name, value]) => name !== 'entry' && value !== undefined);
+export const isFiltered = ({ type, rental, from, to, before }: LedgerSearch): boolean =>
+  [type, rental, from, to, before].some((filter) => filter !== undefined);
+
+/** Tells whether an address shows entries one by one. */
+export const isOfEntries = (search: LedgerSearch): boolean =>
+  search.view !== undefined || search.entry !== undefined || isFiltered(search);
 
 /** An address without one of its parts. */
 export const without = (search: LedgerSearch, name: keyof LedgerSearch): LedgerSearch =>
   Object.fromEntries(Object.entries(search).filter(([other]) => other !== name));
+
+/** The address that shows the entries of another's filters one by one. */
+export function entriesSearch(search: LedgerSearch): LedgerSearch {
+  const filters = without(without(search, 'view'), 'until');
+  return isFiltered(filters) ? filters : { ...filters, view: 'entries' };
+}

@@ -1,5 +1,6 @@
 import type { Charges, Rental } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo } from 'react';
 import { chargesQuery, isLive } from '../../data/rentals.js';
 import { money } from '../../format/money.js';
@@ -28,7 +29,18 @@ export function ChargesCard({ rental }: { readonly rental: Rental }) {
   // What never ran has no course: its hold was charged and given back in one.
   if (!isBilled && !isLive(rental)) return null;
   return (
-    <Card title={texts.title}>
+    <Card
+      title={texts.title}
+      aside={
+        <Link
+          to="/app/ledger"
+          search={{ rental: rental.id }}
+          className="text-[13px] text-accent hover:underline"
+        >
+          {texts.entries}
+        </Link>
+      }
+    >
       {isBilled ? <ReadCharges rental={rental} /> : <p className="text-muted">{texts.noneYet}</p>}
     </Card>
   );

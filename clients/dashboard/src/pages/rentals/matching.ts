@@ -8,7 +8,7 @@ export function rentalTitle({
   name,
   gpuCount,
   family,
-}: Pick<Rental, 'name' | 'gpuCount' | 'family'>): string {
+}: Pick<Rental, 'name' | 'family'> & { readonly gpuCount: number }): string {
   return name ?? rentalTexts.machine(gpuCount, familyName(family));
 }
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { ledgerTexts } from '../../texts/ledger.js';
-import { CopyButton } from '../../ui/copy-button.js';
+import { ledgerTexts } from '../../../texts/ledger.js';
+import { CopyButton } from '../../../ui/copy-button.js';
 
 /** Facts under a heading of their own. */
 export function Facts({ title, children }: { readonly title?: string; readonly children: ReactNode }) {

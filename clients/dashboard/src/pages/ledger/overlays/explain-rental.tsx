@@ -1,11 +1,11 @@
 import { type components, wordOf } from '@gpu-rental/client';
 import { Link } from '@tanstack/react-router';
-import { number } from '../../format/number.js';
-import { money } from '../../format/money.js';
-import { exactTime } from '../../format/time.js';
-import { ledgerTexts } from '../../texts/ledger.js';
-import { buttonClasses } from '../../ui/button.js';
-import { Money } from '../../ui/money.js';
+import { number } from '../../../format/number.js';
+import { money } from '../../../format/money.js';
+import { exactTime } from '../../../format/time.js';
+import { ledgerTexts } from '../../../texts/ledger.js';
+import { buttonClasses } from '../../../ui/button.js';
+import { Money } from '../../../ui/money.js';
 import { CopiedId, Fact, Facts, Formula } from './explain-facts.js';
 
 type Schemas = components['schemas'];

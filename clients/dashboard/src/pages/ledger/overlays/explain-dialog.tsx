@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { explainQuery } from '../../data/ledger.js';
-import { exactTime } from '../../format/time.js';
-import { ledgerTexts } from '../../texts/ledger.js';
-import { shellTexts } from '../../texts/shell.js';
-import { Dialog } from '../../ui/dialog.js';
-import { Money } from '../../ui/money.js';
-import { ErrorNote, Skeleton } from '../../ui/states.js';
+import { explainQuery } from '../../../data/ledger.js';
+import { exactTime } from '../../../format/time.js';
+import { ledgerTexts } from '../../../texts/ledger.js';
+import { shellTexts } from '../../../texts/shell.js';
+import { Dialog } from '../../../ui/dialog.js';
+import { Money } from '../../../ui/money.js';
+import { ErrorNote, Skeleton } from '../../../ui/states.js';
 import { ByHandPart, InvoicePart, PaymentPart, ReversalPart } from './explain-documents.js';
 import { CopiedId, Fact, Facts } from './explain-facts.js';
 import { ChargePart, RefundPart, RentalPart } from './explain-rental.js';
@@ -14,16 +14,16 @@ import { type Explanation, wordOf } from '@gpu-rental/client';
 const { explain, types } = ledgerTexts;
 
 interface ExplainDialogProps {
-  /** The entry; undefined: none is explained. */
-  readonly id: string | undefined;
+  /** The entry. */
+  readonly id: string;
   readonly onClose: () => void;
 }
 
 /** Why an entry was written, down to the instants, and the documents behind it. */
 export function ExplainDialog({ id, onClose }: ExplainDialogProps) {
   return (
-    <Dialog isOpen={id !== undefined} onClose={onClose} title={explain.title}>
-      {id !== undefined && <Explained id={id} />}
+    <Dialog isOpen onClose={onClose} title={explain.title}>
+      <Explained id={id} />
     </Dialog>
   );
 }

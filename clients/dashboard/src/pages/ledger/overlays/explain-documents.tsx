@@ -1,10 +1,10 @@
 import { type components, wordOf } from '@gpu-rental/client';
 import { Link } from '@tanstack/react-router';
-import { exactTime } from '../../format/time.js';
-import { ledgerTexts } from '../../texts/ledger.js';
-import { buttonClasses } from '../../ui/button.js';
-import { ExternalIcon } from '../../ui/icons.js';
-import { Money } from '../../ui/money.js';
+import { exactTime } from '../../../format/time.js';
+import { ledgerTexts } from '../../../texts/ledger.js';
+import { buttonClasses } from '../../../ui/button.js';
+import { ExternalIcon } from '../../../ui/icons.js';
+import { Money } from '../../../ui/money.js';
 import { CopiedId, Fact, Facts } from './explain-facts.js';
 
 type Schemas = components['schemas'];
