@@ -75,8 +75,8 @@ function againstKept({ root }: Proof, kept: readonly Root[]): Finding[] {
 }
 
 /**
- * Why a file should stand under another root: under the first one after its month, or it says nothing of what was changed
- * between the two. Some have a reason, which the service must tell.
+ * Why a file should stand under another root (decision 141, "Proofs under later roots"): under the first one after its
+ * month, or it says nothing of what was changed between the two.
  */
 function laterThanKept({ head, root }: Proof, kept: readonly Root[]): Finding | undefined {
   const earlier = kept.find((other) => other.number < root.number && isMadeAfter(other, head.month));

@@ -116,10 +116,11 @@ function disproved(verified: readonly Verified[], wantsKept: boolean): Failure {
 /** A question, which is no alarm: a service that has a reason can tell it. */
 function unexplainedFailure(unexplained: readonly Verified[], wantsKept: boolean): Failure {
   const files = unexplained.map(({ file }) => file).join(', ');
-  const message = `Not explained: ${files} ${unexplained.length === 1 ? 'stands' : 'stand'} under a later root than a root that you kept.`;
+  const [verb, roots] = unexplained.length === 1 ? ['stands', 'Its root was'] : ['stand', 'Their roots were'];
+  const message = `Not explained: ${files} ${verb} under a later root than one that you kept.`;
   const next =
     'Ask the service why. If you have an earlier file of that month, check both together: they must tell the same.';
-  return new Failure('unexplained', wantsKept ? `${message} Its root was not kept.` : message, next, {
+  return new Failure('unexplained', wantsKept ? `${message} ${roots} not kept.` : message, next, {
     details: { files: unexplained.map(proofJson) },
   });
 }
