@@ -114,6 +114,26 @@ describe('the figures of the pages on scale and deploying', () => {
     assert.ok(lookHours > 30 * (ofWorker + ofTicks) * 100, 'polling costs tens of times the metering');
   });
 
+  it('a sealed ledger keeps what follows from the measured bytes', () => {
+    const text = unbroken(read(bench));
+    const [, kept = '', small = ''] =
+      /A sealed entry keeps ([\d.]+) bytes for good, and ([\d.]+) where/.exec(text) ?? [];
+    const [, rowLog, sealedLog] = /Log: (\d+) bytes an entry without sealing, (\d+) with it/.exec(text) ?? [];
+    const disk = Number(/and \d+ to (\d+) on disk, its primary key included/.exec(text)?.[1]);
+    const [row, sealed] = [210 * disk, 210 * Number(kept)].map((bytes) => bytes / 1_000);
+    const year = 8_760 * 1e-3;
+    says(
+      scale,
+      `an entry keeps ${kept} bytes, by \`bench:seals\``,
+      `one machine of $0.20 an hour keeps ${small}. A sealed entry costs ${Number(sealedLog) - Number(rowLog)} bytes more log`,
+      `ledger 210 million × ${kept} bytes = ${round(0.21 * Number(kept), 1)} GB`,
+      `210 × ${disk} = ${round(row!, 1)} kB 210 × ${kept} = ${round(sealed!, 1)} kB`,
+      `= ${round(year * row!, 0)} GB 1,000 × 8,760 × ${round(sealed!, 1)} kB = ${round(year * sealed!, 0)} GB`,
+      `a year of 100,000 ${round(year * row! * 0.1, 1)} TB ${round(year * sealed! * 0.1, 1)} TB`,
+      `sealing it: ${round(0.21 * Number(kept), 1)} GB`,
+    );
+  });
+
   it('a rental costs Temporal the events that its workflow is tested to have', () => {
     const page = unbroken(read(scale));
     const counted = [...page.matchAll(/\| ([a-z][^|]+?) \| +(\d+) \|/g)]
