@@ -111,7 +111,9 @@ export function withoutRoutes(message: string): string {
 
 /** The words of the library that reads the command line, as a sentence of ours. */
 function sentence(message: string): string {
-  const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
+  // A value that stands where none belongs may be a secret.
+  const told = message.replace(/^error: /, '').replace(/(unknown option '--[^=']*=).*'/, "$1…'");
+  const [first = '', ...rest] = told.split('\n');
   const text = `${first.charAt(0).toUpperCase()}${first.slice(1)}`;
   return [/[.?!]$/.test(text) ? text : `${text}.`, ...rest].join('\n');
 }

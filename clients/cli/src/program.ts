@@ -196,8 +196,8 @@ export function createProgram(act: Act, { stdout }: Pick<Surroundings, 'stdout'>
       .helpOption('-h, --help', 'show help')
       .helpCommand(false)
       .configureHelp(helpForm)
-      .addHelpText('after', () => exampleText(command, helpWidth(stdout)))
-      .allowExcessArguments(command.commands.length > 0);
+      .addHelpText('after', () => exampleText(command, helpWidth(stdout)));
+    if (command.commands.length > 0) command.allowExcessArguments();
   }
   return program;
 }

@@ -161,8 +161,8 @@ describe('what gpu remembers', () => {
     const before = readdirSync('.');
     const ann = Object.assign(new GpuUser('http://127.0.0.1:1', 'gpur_x'), { home: '' });
     assert.equal((await ann.type('balance')).code, exitCodes.network);
-    for (const line of ['quote rtx-4090', 'login --key gpur_x', 'logout']) {
-      const { code, err } = await ann.type(line, { env: { GPU_API_KEY: '' } });
+    for (const line of ['quote rtx-4090', 'login --key', 'logout']) {
+      const { code, err } = await ann.type(line, { env: { GPU_API_KEY: '' }, input: 'gpur_x' });
       assert.equal(code, exitCodes.usage, `${line}: ${err}`);
       assert.doesNotMatch(err, /report it/);
     }

@@ -109,16 +109,38 @@ describe('gpu login', () => {
     assert.match(coloured.written, colour);
   });
 
+  it('asks for a key without showing it, and takes none among the arguments', async () => {
+    const { apiKey = '' } = await Person.at(mock);
+    const user = new GpuUser(mock.url);
+    const typed = await user.type('login --key', { types: { 'The key': apiKey } });
+    assert.equal(typed.code, 0, typed.err);
+    assert.ok(!(typed.out + typed.err).includes(apiKey));
+    assert.equal((await user.type('balance')).code, 0);
+    const other = new GpuUser(mock.url);
+    for (const line of [`login --key ${apiKey}`, `login --key=${apiKey}`, `login ${apiKey}`]) {
+      const { code, out, err } = await other.type(line);
+      assert.equal(code, exitCodes.usage, line);
+      assert.ok(!(out + err).includes(apiKey), err);
+    }
+    assert.match(
+      (await other.type(`login --key ${apiKey}`)).err.replace(/\s+/g, ' '),
+      /^Pass no key as an argument: .* pipe it in: gpu login --key < FILE\. /,
+    );
+    assert.equal(existsSync(credentialsOf(other)), false);
+  });
+
   it('takes a key that is piped in, and refuses what is none', async () => {
     const { apiKey } = await Person.at(mock);
     const user = new GpuUser(mock.url);
-    const { code, out, err } = await user.type('login --key -', { input: `${apiKey ?? ''}\n` });
+    const { code, out, err } = await user.type('login --key', { input: `${apiKey ?? ''}\n` });
     assert.equal(code, 0, err);
     assert.match(out, /^Signed in with a key\. In your wallet: \$0\.00\./);
     assert.equal((await user.type('balance')).code, 0);
+    const dash = await user.type('login --key -', { input: apiKey ?? '' });
+    assert.equal(dash.code, 0, dash.err);
     const other = new GpuUser(mock.url);
-    assert.equal((await other.type('login --key -', { input: 'secret' })).code, exitCodes.usage);
-    const wrong = await other.type('login --key -', { input: `gpur_${'A'.repeat(36)}` });
+    assert.equal((await other.type('login --key', { input: 'secret' })).code, exitCodes.usage);
+    const wrong = await other.type('login --key', { input: `gpur_${'A'.repeat(36)}` });
     assert.equal(wrong.code, exitCodes.signedOut, wrong.err);
     assert.equal(existsSync(credentialsOf(other)), false);
   });
@@ -156,7 +178,8 @@ describe('gpu login', () => {
     // A key that is given takes the place of no other one in silence either.
     const { apiKey = '' } = await Person.at(mock);
     const keyed = await user.json<{ replaced: { email: string; profile: string; revoked: boolean } }>(
-      `login --key ${apiKey}`,
+      'login --key',
+      { input: apiKey },
     );
     assert.deepEqual(
       [keyed.replaced.email, keyed.replaced.profile, keyed.replaced.revoked],

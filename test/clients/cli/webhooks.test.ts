@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { verifyWebhook } from '@gpu-rental/client';
+import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
 import type { Ran, RunOptions } from './support/gpu.js';
@@ -95,6 +96,22 @@ describe('gpu webhooks listen', () => {
     const first = await ann.type('webhooks listen --print-secret');
     assert.match(first.out, /^whsec_[A-Za-z0-9+/]{43}=\n$/);
     assert.deepEqual(await ann.type('webhooks listen --print-secret'), first);
+  });
+
+  it('signs with a secret of the user’s own, which is no argument', async () => {
+    const own = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const printed = await ann.type('webhooks listen --secret --print-secret', { input: `${own}\n` });
+    assert.deepEqual([printed.code, printed.out], [0, `${own}\n`], printed.err);
+    const kept = await ann.type('webhooks listen --print-secret');
+    assert.notEqual(kept.out, printed.out, 'it is not kept');
+    for (const line of [`--secret ${own}`, `--secret=${own}`]) {
+      const { code, out, err } = await ann.type(`webhooks listen ${line} --print-secret`);
+      assert.equal(code, exitCodes.usage);
+      assert.ok(!(out + err).includes(own), err);
+    }
+    const wrong = await ann.type('webhooks listen --secret', { input: 'none' });
+    assert.equal(wrong.code, exitCodes.usage);
+    assert.match(wrong.err, /^That is not a webhook secret\./);
   });
 
   it('goes on when the receiver fails or is away, and says so', async () => {

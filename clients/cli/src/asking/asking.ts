@@ -1,4 +1,4 @@
-import { confirm, isCancel, select, text } from '@clack/prompts';
+import { confirm, isCancel, password, select, text } from '@clack/prompts';
 import { Transform, type Writable } from 'node:stream';
 import { Failure, usageFailure } from '../failure.js';
 import { hasColours } from '../output/colour.js';
@@ -45,6 +45,12 @@ export class Asking {
     const common = this.#begin(question);
     const validate = (given: string | undefined) => fault((given ?? '').trim());
     return answerOf(question, await text({ message: plain(question.message), validate, ...common })).trim();
+  }
+
+  /** Asks for a text that the screen does not show. */
+  async secret(question: Question): Promise<string> {
+    const common = this.#begin(question);
+    return answerOf(question, await password({ message: plain(question.message), ...common })).trim();
   }
 
   /** Asks for one of several. */

@@ -53,7 +53,7 @@ const waitAtMostSeconds = 60;
 
 /** How a script signs in. */
 export const howWithoutTerminal =
-  'Run it in a terminal. A script signs in with a key: set GPU_API_KEY, or pipe it into: gpu login --key -';
+  'Run it in a terminal. A script signs in with a key: set GPU_API_KEY, or pipe it into: gpu login --key';
 
 /** Asks for an e-mail address. */
 export function askEmail(cli: Cli, givenUp = nothingDone): Promise<string> {

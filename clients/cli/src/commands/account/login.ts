@@ -1,4 +1,5 @@
 import { isApiError, type ApiKeyScope, type GpuRental } from '@gpu-rental/client';
+import { readSecret, secretInArguments } from '../../asking/read-secret.js';
 import { askEmail, endSession, signInByCode } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { dollars, wholeNumber, type AddCommand } from '../../command.js';
@@ -10,7 +11,7 @@ import { localDate } from '../../output/time.js';
 
 interface Options {
   readonly email?: string;
-  readonly key?: string;
+  readonly key?: boolean;
   readonly days: number;
   readonly spendCap?: number;
 }
@@ -22,20 +23,22 @@ const dayMs = 86_400_000;
 
 /** gpu login */
 export const addLogin: AddCommand = (program, act) => {
-  program
+  const login = program
     .command('login')
+    .allowExcessArguments()
     .summary('sign in')
     .description(
       'Sign in with a code that we email you. This computer then keeps its own key, which expires, and the session ends.',
     )
     .option('--email <address>', 'where to email the code')
-    .option('--key <key>', 'use this API key instead; - reads it from standard input')
+    .option('--key', 'use an API key instead: asks for it, or reads it from standard input')
     .option('--days <number>', 'how long the key is valid', wholeNumber(1, 365), 90)
     .option('--spend-cap <dollars>', 'how much the key may spend in total', dollars)
     .action(
       act(async (cli, options: Options) => {
-        if (options.key === undefined) await byCode(cli, options);
-        else await byKey(cli, options.key);
+        if (login.args.some((word) => word !== '-')) throw secretInArguments('key', 'gpu login --key');
+        if (options.key === true) await byKey(cli);
+        else await byCode(cli, options);
         return undefined;
       }),
     );
@@ -45,7 +48,7 @@ async function byCode(cli: Cli, options: Options): Promise<void> {
   if (!cli.asking.canAsk) {
     throw usageFailure(
       'To sign in you enter a code that we email you, and this is not a terminal.',
-      'A script signs in with a key: set GPU_API_KEY, or pipe it into: gpu login --key -',
+      'A script signs in with a key: set GPU_API_KEY, or pipe it into: gpu login --key',
     );
   }
   const email = options.email ?? (await askEmail(cli, givenUp));
@@ -124,8 +127,8 @@ async function replace(
   return { email, keyId, revoked: false, profile: aside };
 }
 
-async function byKey(cli: Cli, given: string): Promise<void> {
-  const key = (given === '-' ? await readAll(cli) : given).trim();
+async function byKey(cli: Cli): Promise<void> {
+  const key = await readSecret(cli, 'key', givenUp);
   if (!/^gpur_[0-9A-Za-z]{36}$/.test(key)) {
     throw usageFailure(
       'That is not an API key.',
@@ -182,17 +185,4 @@ function replacedWords({ email, keyId, revoked, profile }: Replaced): string {
   if (profile !== null)
     return `${email ?? 'The previous key'} stays signed in here, too: gpu --profile ${profile}. To sign out: gpu logout --profile ${profile}`;
   return `We could not revoke this computer’s previous key (${keyId ?? ''}). Try again: gpu keys revoke ${keyId ?? ''}`;
-}
-
-async function readAll(cli: Cli): Promise<string> {
-  if (cli.surroundings.stdin.isTTY === true) {
-    return cli.asking.line({ message: 'The key', otherwise: 'Pipe the key in.', givenUp }, () => undefined);
-  }
-  let text = '';
-  for await (const chunk of cli.surroundings.stdin) {
-    text += String(chunk);
-    if (text.length > 10_000)
-      throw new Failure('usage', 'That is too long for a key.', 'Pipe in only the key.');
-  }
-  return text;
 }

@@ -1,5 +1,6 @@
 import { signWebhook, type Event, type EventType } from '@gpu-rental/client';
 import { randomBytes } from 'node:crypto';
+import { readSecret, secretInArguments } from '../../asking/read-secret.js';
 import type { Cli } from '../../cli.js';
 import { eventTypes, wholeNumber, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
@@ -12,7 +13,7 @@ interface Options {
   readonly forwardTo?: string;
   readonly types?: readonly EventType[];
   readonly after?: number;
-  readonly secret?: string;
+  readonly secret?: boolean;
   readonly printSecret?: boolean;
 }
 
@@ -28,19 +29,21 @@ export const addWebhooks: AddCommand = (program, act) => {
     .summary('your webhooks, and tests of a receiver')
     .description('Your webhooks: addresses to which we send your events. Test a receiver with: listen.');
   addStoredWebhooks(webhooks, act);
-  webhooks
+  const command = webhooks
     .command('listen')
+    .allowExcessArguments()
     .description(
       'Send your account’s events to a receiver on this computer, as real webhooks would: signed, one after the other. Press ctrl-C to end it.',
     )
     .option('-f, --forward-to <url>', 'such as http://localhost:3000/hooks (default: only show events)')
     .option('--types <types>', 'only these, separated by commas: rental.running,rental.stopped', eventTypes)
     .option('--after <number>', 'also events after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER))
-    .option('--secret <secret>', 'sign with this secret: whsec_…')
+    .option('--secret', 'sign with your own secret: asks for it, or reads it from standard input')
     .option('--print-secret', 'only print the secret')
     .action(
       act(async (cli, options: Options) => {
-        const secret = secretOf(cli, options.secret);
+        if (command.args.length > 0) throw secretInArguments('secret', 'gpu webhooks listen --secret');
+        const secret = options.secret === true ? await readOwnSecret(cli) : keptSecret(cli);
         if (options.printSecret === true) cli.out.print(secret);
         else await listen(cli, secret, options);
         return undefined;
@@ -49,8 +52,7 @@ export const addWebhooks: AddCommand = (program, act) => {
 };
 
 /** The secret stays the same from one run to the next, so that a receiver's settings do. */
-function secretOf(cli: Cli, given: string | undefined): string {
-  if (given !== undefined) return readSecret(given);
+function keptSecret(cli: Cli): string {
   const kept = cli.store.credentials(cli.place).webhookSecret;
   if (kept !== undefined) return kept;
   const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
@@ -58,7 +60,8 @@ function secretOf(cli: Cli, given: string | undefined): string {
   return webhookSecret;
 }
 
-function readSecret(given: string): string {
+async function readOwnSecret(cli: Cli): Promise<string> {
+  const given = await readSecret(cli, 'secret', 'Nothing was sent.');
   if (/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(given)) return given;
   throw usageFailure(
     'That is not a webhook secret.',
