@@ -1,6 +1,6 @@
 /** What each command's help shows as examples, by the command. A test reads each as the command would. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
-  login: ['gpu login', 'gpu login --profile work --days 30', 'gpu login --key - < key.txt'],
+  login: ['gpu login', 'gpu login --profile work --days 30', 'gpu login --key < key.txt'],
   logout: ['gpu logout', 'gpu logout --revoke'],
   whoami: ['gpu whoami'],
   events: ['gpu events training', 'gpu events --follow --types topup.succeeded --json'],
@@ -56,7 +56,12 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   proof: ['gpu proof 2026-10 > proof-2026-10.txt'],
   invoices: ['gpu invoices'],
   'invoices pay': ['gpu invoices pay'],
-  verify: ['gpu verify --keep proof-2026-10.txt', 'gpu verify proof-2026-09.txt proof-2026-10.txt'],
+  verify: [
+    '# Each month, keep the new root',
+    'gpu verify --keep proof-2026-10.txt',
+    '# Compare files of several months',
+    'gpu verify proof-2026-10.txt proof-2026-11.txt',
+  ],
   'webhooks list': ['gpu webhooks list --json'],
   'webhooks create': ['gpu webhooks create https://example.com/hooks --types rental.stopped'],
   'webhooks rotate': ['gpu webhooks rotate https://example.com/hooks'],
