@@ -1,4 +1,4 @@
-import { ConnectionError, isApiError, type AnyApiError } from '@gpu-rental/client';
+import { ApiError, ConnectionError, isApiError, type AnyApiError } from '@gpu-rental/client';
 import { CommanderError } from 'commander';
 import type { ExitKind } from './exit-codes.js';
 import { Failure } from './failure.js';
@@ -72,8 +72,8 @@ const systemWords: Readonly<Record<string, readonly [why: string, next: string]>
 };
 
 function explainOwn({ kind, code = kind, message, next, cause, details }: Failure): Told {
-  const refusal = isApiError(cause) ? { code: cause.code, requestId: cause.requestId } : { code };
-  return { ...told(kind, message, next), ...refusal, details };
+  const requestId = cause instanceof ApiError ? cause.requestId : undefined;
+  return { kind, code, message, next, requestId, details };
 }
 
 function explainRefusal(error: AnyApiError): Told {

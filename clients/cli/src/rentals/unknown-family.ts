@@ -15,7 +15,7 @@ export function unknownFamily(given: string, families: readonly Family[], cause?
     'usage',
     `There is no family "${given}".`,
     `${guess === undefined ? '' : `${guess} `}See what is available with: gpu offers`,
-    { cause, details: { familyId: given } },
+    { cause, code: 'unknown_family', details: { familyId: given } },
   );
 }
 
