@@ -19,7 +19,7 @@ export const ledgerTexts = texts({
     balanceLine: (lowest: string, highest: string) =>
       `Balance at the end of each day, between ${lowest} and ${highest}`,
     balance: 'Balance at the end of each day',
-    pointed: (day: string, amount: string, balance: string) => `${day}: ${amount} spent, balance ${balance}`,
+    pointed: (day: string, amount: string, balance: string) => `${day}: ${amount}, balance ${balance}`,
     byDay: 'Days and rentals',
     update: 'Update',
     none: 'No spending in these 30 days',

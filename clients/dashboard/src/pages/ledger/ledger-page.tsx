@@ -188,7 +188,7 @@ function Lines({ search, rows, ...listening }: EntriesProps) {
   );
   const hasFailed = rows.error !== null;
   if (rows.isPending) return hasFailed ? null : <Pending />;
-  if (rows.count === 0) return hasFailed ? null : emptyOf(search);
+  if (rows.count === 0) return hasFailed ? null : <Empty search={search} />;
   return (
     <LedgerList
       {...listening}
@@ -200,8 +200,9 @@ function Lines({ search, rows, ...listening }: EntriesProps) {
   );
 }
 
-const emptyOf = (search: LedgerSearch) =>
-  isFiltered(search) ? <EmptyState title={ledgerTexts.emptyFiltered} /> : <NoEntries />;
+function Empty({ search }: { readonly search: LedgerSearch }) {
+  return isFiltered(search) ? <EmptyState title={ledgerTexts.emptyFiltered} /> : <NoEntries />;
+}
 
 /** What is in the wallet now, and how long the list is. */
 function Summary({ rows }: { readonly rows: LedgerRows }) {

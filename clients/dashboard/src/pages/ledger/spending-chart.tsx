@@ -23,8 +23,10 @@ export function SpendingChart({ chart }: { readonly chart: SpendingChartData }) 
   return (
     <div onPointerLeave={() => setPointedFrom(undefined)}>
       <div className="flex justify-between gap-4 text-[13px] text-muted tabular">
-        <span>{money(highest)}</span>
-        <span aria-hidden="true">{pointed && told(pointed)}</span>
+        <span className={pointed && 'max-sm:hidden'}>{money(highest)}</span>
+        <span aria-hidden="true" className="ml-auto truncate">
+          {pointed && told(pointed)}
+        </span>
       </div>
       <div
         role="img"
