@@ -36,7 +36,7 @@ export interface Spending {
 /**
  * Sums a wallet's entries between two instants by day (UTC) and rental, and reads the balances at both, all from one
  * moment. It walks only that stretch of the ledger, along the primary key; of what is sealed it opens the seals at the
- * stretch's ends, and those in which a rental's charges lie in two days.
+ * stretch's ends, and those in which a rental's charges lie in two days (decision 142, "Spending by day").
  */
 export async function readSpending(
   db: Database,
