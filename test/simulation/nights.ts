@@ -26,6 +26,8 @@ export interface Night {
 /** The process that signs roots as `ops ledger sign` does, and keeps what users may keep of each night. */
 export class Signer {
   readonly nights: Night[] = [];
+  /** Whether it is at work at the database. */
+  isLooking = false;
   readonly #process = new SimProcess('signer', 'api');
   readonly #db: Database;
   readonly #key;
@@ -50,7 +52,9 @@ export class Signer {
       for (;;) {
         await sleep(LOOK_MS);
         // What fails is done by the next look.
+        this.isLooking = true;
         await this.#look().catch(() => undefined);
+        this.isLooking = false;
       }
     });
   }

@@ -9,7 +9,8 @@ import { Statements } from './kernel/statements.js';
 import { Trace } from './kernel/trace.js';
 import type { Evidence } from './oracle/evidence.js';
 import { Signer } from './nights.js';
-import { judge } from './oracle/oracle.js';
+import { passLastDay } from './last-day.js';
+import { judge, judgeRestored } from './oracle/oracle.js';
 import { judgeProof } from './oracle/proof.js';
 import { collectReach } from './reach/collect.js';
 import type { Reach } from './reach/reach.js';
@@ -17,6 +18,7 @@ import { watchStates } from './reach/states.js';
 import { Service, webhookSecret } from './service.js';
 import { SimulatedServer } from './temporal/server.js';
 import { createClient } from './temporal/client.js';
+import { Guest } from './users/guest.js';
 import { leave, live } from './users/life.js';
 import { Operator } from './users/operators.js';
 import { Told } from './users/told.js';
@@ -74,30 +76,11 @@ const REFUSING = 300;
 /** How long nothing is disturbed before the verdict, in milliseconds. */
 const CALM_MS = 2 * 3_600_000;
 
-/** How long before midnight the service stands again, in milliseconds. */
-const EVENING_MS = 15 * 60_000;
-/** How long after midnight a night's root may take to be signed: a loop rests for three hours at most. */
-const NIGHT_MS = 4 * 3_600_000;
-
 /** Draws when a run begins, in milliseconds since 1970: users live through a midnight, most of them before it and after it. */
 function startOf(chance: Chance, days: number): number {
   const midnightMs = chance.perMille(MONTH_ENDS) ? MONTH_END_MS : SUNDAY_MS;
   const livedMs = Math.floor(days * DAY_MS);
   return midnightMs - chance.between(Math.floor(livedMs / 4), livedMs);
-}
-
-/**
- * Lets the service stand still for most of a day, and the next night come. What runs all day without anybody who wants
- * something costs as much as all that users do.
- */
-async function passNight(parts: { kernel: Kernel; service: Service; signer: Signer }): Promise<void> {
-  const { kernel, service, signer } = parts;
-  const midnightMs = Math.ceil(kernel.nowMs / DAY_MS) * DAY_MS;
-  const { length } = signer.nights;
-  await service.stop();
-  await kernel.run(midnightMs - EVENING_MS);
-  service.start();
-  await kernel.run(midnightMs + NIGHT_MS, () => signer.nights.length > length);
 }
 
 /** Runs one seed in this process, whose time and chance are the simulation's from now on. */
@@ -176,13 +159,24 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   for (const user of users) void leave(user).catch(failed);
   const calmSinceMs = kernel.nowMs;
   await kernel.run(calmSinceMs + CALM_MS);
-  const machines = world.upstreams.flatMap((upstream) => upstream.machines);
   const ask: Evidence['ask'] = (sql, values) => statements.ask(sql, values);
   const violations = await judge({
-    ...{ told, world, machines, calmSinceMs, nowMs: kernel.nowMs, refused: statements.refused, ask },
+    ...{ told, world, machines: world.machines, calmSinceMs, nowMs: kernel.nowMs, ask },
+    refused: statements.refused,
   });
-  await passNight({ kernel, service, signer });
-  violations.push(...(await judgeProof({ ask, nights: signer.nights, roots: signer.end() })));
+  const visitor = new User('guest@example.com', {
+    ...{ kernel, chance: chance('guest'), act: () => undefined, service, world, told, untilMs, paceMs },
+  });
+  const reconciledMs = await passLastDay({
+    ...{ kernel, statements, service, signer, operator, guest: new Guest(visitor), failed },
+  });
+  violations.push(
+    ...(await judgeRestored({
+      ...{ told, world, machines: world.machines, calmSinceMs: reconciledMs, nowMs: kernel.nowMs },
+      ...{ refused: statements.refused, ask },
+    })),
+    ...(await judgeProof({ ask, nights: signer.nights, roots: signer.end() })),
+  );
   // A service that never begins breaks no rule.
   if (server.counts.runs === 0) failures.push('no workflow ever ran');
   const [ran] = await ask<{ ms: number }>(
@@ -202,7 +196,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
       ...{ ...kernel.counts, ...statements.counts, ...server.counts, ...service.counts, ...chaos.counts },
       ...{
         outsideCalls: world.outside.counts.calls,
-        machines: machines.length,
+        machines: world.machines.length,
         ...{ seals: seals.length, nights: signer.nights.length },
         ...{ payments: world.processor.payments.length, lostEvents: world.lostEvents },
       },

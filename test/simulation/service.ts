@@ -58,7 +58,7 @@ interface LiveApi {
 export const webhookSecret = 'whsec_of_the_simulation';
 
 // Each run has many seals, and readers that cross them.
-Object.assign(ledgerLimits, { sealEntries: 7 });
+Object.assign(ledgerLimits, { sealEntries: 5 });
 
 /** The service's own processes, which crash and come again: the API and workers, each with pools of its own. */
 export class Service {

@@ -45,6 +45,21 @@ const judges: readonly Judge[] = [
 ];
 
 /**
+ * What holds after a restore as well: the processor and the upstreams have gone on, so no cent and no machine of the lost
+ * time may be lost with it.
+ */
+const judgesOfRestored: readonly Judge[] = [
+  judgeLedgers,
+  judgePayments,
+  judgeReversals,
+  judgeConservation,
+  judgeMachines,
+  judgeProgress,
+  judgeFindings,
+  judgeRefused,
+];
+
+/**
  * Judges a run by what must be true of it (shared spec and DECISIONS.md), and by what truly happened outside. It imports
  * nothing of the code that it judges, and reads the database by statements of its own.
  * @returns each violation in words; none: the run is as it must be
@@ -52,4 +67,10 @@ const judges: readonly Judge[] = [
 export async function judge(evidence: Evidence): Promise<string[]> {
   const found = await Promise.all(judges.map((one) => one(evidence)));
   return [...found.flat(), ...evidence.told.strange];
+}
+
+/** Judges a run after its database was restored from a copy and reconciled, in the same way. */
+export async function judgeRestored(evidence: Evidence): Promise<string[]> {
+  const found = await Promise.all(judgesOfRestored.map((one) => one(evidence)));
+  return found.flat().map((violation) => `after the restore: ${violation}`);
 }

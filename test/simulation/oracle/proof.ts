@@ -106,8 +106,10 @@ export async function judgeProof({
   const kept = readRoots(roots);
   const newest = new Map(files.map((file) => [file.wallet, file]));
   const lines = new Set(kept.map(({ line }) => line));
+  const [before, last] = kept.slice(-2);
   return [
     ...judgeRoots(kept),
+    ...told(last?.epoch === before?.epoch, 'the root after the restore is of no new epoch'),
     ...files.flatMap((file) => [
       ...judgeFile(file).map((fault) => nameOf(file) + fault),
       ...told(!lines.has(file.root.line), `${nameOf(file)}its root is not among those that were kept`),

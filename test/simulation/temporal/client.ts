@@ -11,6 +11,7 @@ import type { TemporalClient } from '../../../adapters/temporal/client.js';
 import type { Outside } from '../world/outside.js';
 import type { Run, Update } from './run.js';
 import { copyOf } from './copy.js';
+import { noSuchRun } from './history.js';
 import type { Schedules } from './schedules.js';
 import type { SimulatedServer } from './server.js';
 
@@ -50,6 +51,11 @@ export function createClient(server: SimulatedServer, outside: Outside): Tempora
         options: UpdateOptions & { startWorkflowOperation: WithStartWorkflowOperation<never> },
       ) => calls.updateWithStart(update, options),
       list: ({ query }: { query: string }) => calls.list(query),
+      options: { namespace: 'simulation' },
+      workflowService: {
+        getWorkflowExecutionHistoryReverse: (asked: { execution: { workflowId: string; runId: string } }) =>
+          calls.history(asked.execution),
+      },
     },
     schedule: {
       create: (options: ScheduleOptions) => calls.schedule((schedules) => schedules.create(options)),
@@ -147,6 +153,15 @@ class Calls {
       if (known !== undefined) return known;
       const open = this.#startNow(workflowTypeOrFunc, start);
       return this.server.update(open, options.updateId, update.name, copyOf(options.args ?? []) as unknown[]);
+    });
+  }
+
+  /** Its events, newest first. */
+  history({ workflowId, runId }: { workflowId: string; runId: string }): Promise<object> {
+    return this.#call('history', () => {
+      const run = this.server.findRun(workflowId, runId);
+      if (run === undefined) throw noSuchRun();
+      return { history: { events: [...run.events].reverse() }, nextPageToken: new Uint8Array() };
     });
   }
 

@@ -1,5 +1,7 @@
 import type { RetryPolicy } from '@temporalio/common';
 import type { Duration } from '@temporalio/common/lib/time.js';
+import { eventOf, type HistoryEvent } from './history.js';
+
 /** How an activity is to be done, as its proxy says. */
 export interface TaskOptions {
   readonly startToCloseTimeout?: Duration;
@@ -52,6 +54,8 @@ export class Run {
   readonly attributes = new Map<string, unknown>();
   readonly updates = new Map<string, Update>();
   readonly closed = new Set<() => void>();
+  /** Its history, oldest first. */
+  readonly events: HistoryEvent[] = [];
   readonly #handlers = new Map<string, Handler>();
   #early: { name: string; give: (handler: Handler) => void; args: readonly unknown[] }[] = [];
 
@@ -64,6 +68,11 @@ export class Run {
     readonly startMs: number,
     readonly memo: Record<string, unknown>,
   ) {}
+
+  /** Writes an event into its history. */
+  note(atMs: number, attributes: string, told: object): void {
+    this.events.push(eventOf(atMs, attributes, told));
+  }
 
   /** Gives a message to its handler now, or as soon as there is one. */
   give(

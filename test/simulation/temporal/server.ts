@@ -3,6 +3,7 @@ import type { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { within, type SimProcess } from '../kernel/scope.js';
 import { copyOf } from './copy.js';
+import { payloadsOf } from './history.js';
 import { Schedules } from './schedules.js';
 import { Tasks, type Worker } from './tasks.js';
 import { isLoop, LOOP_RUN_MS, scopeOf } from './quiet.js';
@@ -15,6 +16,13 @@ const SIGNALS_MAX = 10_000;
 const UPDATES_MAX = 2_000;
 /** How long the namespace keeps a closed run. */
 const RETENTION_MS = 24 * 3_600_000;
+
+/** How a history tells of a run's end. */
+const closings = {
+  COMPLETED: 'workflowExecutionCompleted',
+  FAILED: 'workflowExecutionFailed',
+  CONTINUED_AS_NEW: 'workflowExecutionContinuedAsNew',
+} as const;
 
 type WorkflowCode = (...args: unknown[]) => Promise<unknown>;
 
@@ -60,6 +68,12 @@ export class SimulatedServer implements RunHost {
     return isForgotten ? undefined : run;
   }
 
+  /** Returns a run of a workflow by its id, or the newest one for none; undefined: it is not kept. */
+  findRun(workflowId: string, runId: string): Run | undefined {
+    if (runId === '') return this.find(workflowId);
+    return this.#runs.get(workflowId)?.find((run) => run.runId === runId);
+  }
+
   /** Lists all kept runs. */
   list(): Run[] {
     const kept = (run: Run): boolean =>
@@ -71,11 +85,18 @@ export class SimulatedServer implements RunHost {
     return this.#open;
   }
 
-  start(type: string, workflowId: string, args: readonly unknown[], memo: Record<string, unknown> = {}): Run {
+  start(
+    type: string,
+    workflowId: string,
+    args: readonly unknown[],
+    memo: Record<string, unknown> = {},
+    continuedExecutionRunId = '',
+  ): Run {
     this.#no += 1;
     this.counts.runs += 1;
     this.reached.add(`workflow ${type} starts`);
     const run = new Run(this, workflowId, `run-${this.#no}`, type, args, this.kernel.nowMs, { ...memo });
+    run.note(this.kernel.nowMs, 'workflowExecutionStarted', { continuedExecutionRunId });
     const all = this.#runs.get(workflowId) ?? [];
     this.#runs.set(workflowId, [
       ...all.filter(({ closeMs }) => closeMs === undefined || this.#isKept(closeMs)),
@@ -117,6 +138,9 @@ export class SimulatedServer implements RunHost {
     if (run.updates.size > UPDATES_MAX) throw new Error('the run has as many updates as it may');
     this.counts.updates += 1;
     this.#task(run, `update ${name}`, () => {
+      run.note(this.kernel.nowMs, 'workflowExecutionUpdateAccepted', {
+        acceptedRequest: { input: { name } },
+      });
       run.give('update', name, args, (handler) => {
         run.handling += 1;
         void runs.run(run, async () => {
@@ -150,12 +174,18 @@ export class SimulatedServer implements RunHost {
 
   async scheduleActivity(run: Run, name: string, args: unknown[], options: TaskOptions): Promise<unknown> {
     run.historyLength += 3;
-    return this.#outcomeOf(run, name, this.tasks.schedule(run, name, args, options));
+    const done = this.tasks.schedule(run, name, args, options);
+    return this.#outcomeOf(run, name, done, (result) =>
+      run.note(this.kernel.nowMs, 'activityTaskCompleted', { result: payloadsOf(result) }),
+    );
   }
 
   async runLocally(run: Run, name: string, args: unknown[], options: TaskOptions): Promise<unknown> {
     run.historyLength += 1;
-    return this.#outcomeOf(run, name, this.tasks.runLocally(run, name, args, options));
+    const done = this.tasks.runLocally(run, name, args, options);
+    return this.#outcomeOf(run, name, done, (result) =>
+      run.note(this.kernel.nowMs, 'markerRecorded', { details: { result: payloadsOf(result) } }),
+    );
   }
 
   note(run: Run, message: string): void {
@@ -163,10 +193,18 @@ export class SimulatedServer implements RunHost {
   }
 
   /** Gives an activity's outcome to its run, in a task of the run's own. */
-  #outcomeOf(run: Run, name: string, done: Promise<unknown>): Promise<unknown> {
+  #outcomeOf(
+    run: Run,
+    name: string,
+    done: Promise<unknown>,
+    note: (result: unknown) => void,
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       done.then(
-        (result) => this.#task(run, `${name} is done`, () => resolve(result)),
+        (result) => {
+          note(result);
+          this.#task(run, `${name} is done`, () => resolve(result));
+        },
         (cause: unknown) => {
           const wrapped =
             cause instanceof ApplicationFailure || cause instanceof TimeoutFailure
@@ -228,6 +266,7 @@ export class SimulatedServer implements RunHost {
       run.workflowId,
       copyOf(error.args) as unknown[],
       error.memo ?? run.memo,
+      run.runId,
     );
     for (const [name, value] of run.attributes) next.attributes.set(name, value);
     for (const { name, args } of unhandled) this.signal(next, name, args);
@@ -237,6 +276,7 @@ export class SimulatedServer implements RunHost {
     run.status = status;
     run.result = copyOf(result);
     run.closeMs = this.kernel.nowMs;
+    run.note(this.kernel.nowMs, closings[status], { result: payloadsOf(run.result) });
     this.#open.delete(run);
     run.conditions.clear();
     this.tasks.abandon(run);

@@ -3,8 +3,9 @@ import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { actDirectly } from '../../../adapters/postgres/operators/direct-actions.js';
 import { requestOrder } from '../../../adapters/postgres/operators/operator-orders.js';
+import { listUnknownPods } from '../../../adapters/postgres/restore/restore.js';
 import type { TemporalClient } from '../../../adapters/temporal/client.js';
-import { runOrder } from '../../../adapters/temporal/run-by-hand.js';
+import { runOrder, runRestore } from '../../../adapters/temporal/run-by-hand.js';
 import type { DirectAction } from '../../../domain/operations/operation.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import { urlAs } from '../../support/ops/operators.js';
@@ -53,6 +54,27 @@ export class Operator {
   async leave(): Promise<void> {
     this.#isOver = true;
     for (const pause of this.parts.told.pauses) await this.#end(pause);
+  }
+
+  /**
+   * Lets a restored database go on, as `ops restore reconcile` does, and has the machines ended that nobody owns here.
+   * @returns whether it was restored
+   */
+  async reconcile(): Promise<boolean> {
+    const { workflow } = this.parts.temporal;
+    return within({ process: this.#process }, async () => {
+      const { report } = await runRestore(workflow, {});
+      if (report.database === 'confirmed') return false;
+      const action = { kind: 'reconcile_restored', withoutSilentUpstreams: false } as const;
+      const { id: operationId } = await requestOrder(this.#db, {
+        ...{ id: newId('op'), action, reason: 'the simulation', saidBy: 'ada' },
+      });
+      const { outcome, message } = await runRestore(workflow, { reconcile: { operationId, ...action } });
+      if (outcome !== 'reconciled') throw new Error(`${outcome}: ${String(message)}`);
+      const podIds = (await listUnknownPods(this.#db)).map(({ pod_id: podId }) => podId);
+      if (podIds.length > 0) await this.#do({ kind: 'release_pods', podIds });
+      return true;
+    });
   }
 
   async #act(): Promise<void> {

@@ -23,7 +23,7 @@ const LATE_MS = 8_000;
 
 /** Calls that change nothing at their peer. */
 const looks: ReadonlySet<string> = new Set([
-  ...['ssh', 'pods', 'offers', 'find', 'changes', 'balance', 'list', 'describe', 'look'],
+  ...['ssh', 'pods', 'offers', 'find', 'changes', 'balance', 'list', 'describe', 'history', 'look'],
   ...[
     'getSession',
     'getPayment',

@@ -8,7 +8,7 @@ import { forge, type Forgery } from './forgery.js';
 import { Outside } from './outside.js';
 import { ProcessorModel } from './processor.js';
 import { Receivers } from './receivers.js';
-import { createSimulatedProber, Upstream } from './upstream.js';
+import { createSimulatedProber, Upstream, type Machine } from './upstream.js';
 
 /** What may happen to the processor's events on their way, per thousand. */
 export interface EventFaults {
@@ -45,6 +45,11 @@ export class World {
   lostEvents = 0;
   /** Posts a signed event to the service; false: it must come again. */
   post: (body: string, signature: string) => Promise<boolean> = () => Promise.resolve(false);
+
+  /** Of all upstreams. */
+  get machines(): readonly Machine[] {
+    return this.upstreams.flatMap(({ machines }) => machines);
+  }
 
   constructor(
     private readonly kernel: Kernel,

@@ -1,0 +1,67 @@
+import { copyDatabase, restoreDatabase } from './database.js';
+import type { Kernel } from './kernel/kernel.js';
+import type { Statements } from './kernel/statements.js';
+import type { Signer } from './nights.js';
+import type { Service } from './service.js';
+import type { Guest } from './users/guest.js';
+import type { Operator } from './users/operators.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** What happens on the last evening, in minutes before midnight. */
+const evening = { begins: 36, copied: 26, lost: 16, restored: 12, reconciled: 11, goesOn: 9, leaves: 3 };
+/** How long after midnight a root may take to be signed, and everything to be mended: loops rest for three hours at most. */
+const NIGHT_MS = 4 * 60 * MINUTE_MS;
+const CALM_MS = 60 * MINUTE_MS;
+
+/**
+ * Lets the service stand still for most of a day, as quiet hours cost as much as busy ones. In the evening a guest comes,
+ * the database is restored from a copy, an operator reconciles it, and the guest goes on until the night.
+ * @returns when the database was reconciled, in milliseconds since 1970
+ */
+export async function passLastDay({
+  kernel,
+  statements,
+  service,
+  signer,
+  operator,
+  guest,
+  failed,
+}: {
+  readonly kernel: Kernel;
+  readonly statements: Statements;
+  readonly service: Service;
+  readonly signer: Signer;
+  readonly operator: Operator;
+  readonly guest: Guest;
+  readonly failed: (error: unknown) => void;
+}): Promise<number> {
+  const midnightMs = Math.ceil(kernel.nowMs / DAY_MS) * DAY_MS;
+  const until = (what: keyof typeof evening): Promise<void> =>
+    kernel.run(midnightMs - evening[what] * MINUTE_MS);
+  await service.stop();
+  await until('begins');
+  service.start();
+  void guest.arrive().catch(failed);
+  await until('copied');
+  await statements.ask(copyDatabase);
+  void guest.actInLostTime().catch(failed);
+  await until('lost');
+  await service.stop();
+  await until('restored');
+  // A transaction that stands open would hold up the restore for ever.
+  await kernel.run(kernel.nowMs + MINUTE_MS, () => !signer.isLooking);
+  await statements.ask(restoreDatabase);
+  service.start();
+  await until('reconciled');
+  void operator.reconcile().then((isRestored) => isRestored || failed('nobody saw the restore'), failed);
+  await until('goesOn');
+  void guest.goOn().catch(failed);
+  await until('leaves');
+  void guest.leave().catch(failed);
+  const { length } = signer.nights;
+  await kernel.run(midnightMs + NIGHT_MS, () => signer.nights.length > length);
+  await kernel.run(Math.max(kernel.nowMs, midnightMs + CALM_MS));
+  return midnightMs - evening.goesOn * MINUTE_MS;
+}
