@@ -15,10 +15,15 @@ const evening = { begins: 36, copied: 26, lost: 16, restored: 12, reconciled: 11
 const NIGHT_MS = 4 * 60 * MINUTE_MS;
 const CALM_MS = 60 * MINUTE_MS;
 
+export interface LastDay {
+  readonly lost: { readonly fromMs: number; readonly toMs: number };
+  readonly goesOnMs: number;
+}
+
 /**
  * Lets the service stand still for most of a day, as quiet hours cost as much as busy ones. In the evening a guest comes,
  * the database is restored from a copy, an operator reconciles it, and the guest goes on until the night.
- * @returns when the database was reconciled, in milliseconds since 1970
+ * @returns the time that was lost, and when the guest went on after it; milliseconds since 1970
  */
 export async function passLastDay({
   kernel,
@@ -36,10 +41,10 @@ export async function passLastDay({
   readonly operator: Operator;
   readonly guest: Guest;
   readonly failed: (error: unknown) => void;
-}): Promise<number> {
+}): Promise<LastDay> {
   const midnightMs = Math.ceil(kernel.nowMs / DAY_MS) * DAY_MS;
-  const until = (what: keyof typeof evening): Promise<void> =>
-    kernel.run(midnightMs - evening[what] * MINUTE_MS);
+  const at = (what: keyof typeof evening): number => midnightMs - evening[what] * MINUTE_MS;
+  const until = (what: keyof typeof evening): Promise<void> => kernel.run(at(what));
   await service.stop();
   await until('begins');
   service.start();
@@ -63,5 +68,5 @@ export async function passLastDay({
   const { length } = signer.nights;
   await kernel.run(midnightMs + NIGHT_MS, () => signer.nights.length > length);
   await kernel.run(Math.max(kernel.nowMs, midnightMs + CALM_MS));
-  return midnightMs - evening.goesOn * MINUTE_MS;
+  return { lost: { fromMs: at('copied'), toMs: at('lost') }, goesOnMs: at('goesOn') };
 }

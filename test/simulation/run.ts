@@ -167,14 +167,17 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const visitor = new User('guest@example.com', {
     ...{ kernel, chance: chance('guest'), act: () => undefined, service, world, told, untilMs, paceMs },
   });
-  const reconciledMs = await passLastDay({
+  const { lost, goesOnMs } = await passLastDay({
     ...{ kernel, statements, service, signer, operator, guest: new Guest(visitor), failed },
   });
   violations.push(
-    ...(await judgeRestored({
-      ...{ told, world, machines: world.machines, calmSinceMs: reconciledMs, nowMs: kernel.nowMs },
-      ...{ refused: statements.refused, ask },
-    })),
+    ...(await judgeRestored(
+      {
+        ...{ told, world, machines: world.machines, calmSinceMs: goesOnMs, nowMs: kernel.nowMs },
+        ...{ refused: statements.refused, ask },
+      },
+      lost,
+    )),
     ...(await judgeProof({ ask, nights: signer.nights, roots: signer.end() })),
   );
   // A service that never begins breaks no rule.

@@ -207,4 +207,32 @@ export const mutants: readonly Mutant[] = [
     at: 'after a mail failed, before its next try',
     isDisturbed: true,
   },
+  {
+    file: 'adapters/proof/tree.ts',
+    from: 'path.push(level[index ^ 1] ?? noHash);',
+    to: 'path.push(level[index] ?? noHash);',
+    what: 'the path of a proof leads past its tree',
+    at: 'proof of a night',
+  },
+  {
+    file: 'adapters/proof/signer.ts',
+    from: 'last.signed ? sha256(last.signed.line) : noHash',
+    to: 'noHash',
+    what: 'a root does not hold the root before it',
+    at: 'signature of a night',
+  },
+  {
+    file: 'adapters/postgres/restore/restore.ts',
+    from: '      await beginEpoch(trx);\n',
+    to: '',
+    what: 'a restored database goes on in its old epoch',
+    at: 'end of a restore',
+  },
+  {
+    file: 'activities/restore/restore.ts',
+    from: 'if (await failed.unlessItFails(rental.rentalId, end)) count += 1;',
+    to: 'count += end.length;',
+    what: 'a rental that was stopped in the lost time is not ended at its stop',
+    at: 'reconciling of a restored database',
+  },
 ];

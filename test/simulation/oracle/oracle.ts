@@ -18,6 +18,7 @@ import { judgePayments } from './payments.js';
 import { judgeProgress } from './progress.js';
 import { judgeRefused } from './refused.js';
 import { judgeRentals } from './rentals.js';
+import { judgeLostStops } from './restored.js';
 import { judgeMarks, judgeReversals } from './reversals.js';
 
 const judges: readonly Judge[] = [
@@ -70,7 +71,13 @@ export async function judge(evidence: Evidence): Promise<string[]> {
 }
 
 /** Judges a run after its database was restored from a copy and reconciled, in the same way. */
-export async function judgeRestored(evidence: Evidence): Promise<string[]> {
-  const found = await Promise.all(judgesOfRestored.map((one) => one(evidence)));
+export async function judgeRestored(
+  evidence: Evidence,
+  lost: Parameters<typeof judgeLostStops>[1],
+): Promise<string[]> {
+  const found = await Promise.all([
+    ...judgesOfRestored.map((one) => one(evidence)),
+    judgeLostStops(evidence, lost),
+  ]);
   return found.flat().map((violation) => `after the restore: ${violation}`);
 }
