@@ -4,10 +4,10 @@ import {
   rentalFailures,
   sessionEnds,
   warningsOfEvents,
+  whysOff,
   type EventData,
   type EventType,
 } from '../../domain/events/events.js';
-import { whysOff } from '../../domain/webhooks/webhook.js';
 import {
   count,
   idOf,

@@ -1,5 +1,6 @@
 import { webhookLimits } from '../../domain/webhooks/limits.js';
-import { namedTypes, tryOutcomes, webhookStates, whysOff } from '../../domain/webhooks/webhook.js';
+import { whysOff } from '../../domain/events/events.js';
+import { namedTypes, tryOutcomes, webhookStates } from '../../domain/webhooks/webhook.js';
 import { done } from '../accounts/describe-sign-in.js';
 import { eventSchema, exampleEvent } from '../events/describe.js';
 import {

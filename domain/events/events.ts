@@ -1,7 +1,6 @@
 import type { LedgerEntryType } from '../ledger/ledger.js';
 import type { TopupSource } from '../payments/topup.js';
 import type { StopReason } from '../rentals/rental.js';
-import type { WhyOff } from '../webhooks/webhook.js';
 import type { InvoiceReason } from '../payments/invoices.js';
 
 /** The type of an event says all of it. */
@@ -173,6 +172,13 @@ export type AutoTopupOffReason = (typeof autoTopupOffReasons)[number];
 
 export const cardRemovedReasons = ['user', 'replaced', 'detached'] as const;
 export type CardRemovedReason = (typeof cardRemovedReasons)[number];
+
+/**
+ * Why an endpoint was switched off: it answered 410; nothing was delivered for three days; it never answered its
+ * challenge.
+ */
+export const whysOff = ['gone', 'no_success', 'challenge_unanswered'] as const;
+export type WhyOff = (typeof whysOff)[number];
 
 export const sessionEnds = ['sign_out', 'new_sign_in', 'other_session', 'operator', 'restored'] as const;
 export type SessionEndedBy = (typeof sessionEnds)[number];

@@ -1,4 +1,4 @@
-import type { WhyOff } from '../webhooks/webhook.js';
+import type { WhyOff } from '../events/events.js';
 import { messageOf, type Message } from './message.js';
 
 const reasons: Readonly<Record<WhyOff, string>> = {

@@ -1,16 +1,9 @@
 import { growingPauseMs } from '../backoff.js';
-import { eventTypes, withGaps, type EventType } from '../events/events.js';
+import { eventTypes, withGaps, type EventType, type WhyOff } from '../events/events.js';
 import { webhookLimits } from './limits.js';
 
 /** pending: it has not answered its challenge yet. */
 export const webhookStates = ['pending', 'enabled', 'switched_off'] as const;
-
-/**
- * Why an endpoint was switched off: it answered 410; nothing was delivered for three days; it never answered its
- * challenge.
- */
-export const whysOff = ['gone', 'no_success', 'challenge_unanswered'] as const;
-export type WhyOff = (typeof whysOff)[number];
 
 /** What became of one try. given_up: it failed, and was the last one. */
 export const tryOutcomes = ['delivered', 'failed', 'given_up'] as const;

@@ -1,5 +1,5 @@
 import { webhookSwitchedOffMail } from '../../../domain/mails/webhooks.js';
-import type { WhyOff } from '../../../domain/webhooks/webhook.js';
+import type { WhyOff } from '../../../domain/events/events.js';
 import { isWhole, type Whole } from './whole.js';
 
 const url = 'https://example.com/hook';
