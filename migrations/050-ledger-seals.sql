@@ -190,10 +190,9 @@ create function ledger_instant(of_wallet bigint, of_seq bigint)
 as $function$
   select coalesce(
     (select created_at from ledger_rows where wallet_id = of_wallet and seq = of_seq),
-    (select from_epoch_ms(s.first_ms + (
-              select sum(gap)::bigint
-                from unnest(coalesce(s.gaps_ms[:of_seq - s.first_seq + 1]::bigint[],
-                                     s.wide_gaps_ms[:of_seq - s.first_seq + 1])) gap))
+    (select from_epoch_ms(s.first_ms + coalesce(
+              (select sum(gap) from unnest(s.gaps_ms[:of_seq - s.first_seq + 1]) gap),
+              (select sum(gap)::bigint from unnest(s.wide_gaps_ms[:of_seq - s.first_seq + 1]) gap)))
        from ledger_seals s
       where s.wallet_id = of_wallet and s.last_seq >= of_seq
       order by s.last_seq limit 1))
@@ -321,6 +320,7 @@ revoke execute on function unseal_wallet from public;
 grant execute on function unseal_wallet to gpu_rental_ops;
 
 -- A seal is made of its entries' rows, and continues the seal before it. One that comes whole must be the same to the bit.
+-- Charges that say more than a seal holds are refused as their rows go; the newest one keeps its row, and is looked at here.
 create function ledger_seals_added()
  returns trigger
  language plpgsql
@@ -334,7 +334,7 @@ as $function$
                     new.rental_earliest_ms, new.rental_latest_ms) > 0 and new is distinct from made
        or exists (
             select 1 from ledger_entries e
-             where e.wallet_id = new.wallet_id and e.seq between new.first_seq and new.last_seq
+             where e.wallet_id = new.wallet_id and e.seq = new.last_seq
                and e.type = 'rental_charge' and (e.note is not null or e.processor_charge_id is not null))
        or sealed_through(new.wallet_id) <> new.first_seq - 1
     then

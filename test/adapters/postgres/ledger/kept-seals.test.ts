@@ -57,6 +57,27 @@ describe('a seal keeps what it holds', () => {
   const refused = (constraint: string, sql: string, bindings: Record<string, unknown> = {}): Promise<void> =>
     assert.rejects(db.raw(sql, { wallet: wallet.id, ...bindings }), { constraint });
 
+  it('refuses a charge that says more than a seal holds, wherever it stands', async () => {
+    const rows = await db('ledger_entries')
+      .where({ wallet_id: wallet.id, type: 'rental_charge' })
+      .orderBy('seq');
+    for (const column of ['note', 'processor_charge_id']) {
+      for (const { seq } of [rows[0]!, rows.at(-1)!]) {
+        const say = async (text: string | null): Promise<void> => {
+          await db.raw('alter table ledger_entries disable trigger user');
+          await db('ledger_entries')
+            .where({ wallet_id: wallet.id, seq })
+            .update({ [column]: text });
+          await db.raw('alter table ledger_entries enable trigger user');
+        };
+        await say('more');
+        await assert.rejects(sealWhole(db, wallet, 20), { code: '23514' }, `${column} of ${seq}`);
+        await say(null);
+      }
+    }
+    await sealWhole(db, wallet, 20);
+  });
+
   it('refuses a seal that differs from its rows, in each column', async () => {
     const { rows: columns } = await db.raw<{ rows: { name: string; type: string }[] }>(
       `select attname as name, atttypid::regtype::text as type from pg_attribute
