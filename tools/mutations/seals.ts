@@ -39,8 +39,8 @@ export const sealMutations: readonly Mutation[] = [
   },
   {
     file: schema,
-    from: 's.gaps_ms[:of_seq - s.first_seq + 1]::bigint[]',
-    to: 's.gaps_ms[:of_seq - s.first_seq]::bigint[]',
+    from: 's.gaps_ms[:of_seq - s.first_seq + 1]) gap),',
+    to: 's.gaps_ms[:of_seq - s.first_seq]) gap),',
     tests: readers,
   },
   {
