@@ -1,6 +1,9 @@
 import { isDatabaseAway } from '../../adapters/postgres/availability.js';
 import type { Database } from '../../adapters/postgres/database.js';
-import { hasRootFinding, listUsersWithLedgerFindings } from '../../adapters/postgres/reconcile/findings.js';
+import {
+  listRootsWithFindings,
+  listUsersWithLedgerFindings,
+} from '../../adapters/postgres/reconcile/findings.js';
 import {
   discrepancyLimit,
   findNewestWallet,
@@ -39,13 +42,14 @@ export async function gatherLedger(
 ): Promise<Gathered> {
   const walk = new Walk(look);
   await (scope === 'full' ? walkAll(db, walk) : walkRecent(db, walk));
+  const suspects = await listRootsWithFindings(db);
   const hasRootFaults =
-    (scope === 'full' || (await hasRootFinding(db))) && (await checkRoots(db, look)).length > 0;
+    (scope === 'full' || suspects.length > 0) && (await checkRoots(db, look, suspects)).length > 0;
   return {
     // A second look goes only where the first one found something.
     compare: async () => [
       ...(await recheck(db, walk)).map(findingOf),
-      ...(hasRootFaults ? await checkRoots(db, look) : []).map(findingOfRoot),
+      ...(hasRootFaults ? await checkRoots(db, look, suspects) : []).map(findingOfRoot),
     ],
     why: walk.isCutShort
       ? `it stopped at ${discrepancyLimit} discrepancies: fix those, then check for more`
@@ -112,8 +116,12 @@ async function recheck(db: Database, { found, look }: Walk): Promise<Discrepancy
   return again;
 }
 
-async function checkRoots(db: Database, { tell, unread }: Look): Promise<RootFault[]> {
-  const check = () => verifyRoots(db, (built) => tell({ rootBuilt: built }));
+async function checkRoots(
+  db: Database,
+  { tell, unread }: Look,
+  suspects: readonly number[],
+): Promise<RootFault[]> {
+  const check = () => verifyRoots(db, suspects, (built) => tell({ rootBuilt: built }));
   return (await unread.unlessItFails('roots', check)) ?? [];
 }
 

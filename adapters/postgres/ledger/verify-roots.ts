@@ -21,26 +21,41 @@ export interface RootFault {
 
 const PAGE = 500;
 
+/** How many of the newest roots are held against the hashes: what is changed once the night looked at one is in the next, too. */
+const TREES = 2;
+
 /**
  * Checks all signed roots (decision 140, "Proof of the ledger"): each says what its row does, follows from the one before it,
- * and is signed; the newest one's tree is what the hashes of all seals come to. Nobody is asked for a root that was kept
+ * and is signed; the trees of the two newest are what the hashes of all seals come to. Nobody is asked for a root that was kept
  * elsewhere: `gpu verify` does that.
- * @param onPart called after each part of the newest one's tree
+ * @param suspects numbers of older roots whose trees are computed as well
+ * @param onPart called after each part of such a tree
  */
-export async function verifyRoots(db: Database, onPart?: (built: number) => void): Promise<RootFault[]> {
+export async function verifyRoots(
+  db: Database,
+  suspects: readonly number[] = [],
+  onPart?: (built: number) => void,
+): Promise<RootFault[]> {
   const findings: RootFault[] = [];
-  let last: Row | undefined;
-  for (let isMore = true; isMore;) {
-    const page = await readPage(db, last?.number ?? 0);
-    for (const row of page) {
-      findings.push(...faultsOf(row, last).map((detail) => ({ root: row.number, detail })));
-      last = row;
-    }
-    isMore = page.length === PAGE;
+  const newest: Row[] = [];
+  const older: Row[] = [];
+  for await (const row of signedRoots(db)) {
+    findings.push(...faultsOf(row, newest.at(-1)).map((detail) => ({ root: row.number, detail })));
+    newest.push(row);
+    const left = newest.splice(0, newest.length - TREES);
+    older.push(...left.filter(({ number }) => suspects.includes(number)));
   }
-  if (last && !(await hasItsTree(db, last, onPart)))
-    findings.push({ root: last.number, detail: 'has another tree than the seals that it covers' });
+  for (const row of [...older, ...newest])
+    if (!(await hasItsTree(db, row, onPart)))
+      findings.push({ root: row.number, detail: 'has another tree than the seals that it covers' });
   return findings;
+}
+
+async function* signedRoots(db: Database): AsyncGenerator<Row> {
+  for (let page = await readPage(db, 0), last = page.at(-1); last; last = page.at(-1)) {
+    yield* page;
+    page = await readPage(db, last.number);
+  }
 }
 
 async function readPage(db: Database, after: number): Promise<Row[]> {
@@ -98,5 +113,7 @@ async function hasItsTree(
   { number, salt, line }: Row,
   onPart?: (built: number) => void,
 ): Promise<boolean> {
-  return treeHashOf(line) === (await buildTree(db, number, salt, onPart)).tree;
+  const { nodes, tree } = await buildTree(db, number, salt, onPart);
+  const kept = await db('ledger_roots').where({ number }).first('nodes');
+  return treeHashOf(line) === tree && kept?.nodes?.toString('hex') === nodes.join('');
 }

@@ -26,13 +26,13 @@ export async function listUsersWithLedgerFindings(db: Database): Promise<UserId[
   return rows.map(({ user }) => user);
 }
 
-/** Whether a finding about a root of the ledger's proof stands. */
-export async function hasRootFinding(db: Database): Promise<boolean> {
-  const row = await db('reconcile_findings')
-    .where({ kind: 'root_broken' })
-    .whereNot({ state: 'resolved' })
-    .first('id');
-  return row !== undefined;
+/** Lists the numbers of the roots of the ledger's proof about which a finding stands. */
+export async function listRootsWithFindings(db: Database): Promise<number[]> {
+  const { rows } = await db.raw<{ rows: { root: number }[] }>(
+    `select distinct (subject_ids->>'root')::int as root from reconcile_findings
+      where kind = 'root_broken' and state <> 'resolved' order by root`,
+  );
+  return rows.map(({ root }) => root);
 }
 
 /** Something that is not compared, and so is not known to be right. */
