@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { runProgram } from '../../../clients/cli/src/surroundings.js';
@@ -28,7 +28,7 @@ describe('gpu ssh-config', () => {
 
   const config = (): string => join(ann.home, '.ssh/config');
   const folder = (): string => join(ann.home, '.local/state/gpu-rental/ssh_config.d');
-  const includeLine = (): string => `Include "${folder()}/*"`;
+  const includeLine = (): string => `Include "${folder()}/*.conf"`;
   const written = (): string =>
     readdirSync(folder())
       .map((file) => readFileSync(join(folder(), file), 'utf8'))
@@ -48,7 +48,7 @@ describe('gpu ssh-config', () => {
     const { code, out, err } = await ann.type('ssh-config', { fetch: machine.told() });
     assert.equal(code, 0, err);
     assert.match(out, /^NAME +ALSO +ADDRESS\ngpu-box +gpu-\w{6} +127\.0\.0\.1 port \d+\n/);
-    assert.ok(out.includes(`Added to ${config()}: ${includeLine()}`), out);
+    assert.ok(out.replaceAll(/\s+/g, ' ').includes(`Added to ${config()}: ${includeLine()}`), out);
     assert.match(out, /\nLog in: ssh gpu-box\n$/);
     assert.equal(readFileSync(config(), 'utf8'), `${includeLine()}\n${theirs}`);
     assert.equal(statSync(config()).mode & 0o077, 0);
@@ -116,6 +116,35 @@ describe('gpu ssh-config', () => {
     assert.match(out, /^None of your machines could be named\.\nRemoved: gpu-/);
     assert.doesNotMatch(written(), /Host /);
     await write();
+  });
+
+  it('gives no name that another sign-in’s machine has, and leaves that one’s names and the line to it', async () => {
+    const other = join(folder(), 'other.conf');
+    writeFileSync(other, 'Host gpu-AAAAAA gpu-box\n  HostName 192.0.2.1\n');
+    const { machines } = await write();
+    assert.deepEqual(
+      machines.map(({ names }) => names),
+      [[`gpu-${boxId.slice(-6)}`]],
+    );
+    assert.match(
+      (await ann.type('ssh-config --remove')).out,
+      /The line stays in .*config for your other sign-ins/,
+    );
+    assert.deepEqual(readdirSync(folder()), ['other.conf']);
+    assert.ok(readFileSync(config(), 'utf8').startsWith(includeLine()));
+    rmSync(other);
+    await write();
+  });
+
+  it('forgets a machine that ended elsewhere', async () => {
+    const ended = await ann.rent('rtx-4090 --name elsewhere');
+    await write();
+    const kept = (): boolean => readdirSync(join(folder(), '../machines')).includes(ended);
+    assert.ok(kept());
+    await ann.elsewhere.post(`/v1/rentals/${ended}/stop`, {});
+    await until('it is gone', async () => !(await ann.type('ls')).out.includes('elsewhere'));
+    await write();
+    assert.ok(!kept());
   });
 
   it('takes its line and its files away again, and nothing else', async () => {

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cli } from '../cli.js';
 import { readIfThere, writePrivately } from '../config/files.js';
@@ -14,11 +14,17 @@ export interface Alias {
   readonly names: readonly string[];
 }
 
+/** ssh reads files with this ending alone: what a crash left of one has another. */
+const ENDING = '.conf';
 const header = '# Written by gpu ssh-config. What you change here is lost.';
 
-/** Names machines for ssh: by the end of the id, and by the name. A prefix keeps them apart from other hosts. */
-export function aliasesOf(connections: readonly Connection[]): Alias[] {
-  const taken = new Set(connections.map(idAlias));
+/**
+ * Names machines for ssh: by the end of the id, and by the name, unless a machine of another sign-in has it. A prefix keeps
+ * them apart from other hosts.
+ */
+export function aliasesOf(cli: Cli, connections: readonly Connection[]): Alias[] {
+  const others = filesOf(cli).filter((file) => file !== ownFile(cli));
+  const taken = new Set([...connections.map(idAlias), ...others.flatMap(namesIn)]);
   return connections.map((connection) => {
     const { name } = connection.rental;
     // Other signs would be a pattern, or two names.
@@ -35,12 +41,32 @@ function idAlias({ rental }: Reachable): string {
 
 /** Writes this sign-in's machines, in place of those of before. @returns the names that are gone */
 export function writeAliases(cli: Cli, aliases: readonly Alias[]): { file: string; removed: string[] } {
-  const file = join(cli.store.paths.sshConfig, encodeURIComponent(cli.place));
-  const before = (readIfThere(file) ?? '').matchAll(/^Host (.+)$/gm);
+  const file = ownFile(cli);
+  const before = namesIn(file);
   const names = new Set(aliases.flatMap((alias) => alias.names));
   writePrivately(file, [header, ...aliases.map(entryOf)].map((part) => `${part}\n`).join('\n'));
-  const gone = [...before].flatMap(([, hosts = '']) => hosts.split(' ')).filter((name) => !names.has(name));
-  return { file, removed: gone };
+  return { file, removed: before.filter((name) => !names.has(name)) };
+}
+
+function ownFile(cli: Cli): string {
+  return join(cli.store.paths.sshConfig, `${encodeURIComponent(cli.place)}${ENDING}`);
+}
+
+/** The files of all sign-ins. */
+function filesOf(cli: Cli): string[] {
+  const folder = cli.store.paths.sshConfig;
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(ENDING))
+      .map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+function namesIn(file: string): string[] {
+  const hosts = (readIfThere(file) ?? '').matchAll(/^Host (.+)$/gm);
+  return [...hosts].flatMap(([, names = '']) => names.split(' '));
 }
 
 function entryOf({ connection, names }: Alias): string {
@@ -62,7 +88,7 @@ export interface Include {
 export function includeOf(cli: Cli): Include {
   const { home } = cli.surroundings;
   if (home === '') throw usageFailure('There is no home folder for ~/.ssh/config.', 'Set HOME.');
-  return { file: join(home, '.ssh', 'config'), line: `Include "${cli.store.paths.sshConfig}/*"` };
+  return { file: join(home, '.ssh', 'config'), line: `Include "${cli.store.paths.sshConfig}/*${ENDING}"` };
 }
 
 /**
@@ -76,8 +102,13 @@ export function addInclude(include: Include): boolean {
   return true;
 }
 
-/** Takes our line and our files away. @returns whether the line was there */
-export function removeInclude(cli: Cli, include: Include): boolean {
+/**
+ * Takes this sign-in's names away, and our line with the last ones.
+ * @returns whether the line was removed; undefined: another sign-in needs it
+ */
+export function removeInclude(cli: Cli, include: Include): boolean | undefined {
+  rmSync(ownFile(cli), { force: true });
+  if (filesOf(cli).length > 0) return undefined;
   const lines = linesOf(include);
   const others = lines.filter((line) => !isOurs(line, include));
   if (others.length < lines.length) writePrivately(include.file, others.join('\n'));

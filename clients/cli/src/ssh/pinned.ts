@@ -47,7 +47,7 @@ export function onlyPinned(machines: readonly Pinned[]): Pinned {
   const [first, ...others] = machines;
   if (first && others.length === 0) return first;
   const names = machines.map(({ rental }) => `${shortId(rental.id)} (${nameOf(rental)})`).join(', ');
-  throw usageFailure('You have entered more than one machine from here.', `Name one of them: ${names}`);
+  throw usageFailure('More than one machine may be meant.', `Name one of them: ${names}`);
 }
 
 /** Forgets a machine that has ended, and its host key. */

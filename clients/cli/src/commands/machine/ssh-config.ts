@@ -6,6 +6,7 @@ import { addInclude, aliasesOf, includeOf, removeInclude, writeAliases } from '.
 import type { Alias, Include } from '../../ssh/config-file.js';
 import { connect, reachable, type Connection } from '../../ssh/connection.js';
 import { chooseKeys } from '../../ssh/own-keys.js';
+import { forgetMachine, pinnedMachines } from '../../ssh/pinned.js';
 
 /** gpu ssh-config */
 export const addSshConfig: AddCommand = (program, act) => {
@@ -15,7 +16,7 @@ export const addSshConfig: AddCommand = (program, act) => {
     .description(
       'Let ssh, rsync and editors reach your running machines by name, such as gpu-training, with their host keys pinned. It adds one Include line to ~/.ssh/config. Run it again after you rent or stop a machine.',
     )
-    .option('--remove', 'remove the line and the names')
+    .option('--remove', 'remove the names of this sign-in, and the line with the last names')
     .action(
       act(async (cli, { remove = false }: { remove?: boolean }) => {
         const include = includeOf(cli);
@@ -32,7 +33,12 @@ async function write(cli: Cli, include: Include): Promise<void> {
   const running = await client.rentals.list({ status: 'running', pageSize: 200 }, { signal }).toArray();
   const keys = await chooseKeys(cli, client, undefined);
   const tried = await Promise.all(running.map((rental) => tryToConnect(cli, rental, keys)));
-  const aliases = aliasesOf(tried.flatMap(({ connection }) => (connection ? [connection] : [])));
+  for (const { rental } of pinnedMachines(cli, undefined))
+    if (!running.some(({ id }) => id === rental.id)) forgetMachine(cli, rental.id);
+  const aliases = aliasesOf(
+    cli,
+    tried.flatMap(({ connection }) => (connection ? [connection] : [])),
+  );
   const { file, removed } = writeAliases(cli, aliases);
   const added = addInclude(include);
   cli.out.result({ file, include: { ...include, added }, machines: aliases.map(factsOf), removed }, () =>
@@ -89,11 +95,13 @@ function linesOf({ out }: Cli, { file, running, aliases, removed, include }: Wri
 
 function undo(cli: Cli, include: Include): void {
   const removed = removeInclude(cli, include);
-  cli.out.result({ include: { ...include, removed } }, () =>
+  cli.out.result({ include: { ...include, removed: removed === true } }, () =>
     cli.out.text(
-      removed
-        ? `Removed from ${include.file}: ${include.line}`
-        : `${include.file} has no line of gpu ssh-config.`,
+      removed === undefined
+        ? `Removed the names of this sign-in. The line stays in ${include.file} for your other sign-ins.`
+        : removed
+          ? `Removed from ${include.file}: ${include.line}`
+          : `${include.file} has no line of gpu ssh-config.`,
     ),
   );
 }

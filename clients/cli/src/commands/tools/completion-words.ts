@@ -1,6 +1,6 @@
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
-import { isLive, shortId } from '../../views/rental.js';
+import { shortId } from '../../views/rental.js';
 
 /** Somebody holds the tab key: what is not there by then is left out. */
 const withinMs = 2_000;
@@ -8,8 +8,15 @@ const withinMs = 2_000;
 /** What only the service knows, by the name of the argument or option that takes it. */
 const readers: Readonly<Record<string, (cli: Cli) => Promise<string[]>>> = {
   async machine(cli) {
-    const { rentals } = await cli.client().rentals.list({ pageSize: 100 }, optionsOf(cli)).firstPage();
-    return rentals.filter(isLive).flatMap(({ id, name }) => [...(name === null ? [] : [name]), shortId(id)]);
+    const { rentals } = cli.client();
+    const pages = await Promise.all(
+      (['running', 'provisioning'] as const).map((status) =>
+        rentals.list({ status, pageSize: 100 }, optionsOf(cli)).firstPage(),
+      ),
+    );
+    return pages
+      .flatMap((page) => page.rentals)
+      .flatMap(({ id, name }) => [...(name === null ? [] : [name]), shortId(id)]);
   },
   async family(cli) {
     const families = await cli.anyone().catalog.families(optionsOf(cli));
@@ -31,7 +38,7 @@ export function hasWords(name: string): boolean {
 }
 
 /** Shells evaluate what they complete: a name with other signs is typed by hand. */
-const harmless = /^[\w.@+-]+$/;
+const harmless = /^[\w.@+][\w.@+-]*$/;
 
 /** gpu completion-words, which the scripts of gpu completion run */
 export const addCompletionWords: AddCommand = (program, act) => {
