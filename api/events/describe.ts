@@ -60,11 +60,11 @@ export const eventSchemas = Object.fromEntries(
   ]),
 ) as Readonly<Record<string, JsonSchema>>;
 
-const unknownEvent = {
+const unknownEvent = named('OtherEvent', {
   ...object({ ...common, type: named('EventType', oneOf(eventTypes)), data: record }),
   additionalProperties: true,
   description: 'Of a type that is newer than this description.',
-};
+});
 
 /** An event, as pages, streams and webhooks tell it. */
 export const eventSchema = named<AnyEvent>(

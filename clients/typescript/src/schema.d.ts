@@ -2839,6 +2839,25 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        /** @description Of a type that is newer than this description. */
+        OtherEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            type: components["schemas"]["EventType"];
+            data: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
         PayUrl: {
             /** Format: uri */
             url: string | null;
@@ -4696,6 +4715,7 @@ export type OpenSessionPage = components['schemas']['OpenSessionPage'];
 export type OpenedRental = components['schemas']['OpenedRental'];
 export type OpeningOutcome = components['schemas']['OpeningOutcome'];
 export type OtherError = components['schemas']['OtherError'];
+export type OtherEvent = components['schemas']['OtherEvent'];
 export type PayUrl = components['schemas']['PayUrl'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PeriodCharge = components['schemas']['PeriodCharge'];

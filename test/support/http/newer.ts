@@ -41,7 +41,9 @@ function newer(schema: Schema, value: unknown): unknown {
 
 function unknownOf(value: unknown): unknown {
   if (typeof value === 'string') return UNKNOWN_WORD;
-  return typeof value === 'number' ? value + 1_000 : { ...(value as object), error: UNKNOWN_WORD };
+  if (typeof value === 'number') return value + 1_000;
+  const kind = 'error' in (value as object) ? 'error' : 'type';
+  return { ...(value as object), [kind]: UNKNOWN_WORD };
 }
 
 function newerParts({ properties = {}, items = {}, additionalProperties }: Parts, value: object): unknown {
