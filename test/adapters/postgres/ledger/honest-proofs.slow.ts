@@ -151,7 +151,8 @@ describe('proofs of an honest ledger', function () {
     const files = new Map<KnownWallet, string>();
     for (const wallet of some(10)) {
       const text = await history.file(wallet, name);
-      if (text !== undefined && wallet.balances.length > 0) files.set(wallet, text);
+      // One without seals proves a month before the wallet's first entry, whatever is unsealed.
+      if (text?.includes('\nseal ') === true) files.set(wallet, text);
     }
     await history.unseal([...files.keys()]);
     for (const wallet of files.keys()) assert.equal(await history.file(wallet, name), undefined);
