@@ -22,7 +22,8 @@ export function newAlert(
     await meanwhile();
     const texts = await alert.allInnerTexts();
     return texts.find((text) => {
-      const [request] = /Request \S+/.exec(text) ?? [];
+      // The text of an alert that is just leaving has no breaks: what follows the id touches it.
+      const [request] = /Request [\da-f-]{36}/.exec(text) ?? [];
       return request !== undefined && !namedRequests.has(request) && namedRequests.add(request);
     });
   });
