@@ -90,7 +90,7 @@ async function measureLedger(browser: Browser, bench: BenchStack) {
   const { token } = await bench.db.transaction((trx) => insertSession(trx, userId, { by: 'email' }));
   return within(browser, bench, `sid=${token}`, async (context) => {
     const page = await context.newPage();
-    await page.goto(`${bench.stack.urls.api}/app/ledger`);
+    await page.goto(`${bench.stack.urls.api}/app/ledger?view=entries`);
     await settled(page, 60_000);
     let tasks: Pick<Probed, 'longTasks' | 'longestTaskMs'> = { longTasks: 0, longestTaskMs: 0 };
     const onCoreMs = await longestOnCore(browser, page, async () => {

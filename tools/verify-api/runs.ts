@@ -39,6 +39,7 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'listTopups',
   'listLedger',
   'showStatement',
+  'showSpending',
   'downloadLedger',
   'putAutoTopup',
   'putBudget',
