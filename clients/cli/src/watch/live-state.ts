@@ -185,11 +185,10 @@ const warningWords: Readonly<Record<string, string>> = {
 /** An event as a line for people; undefined for those that nobody waits for. */
 export function sentenceOf({ type, entityId, data }: Event): string | undefined {
   if (type === 'rental.warned') {
-    const warning = String(data['warning']);
+    const { warning } = data;
     return `${shortId(entityId)} ${warningWords[warning] ?? warning}`;
   }
-  if (type === 'budget.reached')
-    return `You have spent ${String(data['percent'])}% of the month's budget: gpu budget`;
+  if (type === 'budget.reached') return `You have spent ${data.percent}% of the month's budget: gpu budget`;
   const words = eventWords[type];
   if (words === undefined) return undefined;
   return type.startsWith('rental.') ? `${shortId(entityId)} ${words}` : words;
