@@ -1,4 +1,5 @@
 import { eventTypes, type EventType } from '../../domain/events/events.js';
+import type { presentEvent } from '../../domain/events/present.js';
 import {
   cents,
   count,
@@ -43,14 +44,7 @@ const nameOf = (type: EventType): string =>
     .join('')}Event`;
 
 /** An event as it is kept: its type says what its data hold. */
-interface AnyEvent {
-  readonly id: `evt_${string}`;
-  readonly seq: number;
-  readonly type: EventType;
-  readonly entityId: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly createdAt: string;
-}
+type AnyEvent = ReturnType<typeof presentEvent>;
 
 /** The events of each type. */
 export const eventSchemas = Object.fromEntries(

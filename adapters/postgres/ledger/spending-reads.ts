@@ -88,8 +88,8 @@ const sumsSql = `
      cross join lateral (
        select s from ledger_seals s where s.wallet_id = :walletId and s.last_seq = cut.last_seq offset 0
      ) one
-     cross join lateral entries_of_seal(one.s) x
-     where x.rental_no is not null and x.seq between :fromSeq and :toSeq
+     cross join lateral entries_of_seal(one.s, :fromSeq, :toSeq) x
+     where x.rental_no is not null
   ), sums as (
     select ${dayOf('e.created_at')} as day, e.rental_no, e.type = 'rental_charge' as is_charge, count(*) as entries,
            sum(e.amount_cents) as cents

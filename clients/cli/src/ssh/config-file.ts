@@ -1,7 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cli } from '../cli.js';
-import { readIfThere, writePrivately } from '../config/files.js';
+import { namesInFolder, readIfThere, writePrivately } from '../config/files.js';
 import { usageFailure } from '../failure.js';
 import { shortId } from '../views/rental.js';
 import type { Connection } from './connection.js';
@@ -55,13 +55,9 @@ function ownFile(cli: Cli): string {
 /** The files of all sign-ins. */
 function filesOf(cli: Cli): string[] {
   const folder = cli.store.paths.sshConfig;
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(ENDING))
-      .map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
+  return namesInFolder(folder)
+    .filter((name) => name.endsWith(ENDING))
+    .map((name) => join(folder, name));
 }
 
 function namesIn(file: string): string[] {

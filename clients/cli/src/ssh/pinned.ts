@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isServiceId } from '../checked-answers.js';
 import type { Cli } from '../cli.js';
-import { readJsonFile, writePrivately } from '../config/files.js';
+import { namesInFolder, readJsonFile, writePrivately } from '../config/files.js';
 import { usageFailure } from '../failure.js';
 import { isMeant } from '../rentals/find-rental.js';
 import { nameOf, shortId } from '../views/rental.js';
@@ -57,7 +57,7 @@ export function forgetMachine(cli: Cli, rentalId: string): void {
 }
 
 function allPinned(cli: Cli): Pinned[] {
-  return filesIn(cli.store.paths.machines)
+  return namesInFolder(cli.store.paths.machines)
     .filter(isServiceId)
     .flatMap((id) => {
       try {
@@ -68,14 +68,6 @@ function allPinned(cli: Cli): Pinned[] {
         return [];
       }
     });
-}
-
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function fileOf(cli: Cli, rentalId: string): string {

@@ -6,7 +6,7 @@ export type Month = `${number}-${number}`;
 /** Where the browser is. */
 export const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 

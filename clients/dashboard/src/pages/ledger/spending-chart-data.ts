@@ -1,5 +1,6 @@
 import type { Spending } from '@gpu-rental/client';
-import { DAY_MS, type SpendingSpan } from './spending-span.js';
+import { DAY_MS } from '../../format/months.js';
+import type { SpendingSpan } from './spending-span.js';
 
 type Day = Spending['days'][number];
 

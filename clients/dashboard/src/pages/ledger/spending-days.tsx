@@ -11,7 +11,7 @@ import { ChevronRightIcon } from '../../ui/icons.js';
 import { Money } from '../../ui/money.js';
 import { rentalTitle } from '../rentals/matching.js';
 import { entriesSearch, type LedgerSearch } from './search.js';
-import { DAY_MS } from './spending-span.js';
+import { DAY_MS } from '../../format/months.js';
 
 type SpendingDay = components['schemas']['SpendingDay'];
 type SpendingRental = components['schemas']['SpendingRental'];

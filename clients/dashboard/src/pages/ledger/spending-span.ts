@@ -1,6 +1,4 @@
-import { dayEnd, dayOf } from '../../format/months.js';
-
-export const DAY_MS = 86_400_000;
+import { DAY_MS, dayEnd, dayOf } from '../../format/months.js';
 
 /** How many days are looked at together. */
 export const SPAN_DAYS = 30;
