@@ -24,6 +24,7 @@ import { appendCookie, setSessionCookie, type Step } from '../http/middleware/se
 import { clientOf, publicClientOf } from '../http/middleware/client-address.js';
 import { openSession, type OpenedSession } from './open-session.js';
 import { emailField } from '../http/fields.js';
+import { noSuchThing } from '../http/not-found.js';
 import { readQuery } from '../http/validation.js';
 
 /**
@@ -212,10 +213,7 @@ function providerOf(ctx: ApiContext, deps: ApiDeps): IdentityProvider {
 
 /** The refusal of a way to sign in that is not set up. */
 export function noSuchProvider(): Refusal {
-  return new Refusal(
-    'not_found',
-    'You can’t sign in this way here. GET /v1/auth/providers lists the ways you can.',
-  );
+  return noSuchThing('You can’t sign in this way here. GET /v1/auth/providers lists the ways you can.');
 }
 
 function callbackUrlOf(deps: ApiDeps, provider: IdentityProvider): string {

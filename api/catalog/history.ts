@@ -1,10 +1,10 @@
 import * as declared from './describe.js';
+import { noSuchThing } from '../http/not-found.js';
 import { serve, type Handler } from '../http/serve.js';
 import { readOfferHistory, type OfferHour } from '../../adapters/postgres/catalog/offer-history.js';
 import { isFamilyId } from '../../domain/catalog/families.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
-import { Refusal } from '../../domain/refusal.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { readQuery } from '../http/validation.js';
 
@@ -35,7 +35,7 @@ function showHistory(deps: ApiDeps): Handler<typeof declared.showFamilyHistory> 
  */
 export function knownFamily(id: string | undefined): string {
   if (id !== undefined && isFamilyId(id)) return id;
-  throw new Refusal('not_found', 'There is no such GPU family: GET /v1/catalog/families lists them.');
+  throw noSuchThing('There is no such GPU family: GET /v1/catalog/families lists them.');
 }
 
 /** The hours of a family, oldest first. */

@@ -73,7 +73,7 @@ function nameOf(
 /** The filter of a list by what a request of the caller with an Idempotency-Key has made. */
 export const keyFilter = joi
   .string()
-  .pattern(/^[\x20-\x7e]+$/)
+  .pattern(/^[\x20-\x7e]+$/, 'printable ASCII')
   .max(requestLimits.idempotencyKeyMaxChars)
   .description('Only what your request with this Idempotency-Key made in the last 24 hours: one, or none.');
 

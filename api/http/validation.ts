@@ -2,6 +2,7 @@ import type Joi from 'joi';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal, type RefusalCode } from '../../domain/refusal.js';
 import type { ApiContext } from '../context.js';
+import { faultMessages, messageOf } from './messages.js';
 
 /** One fault of one field, as `details.fields` names it. */
 interface FieldFault {
@@ -23,7 +24,7 @@ const NARROW: Readonly<Record<string, RefusalCode>> = {
  */
 export function readBody<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
   if (ctx.state.body === undefined) {
-    throw refusalOfFaults([{ field: 'body', message: 'a JSON object is required' }]);
+    throw refusalOfFaults([{ field: 'body', message: 'body is missing: send a JSON object' }]);
   }
   return validated(schema, ctx.state.body, false);
 }
@@ -60,7 +61,8 @@ function validated<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: bool
   const result = schema.validate(input, {
     abortEarly: false,
     convert,
-    errors: { wrap: { label: false } },
+    errors: { wrap: { label: false, array: false } },
+    messages: faultMessages,
   });
   if (result.error === undefined) return result.value;
   throw refusalOfFaults(faultsOf(result.error));
@@ -69,11 +71,12 @@ function validated<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: bool
 /** The first fault of each field: its others say the same in other words. The caller's own text is cut. */
 function faultsOf(error: Joi.ValidationError): FieldFault[] {
   const faults = new Map<string, FieldFault>();
-  for (const { path, message, type } of error.details) {
+  for (const fault of error.details) {
+    const { path, type } = fault;
     const field = cut(path.length === 0 ? 'body' : path.join('.'));
     if (faults.size >= requestLimits.faultsTold) break;
     if (!faults.has(field))
-      faults.set(field, { field, message: cut(message), isMissing: type === 'any.required' });
+      faults.set(field, { field, message: cut(messageOf(fault)), isMissing: type === 'any.required' });
   }
   return [...faults.values()];
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ApiRouter } from '../context.js';
-import { Refusal } from '../../domain/refusal.js';
+import { noSuchRoute } from '../http/not-found.js';
 import type { Step } from '../http/middleware/session.js';
 import { precompressed, type Precompressed } from '../http/precompressed.js';
 
@@ -96,7 +96,7 @@ function showFile(): Step {
   ]);
   return (ctx, next) => {
     const show = files.get(ctx.params['file'] ?? '');
-    if (!show) throw new Refusal('not_found', `There is nothing at ${ctx.path}. The page is at ${docsPath}.`);
+    if (!show) throw noSuchRoute(ctx.path, `The page is at ${docsPath}`);
     return show(ctx, next);
   };
 }

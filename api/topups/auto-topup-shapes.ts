@@ -31,7 +31,10 @@ export function refuseWhenCapIdle(settings: AutoTopupSettings, stored: AutoTopup
     settings.topupAmountCents ?? stored?.topup_amount_cents ?? paymentLimits.autoTopupDefaultCents;
   const cap = settings.dailyCapCents === undefined ? stored?.daily_cap_cents : settings.dailyCapCents;
   if (typeof cap === 'number' && cap < amount) {
-    throw fieldRefusal('dailyCapCents', `must be at least topupAmountCents, which is ${amount}`);
+    throw fieldRefusal(
+      'dailyCapCents',
+      `dailyCapCents must be at least topupAmountCents, which is ${amount}`,
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Explanation } from '../../domain/ledger/explanation.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Refusal } from '../../domain/refusal.js';
+import { noSuchThing } from '../http/not-found.js';
 import type { AnswerOf } from '../http/openapi/operation.js';
 import type { explainLedgerEntry } from './describe-explain.js';
 
@@ -32,5 +33,5 @@ export function presentExplanation(told: Omit<Explanation, 'evidence'>): AnswerO
 
 /** The refusal of an id that is nobody's, or another user's (decision 5, "Foreign ids"). */
 export function noSuchEntry(): Refusal {
-  return new Refusal('not_found', 'You have no such ledger entry: GET /v1/billing/ledger lists yours.');
+  return noSuchThing('You have no such ledger entry: GET /v1/billing/ledger lists yours.');
 }

@@ -4,6 +4,7 @@ import { Refusal } from '../../../domain/refusal.js';
 import type { Access, ApiRouter, ApiState } from '../../context.js';
 import type { Guard } from './caller.js';
 import { groupedBy } from '../../../domain/grouped.js';
+import { noSuchRoute, shortened } from '../not-found.js';
 
 interface Route {
   readonly methods: readonly string[];
@@ -36,11 +37,13 @@ export function refuseUnrouted(router: ApiRouter): Middleware<ApiState, object> 
       ctx.state.access = route.access;
       return next();
     }
-    if (found.length === 0) throw new Refusal('not_found', `There is nothing at ${shortened(path)}.`);
+    if (found.length === 0) throw noSuchRoute(path);
     const methods = new Set(found.flatMap((each) => each.methods));
     ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));
     if (method !== 'OPTIONS') {
-      throw new Refusal('method_not_allowed', `${shortened(method)} is not supported at ${shortened(path)}.`);
+      const use = [...methods].join(', ');
+      const message = `${shortened(method)} is not supported at ${shortened(path)}. Use one of these: ${use}.`;
+      throw new Refusal('method_not_allowed', message);
     }
     ctx.status = 204;
     return Promise.resolve();
@@ -54,8 +57,4 @@ function routeOf(layer: Layer): Route {
     access: steps.find(({ access }) => access !== undefined)?.access,
     matches: (path) => layer.match(path),
   };
-}
-
-function shortened(text: string): string {
-  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }

@@ -30,7 +30,7 @@ import { sentToWebhooks, webhookOperations } from '../../webhooks/describe.js';
 import { walletOperations } from '../../wallet/describe.js';
 
 /** Every route that is described; a new resource adds its own here. */
-const operations: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   ...authOperations,
   ...oauthOperations,
   ...sessionOperations,

@@ -145,7 +145,15 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   key_ends_own: { schema: object({ rentalId: idOf('rent') }) },
   cap_reserved: { schema: capReserved },
   budget_reserved: { schema: budgetReserved },
-  not_found: undefined,
+  not_found: {
+    schema: object({
+      reason: {
+        ...oneOf(['unknown_route', 'unknown_entry']),
+        description:
+          'unknown_route: no route is described there. unknown_entry: the route is, the thing is not.',
+      },
+    }),
+  },
   rental_not_found: undefined,
   invoice_not_found: undefined,
   topup_not_found: undefined,

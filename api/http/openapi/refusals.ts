@@ -1,9 +1,18 @@
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
-import { exampleId, named, object, openTo, text, type JsonSchema } from './json-schema.js';
+import {
+  definitionOf,
+  exampleId,
+  named,
+  object,
+  oneOf,
+  openTo,
+  record,
+  type JsonSchema,
+} from './json-schema.js';
 import { exampleReserved } from '../../spending/describe.js';
-import { refusalDetails } from './refusal-details.js';
+import { refusalDetails, type Details } from './refusal-details.js';
 
 interface Meaning {
   readonly message: string;
@@ -13,22 +22,24 @@ interface Meaning {
 /** An example of each refusal. The code decides which facts the details hold. */
 const examples: Readonly<Record<RefusalCode, Meaning>> = {
   validation_failed: {
-    message: 'The request is invalid: pageSize must be less than or equal to 200.',
-    details: { fields: [{ field: 'pageSize', message: 'pageSize must be less than or equal to 200' }] },
+    message: 'The request is invalid: pageSize must be at most 200.',
+    details: { fields: [{ field: 'pageSize', message: 'pageSize must be at most 200' }] },
   },
   invalid_email: {
-    message: 'The request is invalid: email must be a valid email.',
-    details: { fields: [{ field: 'email', message: 'email must be a valid email' }] },
+    message: 'The request is invalid: email must be an email address, such as ada@example.com.',
+    details: {
+      fields: [{ field: 'email', message: 'email must be an email address, such as ada@example.com' }],
+    },
   },
   invalid_amount: {
-    message: 'The request is invalid: amountCents must be greater than or equal to 100.',
+    message: 'The request is invalid: amountCents must be at least 100.',
     details: {
-      fields: [{ field: 'amountCents', message: 'amountCents must be greater than or equal to 100' }],
+      fields: [{ field: 'amountCents', message: 'amountCents must be at least 100' }],
     },
   },
   invalid_count: {
-    message: 'The request is invalid: gpuCount must be one of [1, 2, 4, 8].',
-    details: { fields: [{ field: 'gpuCount', message: 'gpuCount must be one of [1, 2, 4, 8]' }] },
+    message: 'The request is invalid: gpuCount must be one of these: 1, 2, 4, 8.',
+    details: { fields: [{ field: 'gpuCount', message: 'gpuCount must be one of these: 1, 2, 4, 8' }] },
   },
   weak_key: { message: 'This RSA key has 1024 bits; at least 2048 are needed.' },
   duplicate_key: {
@@ -113,7 +124,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
       'The budget for 2026-11 is 500 cents: 20 are spent and 300 are reserved, so another 400 would exceed it. Ask for a lower maxSpendCents, stop a rental, or raise the budget: PUT /v1/billing/budget.',
     details: { month: '2026-11', ...exampleReserved },
   },
-  not_found: { message: 'There is nothing at /v1/nothing.' },
+  not_found: {
+    message: 'There is nothing at /v1/nothing. GET /v1/openapi.json lists every route.',
+    details: { reason: 'unknown_route' },
+  },
   rental_not_found: { message: 'You have no such rental: GET /v1/rentals lists yours.' },
   invoice_not_found: { message: 'You have no such invoice: GET /v1/billing/invoices lists yours.' },
   topup_not_found: { message: 'You have no such top-up: GET /v1/billing/topups lists yours.' },
@@ -121,7 +135,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   session_not_found: { message: 'You have no such session: GET /v1/auth/sessions lists yours.' },
   quote_not_found: { message: 'You have no such quote. Get one with POST /v1/quotes.' },
   webhook_not_found: { message: 'You have no such webhook: GET /v1/webhooks lists yours.' },
-  method_not_allowed: { message: 'PUT is not supported at /v1/rentals.' },
+  method_not_allowed: { message: 'PUT is not supported at /v1/rentals. Use one of these: HEAD, GET, POST.' },
   resync: {
     message:
       'We no longer have the events after this one, or it is not yours. Read your rentals and balance again, then continue with after=4711.',
@@ -220,7 +234,7 @@ const requestId: JsonSchema = {
 
 /** One code's shape: RentalNotFoundError. */
 function refusalSchema(code: RefusalCode): JsonSchema {
-  const details = refusalDetails[code];
+  const details = detailsOf(code);
   const error = { type: 'string', const: code, description: 'The code for clients to act on.' };
   return named(
     schemaName(code),
@@ -231,14 +245,21 @@ function refusalSchema(code: RefusalCode): JsonSchema {
   );
 }
 
+/** The details of a code under a name of their own: RateLimitedDetails. */
+function detailsOf(code: RefusalCode): Details | undefined {
+  const details = refusalDetails[code];
+  if (details === undefined || definitionOf(details.schema)) return details;
+  return { ...details, schema: named(`${wordsOf(code)}Details`, details.schema) };
+}
+
 /** What a code has that a newer service answers. */
 const otherError = named(
   'OtherError',
   object(
     {
-      error: { ...text, description: 'A code that is not described here.' },
+      error: named('ErrorCode', oneOf(Object.keys(refusalStatus) as RefusalCode[])),
       message,
-      details: { type: 'object', additionalProperties: true },
+      details: record,
       requestId,
     },
     ['details'],
@@ -246,8 +267,12 @@ const otherError = named(
 );
 
 function schemaName(code: RefusalCode): string {
+  return `${wordsOf(code)}Error`;
+}
+
+function wordsOf(code: RefusalCode): string {
   const words = code.replace(/_error$/, '').split('_');
-  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`;
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Refusal } from '../../../domain/refusal.js';
+import { noSuchRoute } from '../../http/not-found.js';
 import type { ApiContext, ApiRouter } from '../../context.js';
 import type { Step } from '../../http/middleware/session.js';
 import { indexPath } from '../plain-pages.js';
@@ -38,7 +38,7 @@ function showFileOr(files: DashboardFiles, index: Step): Step {
   return (ctx, next) => {
     const show = files.files.get(ctx.path);
     if (show) return show(ctx, next);
-    if (looksLikeFile(ctx)) throw new Refusal('not_found', 'The dashboard has no such file.');
+    if (looksLikeFile(ctx)) throw noSuchRoute(ctx.path, `The dashboard is at ${dashboardPath}`);
     return index(ctx, next);
   };
 }

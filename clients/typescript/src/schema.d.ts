@@ -1330,6 +1330,13 @@ export interface components {
             /** @description The secret that signs our messages, as `whsec_…`. It is only in this answer. */
             secret: string;
         };
+        AlreadyStoppedDetails: {
+            status: components["schemas"]["RentalStatus"];
+            /** @description The final amount. */
+            finalChargedCents: number | null;
+            /** @description How much of the first hour’s hold was returned. */
+            refundedCents: number | null;
+        };
         AlreadyStoppedError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -1338,13 +1345,7 @@ export interface components {
             error: "already_stopped";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                status: components["schemas"]["RentalStatus"];
-                /** @description The final amount. */
-                finalChargedCents: number | null;
-                /** @description How much of the first hour’s hold was returned. */
-                refundedCents: number | null;
-            };
+            details: components["schemas"]["AlreadyStoppedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -1553,6 +1554,14 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        BlockedDetails: {
+            /** @description unpaid_invoice, too_many_rentals, too_many_topups, charges_held, account, or what an operator wrote. */
+            reason: string;
+            /** @description With unpaid_invoice: the one to pay. */
+            invoiceId?: string;
+            /** @description With too_many_rentals and too_many_topups: how many there may be. */
+            limit?: number;
+        };
         BlockedError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -1561,14 +1570,7 @@ export interface components {
             error: "blocked";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @description unpaid_invoice, too_many_rentals, too_many_topups, charges_held, account, or what an operator wrote. */
-                reason: string;
-                /** @description With unpaid_invoice: the one to pay. */
-                invoiceId?: string;
-                /** @description With too_many_rentals and too_many_topups: how many there may be. */
-                limit?: number;
-            };
+            details: components["schemas"]["BlockedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -1684,6 +1686,11 @@ export interface components {
             /** @description The payment method at the processor. */
             pmId: string | null;
         };
+        CardDeclinedDetails: {
+            /** @description Why, in the words of the payment processor. */
+            declineCode: string;
+            topupId: string;
+        };
         CardDeclinedError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -1692,11 +1699,7 @@ export interface components {
             error: "card_declined";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @description Why, in the words of the payment processor. */
-                declineCode: string;
-                topupId: string;
-            };
+            details: components["schemas"]["CardDeclinedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -1780,6 +1783,11 @@ export interface components {
             types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description?: string;
         };
+        ChargeInProgressDetails: {
+            topupId: string;
+            /** @description What is being charged. */
+            amountCents: number;
+        };
         ChargeInProgressError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -1788,11 +1796,7 @@ export interface components {
             error: "charge_in_progress";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                topupId: string;
-                /** @description What is being charged. */
-                amountCents: number;
-            };
+            details: components["schemas"]["ChargeInProgressDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -1907,6 +1911,10 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        DuplicateKeyDetails: {
+            /** @description Of the key that is there. */
+            fingerprint: string;
+        };
         DuplicateKeyError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -1915,16 +1923,15 @@ export interface components {
             error: "duplicate_key";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @description Of the key that is there. */
-                fingerprint: string;
-            };
+            details: components["schemas"]["DuplicateKeyDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
         EndOtherSessionsAnswer: {
             ended: number;
         };
+        /** @enum {string} */
+        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "unknown_family" | "model_unavailable" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "quote_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
         Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -2143,6 +2150,13 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        FreshSignInRequiredDetails: {
+            /**
+             * Format: date-time
+             * @description When who you are was last shown. Null: an account elsewhere has not told.
+             */
+            provedAt: string | null;
+        };
         FreshSignInRequiredError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2151,13 +2165,7 @@ export interface components {
             error: "fresh_sign_in_required";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /**
-                 * Format: date-time
-                 * @description When who you are was last shown. Null: an account elsewhere has not told.
-                 */
-                provedAt: string | null;
-            };
+            details: components["schemas"]["FreshSignInRequiredDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -2177,6 +2185,12 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        /** @description What is being opened. */
+        IdempotencyInProgressDetails: {
+            rentalId?: string;
+            topupId?: string;
+            changeId?: string;
+        };
         IdempotencyInProgressError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2185,14 +2199,15 @@ export interface components {
             error: "idempotency_in_progress";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            /** @description What is being opened. */
-            details: {
-                rentalId?: string;
-                topupId?: string;
-                changeId?: string;
-            };
+            details: components["schemas"]["IdempotencyInProgressDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        InsufficientBalanceDetails: {
+            /** @description What must be available. */
+            requiredCents: number;
+            /** @description What is. */
+            availableCents: number;
         };
         InsufficientBalanceError: {
             /**
@@ -2202,12 +2217,7 @@ export interface components {
             error: "insufficient_balance";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @description What must be available. */
-                requiredCents: number;
-                /** @description What is. */
-                availableCents: number;
-            };
+            details: components["schemas"]["InsufficientBalanceDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -2406,6 +2416,10 @@ export interface components {
             type: "invoice.voided";
             data: components["schemas"]["InvoiceEventData"];
         };
+        KeyAddressDetails: {
+            /** @description Where the request came from. */
+            address: string;
+        };
         KeyAddressError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2414,12 +2428,12 @@ export interface components {
             error: "key_address";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @description Where the request came from. */
-                address: string;
-            };
+            details: components["schemas"]["KeyAddressDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        KeyEndsOwnDetails: {
+            rentalId: string;
         };
         KeyEndsOwnError: {
             /**
@@ -2429,11 +2443,13 @@ export interface components {
             error: "key_ends_own";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                rentalId: string;
-            };
+            details: components["schemas"]["KeyEndsOwnDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        KeyExpiredDetails: {
+            /** Format: date-time */
+            expiredAt: string;
         };
         KeyExpiredError: {
             /**
@@ -2443,12 +2459,13 @@ export interface components {
             error: "key_expired";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** Format: date-time */
-                expiredAt: string;
-            };
+            details: components["schemas"]["KeyExpiredDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        KeyNotFoundDetails: {
+            /** @description The one that the request names. */
+            sshKeyId: string;
         };
         KeyNotFoundError: {
             /**
@@ -2458,12 +2475,13 @@ export interface components {
             error: "key_not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details?: {
-                /** @description The one that the request names. */
-                sshKeyId: string;
-            };
+            details?: components["schemas"]["KeyNotFoundDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        KeyRevokedDetails: {
+            /** Format: date-time */
+            revokedAt: string;
         };
         KeyRevokedError: {
             /**
@@ -2473,12 +2491,15 @@ export interface components {
             error: "key_revoked";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** Format: date-time */
-                revokedAt: string;
-            };
+            details: components["schemas"]["KeyRevokedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        KeyScopeDetails: {
+            /** @description What the key needs. */
+            scope: components["schemas"]["ApiKeyScope"];
+            /** @description What it has. */
+            scopes: components["schemas"]["ApiKeyScope"][];
         };
         KeyScopeError: {
             /**
@@ -2488,12 +2509,7 @@ export interface components {
             error: "key_scope";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @description What the key needs. */
-                scope: components["schemas"]["ApiKeyScope"];
-                /** @description What it has. */
-                scopes: components["schemas"]["ApiKeyScope"][];
-            };
+            details: components["schemas"]["KeyScopeDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -2665,6 +2681,13 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        ModelUnavailableDetails: {
+            familyId: string;
+            gpuCount: number;
+            region: string | null;
+            /** @description What is available instead now. */
+            alternatives: components["schemas"]["Listing"][];
+        };
         ModelUnavailableError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2673,13 +2696,7 @@ export interface components {
             error: "model_unavailable";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                familyId: string;
-                gpuCount: number;
-                region: string | null;
-                /** @description What is available instead now. */
-                alternatives: components["schemas"]["Listing"][];
-            };
+            details: components["schemas"]["ModelUnavailableDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -2719,6 +2736,13 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        NotFoundDetails: {
+            /**
+             * @description unknown_route: no route is described there. unknown_entry: the route is, the thing is not.
+             * @enum {string}
+             */
+            reason: "unknown_route" | "unknown_entry";
+        };
         NotFoundError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2727,6 +2751,7 @@ export interface components {
             error: "not_found";
             /** @description For people: what happened, and what to do next. */
             message: string;
+            details: components["schemas"]["NotFoundDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -2829,8 +2854,7 @@ export interface components {
             changeId?: string;
         };
         OtherError: {
-            /** @description A code that is not described here. */
-            error: string;
+            error: components["schemas"]["ErrorCode"];
             /** @description For people: what happened, and what to do next. */
             message: string;
             details?: {
@@ -2883,6 +2907,16 @@ export interface components {
             refundedCents: number;
             entries: number;
         };
+        PriceChangedDetails: {
+            quoteId: string;
+            quotedPricePerHourCents: number;
+            /** @description What it costs now. */
+            pricePerHourCents: number;
+            /** @description A new quote. Null when there is nothing to quote. */
+            quote: components["schemas"]["Quote"] | null;
+            /** @description Without a new quote: what is available instead. */
+            alternatives?: components["schemas"]["Listing"][];
+        };
         PriceChangedError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2891,16 +2925,7 @@ export interface components {
             error: "price_changed";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                quoteId: string;
-                quotedPricePerHourCents: number;
-                /** @description What it costs now. */
-                pricePerHourCents: number;
-                /** @description A new quote. Null when there is nothing to quote. */
-                quote: components["schemas"]["Quote"] | null;
-                /** @description Without a new quote: what is available instead. */
-                alternatives?: components["schemas"]["Listing"][];
-            };
+            details: components["schemas"]["PriceChangedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -2962,6 +2987,15 @@ export interface components {
             /** @description What else is available now. */
             alternatives: components["schemas"]["Listing"][];
         };
+        QuoteExpiredDetails: {
+            quoteId: string;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description A new quote. Null when there is nothing to quote. */
+            quote: components["schemas"]["Quote"] | null;
+            /** @description Without a new quote: what is available instead. */
+            alternatives?: components["schemas"]["Listing"][];
+        };
         QuoteExpiredError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2970,15 +3004,7 @@ export interface components {
             error: "quote_expired";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                quoteId: string;
-                /** Format: date-time */
-                expiresAt: string;
-                /** @description A new quote. Null when there is nothing to quote. */
-                quote: components["schemas"]["Quote"] | null;
-                /** @description Without a new quote: what is available instead. */
-                alternatives?: components["schemas"]["Listing"][];
-            };
+            details: components["schemas"]["QuoteExpiredDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -2993,6 +3019,19 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        RateLimitedDetails: {
+            /** @description As the header Retry-After says. */
+            retryAfterSeconds: number;
+            /**
+             * @description Left out where a minute’s requests, or another rental being opened, are the reason.
+             * @enum {string}
+             */
+            reason?: "too_many_at_once" | "too_many_free_machines" | "too_many_card_tries";
+            /** @description With too_many_free_machines: what those of the last hour cost that nobody was billed for. */
+            costCents?: number;
+            /** @description With too_many_free_machines: what they may cost in an hour. */
+            limitCents?: number;
+        };
         RateLimitedError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -3001,19 +3040,7 @@ export interface components {
             error: "rate_limited";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @description As the header Retry-After says. */
-                retryAfterSeconds: number;
-                /**
-                 * @description Left out where a minute’s requests, or another rental being opened, are the reason.
-                 * @enum {string}
-                 */
-                reason?: "too_many_at_once" | "too_many_free_machines" | "too_many_card_tries";
-                /** @description With too_many_free_machines: what those of the last hour cost that nobody was billed for. */
-                costCents?: number;
-                /** @description With too_many_free_machines: what they may cost in an hour. */
-                limitCents?: number;
-            };
+            details: components["schemas"]["RateLimitedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -3195,6 +3222,11 @@ export interface components {
                 holdCents: number;
             };
         };
+        RentalEndingDetails: {
+            status: components["schemas"]["RentalStatus"];
+            /** @description Null until it is known what ended it. */
+            stopReason: components["schemas"]["StopReason"] | null;
+        };
         RentalEndingError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -3203,11 +3235,7 @@ export interface components {
             error: "rental_ending";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                status: components["schemas"]["RentalStatus"];
-                /** @description Null until it is known what ended it. */
-                stopReason: components["schemas"]["StopReason"] | null;
-            };
+            details: components["schemas"]["RentalEndingDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -3780,6 +3808,9 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        TooManyKeysDetails: {
+            maxKeys: number;
+        };
         TooManyKeysError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -3788,11 +3819,12 @@ export interface components {
             error: "too_many_keys";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                maxKeys: number;
-            };
+            details: components["schemas"]["TooManyKeysDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+        };
+        TooManyWebhooksDetails: {
+            maxWebhooks: number;
         };
         TooManyWebhooksError: {
             /**
@@ -3802,9 +3834,7 @@ export interface components {
             error: "too_many_webhooks";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                maxWebhooks: number;
-            };
+            details: components["schemas"]["TooManyWebhooksDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -3994,6 +4024,9 @@ export interface components {
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
+        UnknownFamilyDetails: {
+            familyId: string;
+        };
         UnknownFamilyError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -4002,9 +4035,7 @@ export interface components {
             error: "unknown_family";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                familyId: string;
-            };
+            details: components["schemas"]["UnknownFamilyDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -4247,6 +4278,10 @@ export interface components {
             /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
             nextCursor: string | null;
         };
+        WebhookNotEnabledDetails: {
+            /** @enum {string} */
+            state: "pending" | "switched_off";
+        };
         WebhookNotEnabledError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -4255,10 +4290,7 @@ export interface components {
             error: "webhook_not_enabled";
             /** @description For people: what happened, and what to do next. */
             message: string;
-            details: {
-                /** @enum {string} */
-                state: "pending" | "switched_off";
-            };
+            details: components["schemas"]["WebhookNotEnabledDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
         };
@@ -4585,6 +4617,7 @@ export type AddSshKey = components['schemas']['AddSshKey'];
 export type AddWebhook = components['schemas']['AddWebhook'];
 export type AddedSshKey = components['schemas']['AddedSshKey'];
 export type AddedWebhook = components['schemas']['AddedWebhook'];
+export type AlreadyStoppedDetails = components['schemas']['AlreadyStoppedDetails'];
 export type AlreadyStoppedError = components['schemas']['AlreadyStoppedError'];
 export type ApiError = components['schemas']['ApiError'];
 export type ApiKey = components['schemas']['ApiKey'];
@@ -4603,6 +4636,7 @@ export type AutoTopupSwitchedOffEvent = components['schemas']['AutoTopupSwitched
 export type Balance = components['schemas']['Balance'];
 export type BillingConfig = components['schemas']['BillingConfig'];
 export type BillingDisabledError = components['schemas']['BillingDisabledError'];
+export type BlockedDetails = components['schemas']['BlockedDetails'];
 export type BlockedError = components['schemas']['BlockedError'];
 export type Budget = components['schemas']['Budget'];
 export type BudgetReachedEvent = components['schemas']['BudgetReachedEvent'];
@@ -4611,6 +4645,7 @@ export type BudgetReservedError = components['schemas']['BudgetReservedError'];
 export type CapReserved = components['schemas']['CapReserved'];
 export type CapReservedError = components['schemas']['CapReservedError'];
 export type Card = components['schemas']['Card'];
+export type CardDeclinedDetails = components['schemas']['CardDeclinedDetails'];
 export type CardDeclinedError = components['schemas']['CardDeclinedError'];
 export type CardRemovedEvent = components['schemas']['CardRemovedEvent'];
 export type CardSavedEvent = components['schemas']['CardSavedEvent'];
@@ -4618,6 +4653,7 @@ export type CardSetup = components['schemas']['CardSetup'];
 export type ChangeApiKey = components['schemas']['ChangeApiKey'];
 export type ChangeRental = components['schemas']['ChangeRental'];
 export type ChangeWebhook = components['schemas']['ChangeWebhook'];
+export type ChargeInProgressDetails = components['schemas']['ChargeInProgressDetails'];
 export type ChargeInProgressError = components['schemas']['ChargeInProgressError'];
 export type Charges = components['schemas']['Charges'];
 export type Checkout = components['schemas']['Checkout'];
@@ -4630,8 +4666,10 @@ export type CreateCheckout = components['schemas']['CreateCheckout'];
 export type CreateRental = components['schemas']['CreateRental'];
 export type CreatedApiKey = components['schemas']['CreatedApiKey'];
 export type Done = components['schemas']['Done'];
+export type DuplicateKeyDetails = components['schemas']['DuplicateKeyDetails'];
 export type DuplicateKeyError = components['schemas']['DuplicateKeyError'];
 export type EndOtherSessionsAnswer = components['schemas']['EndOtherSessionsAnswer'];
+export type ErrorCode = components['schemas']['ErrorCode'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
 export type EventType = components['schemas']['EventType'];
@@ -4653,10 +4691,13 @@ export type FeedRange = components['schemas']['FeedRange'];
 export type FeedResyncEvent = components['schemas']['FeedResyncEvent'];
 export type FieldFault = components['schemas']['FieldFault'];
 export type ForbiddenError = components['schemas']['ForbiddenError'];
+export type FreshSignInRequiredDetails = components['schemas']['FreshSignInRequiredDetails'];
 export type FreshSignInRequiredError = components['schemas']['FreshSignInRequiredError'];
 export type HeldByRental = components['schemas']['HeldByRental'];
 export type IdempotencyConflictError = components['schemas']['IdempotencyConflictError'];
+export type IdempotencyInProgressDetails = components['schemas']['IdempotencyInProgressDetails'];
 export type IdempotencyInProgressError = components['schemas']['IdempotencyInProgressError'];
+export type InsufficientBalanceDetails = components['schemas']['InsufficientBalanceDetails'];
 export type InsufficientBalanceError = components['schemas']['InsufficientBalanceError'];
 export type InternalError = components['schemas']['InternalError'];
 export type InvalidAmountError = components['schemas']['InvalidAmountError'];
@@ -4673,11 +4714,17 @@ export type InvoiceReason = components['schemas']['InvoiceReason'];
 export type InvoiceStatus = components['schemas']['InvoiceStatus'];
 export type InvoiceUncollectibleEvent = components['schemas']['InvoiceUncollectibleEvent'];
 export type InvoiceVoidedEvent = components['schemas']['InvoiceVoidedEvent'];
+export type KeyAddressDetails = components['schemas']['KeyAddressDetails'];
 export type KeyAddressError = components['schemas']['KeyAddressError'];
+export type KeyEndsOwnDetails = components['schemas']['KeyEndsOwnDetails'];
 export type KeyEndsOwnError = components['schemas']['KeyEndsOwnError'];
+export type KeyExpiredDetails = components['schemas']['KeyExpiredDetails'];
 export type KeyExpiredError = components['schemas']['KeyExpiredError'];
+export type KeyNotFoundDetails = components['schemas']['KeyNotFoundDetails'];
 export type KeyNotFoundError = components['schemas']['KeyNotFoundError'];
+export type KeyRevokedDetails = components['schemas']['KeyRevokedDetails'];
 export type KeyRevokedError = components['schemas']['KeyRevokedError'];
+export type KeyScopeDetails = components['schemas']['KeyScopeDetails'];
 export type KeyScopeError = components['schemas']['KeyScopeError'];
 export type KeySuspendedError = components['schemas']['KeySuspendedError'];
 export type KeyUnknownError = components['schemas']['KeyUnknownError'];
@@ -4700,10 +4747,12 @@ export type LiveBalance = components['schemas']['LiveBalance'];
 export type LiveMeter = components['schemas']['LiveMeter'];
 export type Meter = components['schemas']['Meter'];
 export type MethodNotAllowedError = components['schemas']['MethodNotAllowedError'];
+export type ModelUnavailableDetails = components['schemas']['ModelUnavailableDetails'];
 export type ModelUnavailableError = components['schemas']['ModelUnavailableError'];
 export type NewRental = components['schemas']['NewRental'];
 export type NoEventData = components['schemas']['NoEventData'];
 export type NoSavedCardError = components['schemas']['NoSavedCardError'];
+export type NotFoundDetails = components['schemas']['NotFoundDetails'];
 export type NotFoundError = components['schemas']['NotFoundError'];
 export type Notice = components['schemas']['Notice'];
 export type NoticeKind = components['schemas']['NoticeKind'];
@@ -4719,14 +4768,17 @@ export type OtherEvent = components['schemas']['OtherEvent'];
 export type PayUrl = components['schemas']['PayUrl'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PeriodCharge = components['schemas']['PeriodCharge'];
+export type PriceChangedDetails = components['schemas']['PriceChangedDetails'];
 export type PriceChangedError = components['schemas']['PriceChangedError'];
 export type ProcessorEvent = components['schemas']['ProcessorEvent'];
 export type ProofNotReadyError = components['schemas']['ProofNotReadyError'];
 export type PutAutoTopup = components['schemas']['PutAutoTopup'];
 export type PutBudget = components['schemas']['PutBudget'];
 export type Quote = components['schemas']['Quote'];
+export type QuoteExpiredDetails = components['schemas']['QuoteExpiredDetails'];
 export type QuoteExpiredError = components['schemas']['QuoteExpiredError'];
 export type QuoteNotFoundError = components['schemas']['QuoteNotFoundError'];
+export type RateLimitedDetails = components['schemas']['RateLimitedDetails'];
 export type RateLimitedError = components['schemas']['RateLimitedError'];
 export type Readiness = components['schemas']['Readiness'];
 export type ReadinessChecks = components['schemas']['ReadinessChecks'];
@@ -4737,6 +4789,7 @@ export type Reliability = components['schemas']['Reliability'];
 export type Rental = components['schemas']['Rental'];
 export type RentalChangedEvent = components['schemas']['RentalChangedEvent'];
 export type RentalCreatedEvent = components['schemas']['RentalCreatedEvent'];
+export type RentalEndingDetails = components['schemas']['RentalEndingDetails'];
 export type RentalEndingError = components['schemas']['RentalEndingError'];
 export type RentalFailedEvent = components['schemas']['RentalFailedEvent'];
 export type RentalFailure = components['schemas']['RentalFailure'];
@@ -4786,7 +4839,9 @@ export type TakeProcessorEventAnswer = components['schemas']['TakeProcessorEvent
 export type TakenQuote = components['schemas']['TakenQuote'];
 export type Template = components['schemas']['Template'];
 export type TemporarilyUnavailableError = components['schemas']['TemporarilyUnavailableError'];
+export type TooManyKeysDetails = components['schemas']['TooManyKeysDetails'];
 export type TooManyKeysError = components['schemas']['TooManyKeysError'];
+export type TooManyWebhooksDetails = components['schemas']['TooManyWebhooksDetails'];
 export type TooManyWebhooksError = components['schemas']['TooManyWebhooksError'];
 export type Topup = components['schemas']['Topup'];
 export type TopupExpiredEvent = components['schemas']['TopupExpiredEvent'];
@@ -4799,6 +4854,7 @@ export type TopupSource = components['schemas']['TopupSource'];
 export type TopupStatus = components['schemas']['TopupStatus'];
 export type TopupSucceededEvent = components['schemas']['TopupSucceededEvent'];
 export type UnauthorizedError = components['schemas']['UnauthorizedError'];
+export type UnknownFamilyDetails = components['schemas']['UnknownFamilyDetails'];
 export type UnknownFamilyError = components['schemas']['UnknownFamilyError'];
 export type UnknownHostError = components['schemas']['UnknownHostError'];
 export type UnlimitedRental = components['schemas']['UnlimitedRental'];
@@ -4818,6 +4874,7 @@ export type WebhookChangedEvent = components['schemas']['WebhookChangedEvent'];
 export type WebhookCreatedEvent = components['schemas']['WebhookCreatedEvent'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
 export type WebhookDeliveryPage = components['schemas']['WebhookDeliveryPage'];
+export type WebhookNotEnabledDetails = components['schemas']['WebhookNotEnabledDetails'];
 export type WebhookNotEnabledError = components['schemas']['WebhookNotEnabledError'];
 export type WebhookNotFoundError = components['schemas']['WebhookNotFoundError'];
 export type WebhookPingEvent = components['schemas']['WebhookPingEvent'];

@@ -1,5 +1,6 @@
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
-import { Refusal } from '../../../domain/refusal.js';
+import type { Refusal } from '../../../domain/refusal.js';
+import { noSuchRoute } from '../../../api/http/not-found.js';
 import { dollars, escapeHtml, htmlPage } from '../../processor/http/html.js';
 import type { Account } from '../account.js';
 import { payInvoice } from '../invoices.js';
@@ -105,5 +106,5 @@ function show(ctx: ApiContext, title: string, body: string): void {
 }
 
 function nothingHere(ctx: ApiContext): Refusal {
-  return new Refusal('not_found', `There is nothing at ${ctx.path}.`);
+  return noSuchRoute(ctx.path);
 }

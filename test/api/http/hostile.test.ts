@@ -156,7 +156,7 @@ describe('a hostile request', () => {
   it('{} names the first field that is missing, under the code of all fields', async () => {
     const answer = await user.post('/v1/rentals', {});
     assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed']);
-    assert.match(answer.body.message, /^The request is invalid: familyId is required/);
+    assert.match(answer.body.message, /^The request is invalid: familyId is missing: add it/);
     const amount = await user.post('/v1/billing/checkout', {});
     assert.deepEqual([amount.status, amount.body.error], [400, 'invalid_amount']);
     const count = await user.post('/v1/rentals', { familyId: 'rtx-4090' });

@@ -72,6 +72,20 @@ describe('named schemas', () => {
       }
     });
 
+    it('are the details of every refusal', () => {
+      const schemas = Object.entries(document.components.schemas);
+      const told = schemas.flatMap(([name, schema]) => {
+        if (!name.endsWith('Error') || name === 'OtherError' || schema['properties'] === undefined) return [];
+        const { details } = schema['properties'] as { details?: Record<string, unknown> };
+        return details ? [[name, details['$ref']] as const] : [];
+      });
+      assert.ok(told.length > 20, String(told.length));
+      assert.deepEqual(
+        told.filter(([, ref]) => ref === undefined),
+        [],
+      );
+    });
+
     it('are all objects that are used twice', () => {
       const places = new Map<string, string[]>();
       const inline = Object.entries(document.components.schemas).flatMap(([name, schema]) =>

@@ -172,12 +172,26 @@ describe('every request', () => {
       for (const path of ['/app', '/v1', '/v1/nothing', '/v1/rentals/', '/V1/rentals', '/v1/rentals/a/b/c']) {
         const answer = await user.get(path);
         assert.deepEqual([answer.status, answer.body.error], [404, 'not_found'], path);
+        assert.deepEqual(answer.body.details, { reason: 'unknown_route' });
+        assert.equal(
+          answer.body.message,
+          `There is nothing at ${path}. GET /v1/openapi.json lists every route.`,
+        );
+      }
+    });
+
+    it('is 404 not_found for a thing that a known route does not have, and says so', async () => {
+      for (const path of ['/v1/catalog/families/abacus/history', '/v1/billing/ledger/led_1/explain']) {
+        const { status, body } = await user.get(path);
+        assert.deepEqual([status, body.error, body.details], [404, 'not_found', { reason: 'unknown_entry' }]);
+        assert.match(body.message, /: GET \/v1\/\S+ lists/, path);
       }
     });
 
     it('is 405 method_not_allowed with the methods that are possible', async () => {
       const answer = await user.json('PUT', '/v1/rentals', { a: 1 });
       assert.deepEqual([answer.status, answer.body.error], [405, 'method_not_allowed']);
+      assert.match(answer.body.message, /^PUT is not supported at \/v1\/rentals\. Use one of these: /);
       assert.deepEqual(
         new Set(answer.headers.get('allow')?.split(', ')),
         new Set(['GET', 'HEAD', 'POST', 'OPTIONS']),

@@ -246,7 +246,7 @@ describe('quotes', () => {
     it('names the first missing field of a body without one', async () => {
       const answer = await user.post('/v1/rentals', {});
       assert.equal(answer.body.details.fields[0]?.field, 'familyId');
-      assert.match(answer.body.message, /^The request is invalid: familyId is required/);
+      assert.match(answer.body.message, /^The request is invalid: familyId is missing: add it/);
     });
   });
 });

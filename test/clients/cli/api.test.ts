@@ -151,7 +151,7 @@ describe('gpu api', () => {
   it('prints the words of a refusal, and ends as other commands do by it', async () => {
     const wrong = await api('POST /v1/rentals -f familyId=rtx-4090 -F gpuCount=1 -F autoStopAfterHours=0');
     assert.deepEqual([wrong.code, wrong.out], [exitCodes.usage, '']);
-    assert.match(wrong.err, /^The request is invalid: autoStopAfterHours must be greater than 0\.\n/);
+    assert.match(wrong.err, /^The request is invalid: autoStopAfterHours must be more than 0\.\n/);
     const none = await api('GET /v1/rentals/rent_01M81GD1CTKV92158CA40Z8Q0E --json');
     const told = JSON.parse(none.err) as { error: string; exitCode: number };
     assert.deepEqual([none.code, told.error, told.exitCode], [7, 'rental_not_found', 7]);

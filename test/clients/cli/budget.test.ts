@@ -115,7 +115,7 @@ describe('gpu budget', () => {
     assert.deepEqual([told['error'], told['exitCode']], ['refused', exitCodes.refused]);
     const tooMuch = await ann.withCode('budget set 99999999');
     assert.equal(tooMuch.code, exitCodes.usage);
-    assert.match(tooMuch.err, /The budget must be less than or equal to \$10,000,000\.00\./);
+    assert.match(tooMuch.err, /The budget must be at most \$10,000,000\.00\./);
     assert.equal((await budgetOf(ann)).monthlyCents, null);
   });
 

@@ -167,7 +167,7 @@ describe('the card of gpu, and its automatic charges', () => {
         'topup auto on': /^Required option '--below <dollars>' not specified\./,
         'topup auto on --below 10': /^Required option '--amount <dollars>' not specified\./,
         'topup auto on --below x --amount 25': /^Option '--below <dollars>' argument 'x' is invalid\./,
-        'topup auto on --below 10 --amount 5': /--amount must be greater than or equal to \$10\.00\.\n/,
+        'topup auto on --below 10 --amount 5': /--amount must be at least \$10\.00\.\n/,
         'topup auto on --below 10 --amount 25 --daily-cap 20':
           /--daily-cap must be at least --amount, which is \$25\.00\.\n/,
       };

@@ -83,8 +83,7 @@ describe('gpu keys', () => {
         'keys create x --spend-cap 0': /It must be an amount in dollars/,
         'keys create x --days 400': /It must be a whole number from 1 to 365/,
         'keys create x --from nowhere': /\n--from must be an IP address or a range such as 192\.0\.2\.0\/24/,
-        'keys create x --spend-cap 99999999':
-          /\n--spend-cap must be less than or equal to \$10,000,000\.00\./,
+        'keys create x --spend-cap 99999999': /\n--spend-cap must be at most \$10,000,000\.00\./,
       };
       for (const [line, message] of Object.entries(wrong)) {
         const { code, out, err } = await ann.withCode(line, { columns: 200 });
