@@ -40,6 +40,8 @@ export interface ApiDeps {
 /** The middleware's findings about a request. */
 export interface ApiState {
   requestId: string;
+  /** The request whose refusal is given again: the body names it, as it did at first. */
+  answeredAs?: string;
   log: Logger;
   /** The body as it arrived; empty when there was none. */
   rawBody: Buffer;

@@ -93,32 +93,49 @@ export async function onlyMade(
 
 /** An answer as it is recorded under a key: a body, or a refusal to be given again. */
 export type RecordedAnswer =
-  { readonly body: unknown } | { readonly refused: Pick<Refusal, 'code' | 'message' | 'details'> };
+  | { readonly body: unknown }
+  | {
+      readonly refused: Pick<Refusal, 'code' | 'message' | 'details'> & {
+        /** Of the request that was refused first; the release before did not record it. */
+        readonly requestId?: string;
+      };
+    };
 
-/** Records the final answer about a target for replays: never a 5xx, nor a refusal that says "later". */
+/** What a request's outcome is recorded as. @param requestId the request's own */
+export function recordedOf(outcome: object, requestId: string): RecordedAnswer {
+  if (!(outcome instanceof Refusal)) return { body: outcome };
+  const { code, message, details } = outcome;
+  return { refused: { code, message, details, requestId } };
+}
+
+/**
+ * Records the final answer about a target for replays: never a 5xx, nor a refusal that says "later".
+ * @returns what stands under the key: this answer, or a twin's that was recorded first
+ */
 export async function recordAnswer(
   db: Database,
   key: ClaimedKey | undefined,
   targetId: string,
-  outcome: object,
-): Promise<void> {
-  if (!key) return;
-  const status = outcome instanceof Refusal ? refusalStatus[outcome.code] : 200;
-  const body: RecordedAnswer =
-    outcome instanceof Refusal
-      ? { refused: { code: outcome.code, message: outcome.message, details: outcome.details } }
-      : { body: outcome };
-  await recordIdempotentResponse(db, key.name, targetId, { status, body });
+  answer: RecordedAnswer,
+): Promise<RecordedAnswer> {
+  if (!key) return answer;
+  const status = 'refused' in answer ? refusalStatus[answer.refused.code] : 200;
+  const standing = await recordIdempotentResponse(db, key.name, targetId, { status, body: answer });
+  return (standing as RecordedAnswer | undefined) ?? answer;
 }
 
 /** Gives a recorded answer again, marked as a replay. @throws the recorded Refusal */
-export function replayedAnswer(ctx: ApiContext, recorded: unknown): object {
+export function replayedAnswer(ctx: ApiContext, recorded: RecordedAnswer): object {
   ctx.set('Idempotent-Replayed', 'true');
-  const answer = recorded as RecordedAnswer;
-  if ('refused' in answer) {
-    throw new Refusal(answer.refused.code, answer.refused.message, answer.refused.details);
-  }
-  return answer.body as object;
+  return givenAnswer(ctx, recorded);
+}
+
+/** Gives an answer in the bytes that every request with its key gets. @throws the recorded Refusal */
+export function givenAnswer(ctx: ApiContext, answer: RecordedAnswer): object {
+  if (!('refused' in answer)) return answer.body as object;
+  const { code, message, details, requestId } = answer.refused;
+  if (requestId !== undefined) ctx.state.answeredAs = requestId;
+  throw new Refusal(code, message, details);
 }
 
 /** A hash that tells two bodies apart. */

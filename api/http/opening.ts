@@ -8,7 +8,16 @@ import { newId } from '../../adapters/ids.js';
 import type { IdPrefix, UserId } from '../../domain/ids.js';
 import { isRefusalCode, Refusal, refusalStatus, type RefusalDetails } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps } from '../context.js';
-import { claimKey, idempotencyKeyOf, recordAnswer, replayedAnswer, type ClaimedKey } from './idempotency.js';
+import {
+  claimKey,
+  givenAnswer,
+  idempotencyKeyOf,
+  recordAnswer,
+  recordedOf,
+  replayedAnswer,
+  type ClaimedKey,
+  type RecordedAnswer,
+} from './idempotency.js';
 
 type IdOf<P extends IdPrefix> = `${P}_${string}`;
 
@@ -98,7 +107,7 @@ export async function answerOpening<P extends IdPrefix, Row, Body extends object
   const recorded = recordedFor(attempt);
   if (recorded) {
     // What stands under a key is what this route answered.
-    return { id: attempt.id, body: replayedAnswer(ctx, recorded.body) as Body };
+    return { id: attempt.id, body: replayedAnswer(ctx, recorded.body as RecordedAnswer) as Body };
   }
 
   // The call. After silence the row decides, and after the deadline the row under the wallet's lock.
@@ -321,30 +330,30 @@ async function giveAnswer<P extends IdPrefix, Row>(
   const { ctx, opening } = run;
   // This is the answer of an earlier request, or of a twin that was first.
   if (!attempt.isFirst && answer.isFinal) ctx.set('Idempotent-Replayed', 'true');
-  if (answer.kind === 'refused') {
-    if (!answer.isFinal) throw answer.refusal;
-    const refusal = (await opening.complete?.(answer.refusal)) ?? answer.refusal;
-    await recordIfPossible(run, attempt, refusal);
-    throw refusal;
-  }
-  const body = opening.present(answer.row);
-  await recordIfPossible(run, attempt, body);
-  return body;
+  if (answer.kind === 'refused' && !answer.isFinal) throw answer.refusal;
+  const outcome =
+    answer.kind === 'opened'
+      ? opening.present(answer.row)
+      : ((await opening.complete?.(answer.refusal)) ?? answer.refusal);
+  return givenAnswer(ctx, await recordIfPossible(run, attempt, outcome));
 }
 
 /**
  * Records the answer, which is decided already: without the record a retry asks the workflow again, and gets the same
- * one.
+ * decision in the words of then.
+ * @returns what stands under the key
  */
 async function recordIfPossible<P extends IdPrefix, Row>(
   { ctx, deps }: Run<P, Row>,
   { id, key }: Attempt<P>,
   outcome: object,
-): Promise<void> {
+): Promise<RecordedAnswer> {
+  const answer = recordedOf(outcome, ctx.state.requestId);
   try {
-    await recordAnswer(deps.db, key, id, outcome);
+    return await recordAnswer(deps.db, key, id, answer);
   } catch (error) {
     ctx.state.log.warn({ err: error, id }, 'an answer could not be kept for retries');
+    return answer;
   }
 }
 

@@ -1,5 +1,5 @@
 import { isFamilyId } from '../../domain/catalog/families.js';
-import { isId, type SshKeyId, type UserId } from '../../domain/ids.js';
+import type { SshKeyId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
@@ -60,14 +60,15 @@ export const rentalsQuery = fields({
 /**
  * Takes step 1 of POST /v1/rentals: validates the request's shape. The activity takes the other steps.
  * @param listOwnKeys the ids of the user's keys
- * @returns the validated body, and the workflow's request
- * @throws Refusal validation_failed, invalid_count, unknown_family, key_not_found, weak_key
+ * @returns the validated body, and the workflow's request; and why it can't be made, where it names a key that is gone: a
+ * retry of a request that was made gets its answer all the same
+ * @throws Refusal validation_failed, invalid_count, unknown_family, weak_key
  */
 export async function readRentalRequest(
   ctx: ApiContext,
   userId: UserId,
   listOwnKeys: () => Promise<SshKeyId[]>,
-): Promise<{ body: RentalBody; request: RentalRequest }> {
+): Promise<{ body: RentalBody; request: RentalRequest; missingKey: Refusal | undefined }> {
   const body = readBody(ctx, rentalSchema);
   if (!isFamilyId(body.familyId)) {
     throw new Refusal(
@@ -77,6 +78,7 @@ export async function readRentalRequest(
     );
   }
   const apiKeyId = keyIdOf(ctx);
+  const own = await listOwnKeys();
   const request = {
     userId,
     familyId: body.familyId,
@@ -84,24 +86,22 @@ export async function readRentalRequest(
     templateId: body.templateId,
     region: body.region ?? null,
     ...readWords(body),
-    sshKeyIds: keysOf(await listOwnKeys(), body.sshKeyIds),
+    sshKeyIds: (body.sshKeyIds ?? own).filter((id): id is SshKeyId => own.some((key) => key === id)),
     autoStopAfterMs: body.autoStopAfterHours === undefined ? null : autoStopMs(body.autoStopAfterHours),
     maxSpendCents: body.maxSpendCents ?? null,
     maxPricePerHourCents: body.maxPricePerHourCents ?? null,
     ...(body.sshPublicKeys !== undefined && { sshPublicKeys: ownKeysOf(body.sshPublicKeys) }),
     ...(apiKeyId !== undefined && { apiKeyId }),
   };
-  return { body, request };
+  return { body, request, missingKey: missingKeyOf(own, body.sshKeyIds) };
 }
 
-/** The keys that open the machine; default: all keys of the user (decision 14, "SSH keys"). */
-function keysOf(own: readonly SshKeyId[], asked: readonly string[] | undefined): SshKeyId[] {
-  if (asked === undefined) return [...own];
-  return asked.map((id) => {
-    if (isId('key', id) && own.includes(id)) return id;
-    throw new Refusal('key_not_found', `You have no key ${id}: GET /v1/ssh-keys lists yours.`, {
-      sshKeyId: id,
-    });
+/** The refusal of a request that names a key which its user does not have. */
+function missingKeyOf(own: readonly SshKeyId[], asked: readonly string[] = []): Refusal | undefined {
+  const id = asked.find((each) => !own.some((key) => key === each));
+  if (id === undefined) return undefined;
+  return new Refusal('key_not_found', `You have no key ${id}: GET /v1/ssh-keys lists yours.`, {
+    sshKeyId: id,
   });
 }
 

@@ -22,7 +22,7 @@ import { auditEvent, noteAudit } from '../accounts/audit-event.js';
 import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { refuseToEnd } from '../api-keys/request.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
-import { onlyMade } from '../http/idempotency.js';
+import { idempotencyKeyOf, onlyMade } from '../http/idempotency.js';
 import { answerOpening } from '../http/opening.js';
 import {
   findRentalOfQuote,
@@ -83,24 +83,29 @@ function createRental(deps: ApiDeps): Handler<typeof declared.createRental> {
 /** The request of a create: it says itself what it asks for, or names a quote that does. */
 interface Create extends Refused {
   readonly body: unknown;
+  /** Why it can't be made: it names an SSH key that is not there. */
+  readonly missingKey?: Refusal | undefined;
 }
 
 async function readCreate(ctx: ApiContext, { db }: ApiDeps, userId: UserId): Promise<Create> {
   const byQuote = readQuoteBody(ctx);
   const asker = { userId, apiKeyId: keyIdOf(ctx), onlyOf: onlyOf(ctx) };
   if (byQuote) return { ...asker, body: byQuote, request: undefined, quoteId: byQuote.quoteId };
-  const { body, request } = await readRentalRequest(ctx, userId, async () =>
+  const { body, request, missingKey } = await readRentalRequest(ctx, userId, async () =>
     (await listSshKeys(db, userId)).map((key) => key.id),
   );
-  return { ...asker, body, request, quoteId: undefined };
+  // With an Idempotency-Key, what stands under it comes first.
+  if (missingKey && idempotencyKeyOf(ctx) === undefined) throw missingKey;
+  return { ...asker, body, request, missingKey, quoteId: undefined };
 }
 
 /**
  * Commits what is asked for, and starts the workflow. A quote that was taken needs none: its rental is the answer.
- * @throws Refusal quote_not_found
+ * @throws Refusal quote_not_found, key_not_found
  */
 async function startOpening(deps: ApiDeps, asked: Create, id: RentalId, answerBefore: Date): Promise<void> {
-  const { userId, quoteId, apiKeyId } = asked;
+  const { userId, quoteId, apiKeyId, missingKey } = asked;
+  if (missingKey) throw missingKey;
   const quote = quoteId === undefined ? undefined : await getQuote(deps.db, userId, quoteId, asked.onlyOf);
   if (quote?.rental_id) {
     if (await findRental(deps.db, userId, quote.rental_id, asked.onlyOf)) return;

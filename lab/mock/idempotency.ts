@@ -1,5 +1,11 @@
 import { keyIdOf, type ApiContext } from '../../api/context.js';
-import { hashOf, idempotencyKeyOf, replayedAnswer, type RecordedAnswer } from '../../api/http/idempotency.js';
+import {
+  hashOf,
+  idempotencyKeyOf,
+  recordedOf,
+  replayedAnswer,
+  type RecordedAnswer,
+} from '../../api/http/idempotency.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import type { Account } from './account.js';
 import { refusalByCode } from './refuse.js';
@@ -43,7 +49,10 @@ export function answerOnce(
     return;
   }
   const keep = (answer: RecordedAnswer): void => {
-    if (key !== undefined) account.kept.set(name, { bodyHash, answer });
+    if (key === undefined) return;
+    // What is answered may change later, and this answer must not.
+    const copy = JSON.parse(JSON.stringify(answer)) as RecordedAnswer;
+    account.kept.set(name, { bodyHash, answer: copy });
   };
   try {
     const answer = create();
@@ -51,7 +60,8 @@ export function answerOnce(
     ctx.body = answer;
   } catch (error) {
     // An answer that says "later" is not kept: the client asks again.
-    if (error instanceof Refusal && refusalStatus[error.code] < 429) keep({ refused: error });
+    if (error instanceof Refusal && refusalStatus[error.code] < 429)
+      keep(recordedOf(error, ctx.state.requestId));
     throw error;
   }
 }

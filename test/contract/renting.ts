@@ -44,14 +44,27 @@ export function describeRenting(backend: () => Backend): void {
         return rental.status === status && rental;
       });
 
+    it('is refused in the same bytes once more, whatever has changed since', async () => {
+      const ssh = (await person.post('/v1/ssh-keys', { name: 'gone', generate: true })).body;
+      const asked = { familyId: 'b200', gpuCount: 4, sshKeyIds: [ssh.id] };
+      const wish = { 'Idempotency-Key': 'refused' };
+      const first = await person.post('/v1/rentals', asked, wish);
+      assert.equal(first.body.error, 'model_unavailable');
+      await person.delete(`/v1/ssh-keys/${ssh.id}`);
+      const again = await person.post('/v1/rentals', asked, wish);
+      assert.deepEqual([again.status, again.text], [first.status, first.text]);
+      assert.equal(again.headers.get('Idempotent-Replayed'), 'true');
+      assert.equal((await person.post('/v1/rentals', asked)).body.error, 'key_not_found');
+    });
+
     it('is created with an hour of it on hold, once per Idempotency-Key', async () => {
-      const { status, body } = await person.post('/v1/rentals', machine, key);
+      const { status, body, text } = await person.post('/v1/rentals', machine, key);
       assert.equal(status, 200, JSON.stringify(body));
       id = body.id;
       assert.deepEqual([body.status, body.host, body.port], ['provisioning', null, null]);
       assert.deepEqual([body.pricePerHourCents, body.warnings], [priceCents, ['no_ssh_key']]);
       const again = await person.post('/v1/rentals', machine, key);
-      assert.deepEqual([again.status, again.body], [200, body]);
+      assert.deepEqual([again.status, again.text], [200, text], 'byte for byte');
       assert.equal(again.headers.get('Idempotent-Replayed'), 'true');
       const other = await person.post('/v1/rentals', { ...machine, name: 'other' }, key);
       assert.deepEqual([other.status, other.body.error], [409, 'idempotency_conflict']);

@@ -137,7 +137,7 @@ export class ContractClient extends ApiClient {
     const parsed =
       answer.contentType === 'application/json' ? (JSON.parse(answer.text) as unknown) : answer.text;
     assertSameOutcome(answer.status, parsed, given);
-    return { status: answer.status, headers: answer.headers, body: parsed as AnswerBody };
+    return { status: answer.status, headers: answer.headers, text: answer.text, body: parsed as AnswerBody };
   }
 }
 

@@ -103,17 +103,25 @@ export async function renewIdempotencyKey(
   return rows[0]?.created_at;
 }
 
-/** Records the final answer of a target, once. Never for a 5xx: the schema refuses it. */
+/**
+ * Records the final answer of a target, once. Never for a 5xx: the schema refuses it.
+ * @returns the body that stands, with its fields in the database's order: of two requests that record at once, both get
+ * that of the first. undefined when the key has another target by now
+ */
 export async function recordIdempotentResponse(
   db: Database,
   name: KeyName,
   targetId: string,
   response: { readonly status: number; readonly body: unknown },
-): Promise<void> {
-  await db('idempotency_keys')
-    .where({ user_id: name.userId, endpoint: name.endpoint, key: name.key, target_id: targetId })
-    .whereNull('response_status')
-    .update({ response_status: response.status, response_body: JSON.stringify(response.body) });
+): Promise<unknown> {
+  const { rows } = await db.raw<{ rows: { body: unknown }[] }>(
+    `update idempotency_keys
+     set response_status = coalesce(response_status, :status), response_body = coalesce(response_body, :body)
+     where user_id = :userId and endpoint = :endpoint and key = :key and target_id = :targetId
+     returning response_body as body`,
+    { ...name, targetId, status: response.status, body: JSON.stringify(response.body) },
+  );
+  return rows[0]?.body;
 }
 
 function claimOf(row: Row): KeyClaim {

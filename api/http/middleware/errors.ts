@@ -24,7 +24,7 @@ export function errors(): Middleware<ApiState, object> {
       // What the failed answer would have been known and kept by.
       ctx.remove('ETag');
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = errorBody(refusal, ctx.state.requestId);
+      ctx.body = errorBody(refusal, ctx.state.answeredAs ?? ctx.state.requestId);
     }
   };
 }

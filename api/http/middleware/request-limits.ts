@@ -29,9 +29,9 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 
 /**
  * Limits the requests under /v1 (decision 12, "Allowed origins", and decision 58, "Limits of requests"): reads of a
- * session or key and of all of its user's, changes of a user, and all requests of a client address without a live one,
- * so that neither further sessions nor made-up keys win anything. Each answer shows the caller's standing by the
- * nearest limit. The middleware looks the caller up for requireCaller. All of it goes by turns (decision 97, "Requests
+ * session or key and of all of its user's, changes of a key and of its user, and all requests of a client address without
+ * a live one, so that neither further sessions nor made-up keys win anything. Each answer shows the caller's standing by
+ * each limit, the nearest first. The middleware looks the caller up for requireCaller. All of it goes by turns (decision 97, "Requests
  * under way"), because counting takes connections too.
  * @param exempt paths without limits: the payment processor's, which proves itself by its signature
  */
@@ -52,11 +52,12 @@ export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middlew
     const { caller, refusedKey, failure } = await lookUpInTurn(ctx, { deps, turns, asked, begun });
     const taken = turnFor(caller, begun);
     const work = async (): Promise<void> => {
-      const nearest = await count(ctx, policies, caller);
-      tell(ctx, nearest);
+      const counted = await count(ctx, policies, caller);
+      const refused = counted.find(({ standing }) => !standing.allowed);
+      tell(ctx, counted);
       // Nothing is read ahead for whoever is refused: not even once more.
-      if (!caller || !nearest.standing.allowed) known.forget(asked.credential);
-      if (!nearest.standing.allowed) throw tooMany(nearest);
+      if (!caller || refused) known.forget(asked.credential);
+      if (refused) throw tooMany(refused);
       if (failure !== undefined) throw failure;
       if (caller) {
         ctx.state.caller = caller;
@@ -129,23 +130,42 @@ interface Counted {
 }
 
 /**
- * Counts a request by each limit that it falls under, and returns the one that leaves the caller least. A request that
- * the session's or key's own limit refuses takes nothing from the user's others.
+ * Counts a request by each limit that it falls under. A request that the session's or key's own limit refuses takes
+ * nothing from the user's others.
+ * @returns the limits, first the one that leaves the caller least
  */
-async function count(ctx: Context, policies: Policies, caller: Caller | undefined): Promise<Counted> {
-  const take = async (policy: Policy, key: string): Promise<Counted> => {
-    return { policy, standing: await policy.count.count(key) };
-  };
-  if (!caller) return take(policies.strangers, clientOf(ctx.ip));
-  if (!isReading(ctx.method)) return take(policies.changes, caller.userId);
-  const own = await take(policies.reads, caller.kind === 'key' ? caller.keyId : caller.id);
-  if (!own.standing.allowed) return own;
-  const ofUser = await take(policies.readsOfUser, caller.userId);
-  const userIsNearer = !ofUser.standing.allowed || ofUser.standing.remaining < own.standing.remaining;
-  return userIsNearer ? ofUser : own;
+async function count(ctx: Context, policies: Policies, caller: Caller | undefined): Promise<Counted[]> {
+  const counted: Counted[] = [];
+  for (const [policy, key] of limitsOf(ctx, policies, caller)) {
+    const standing = await policy.count.count(key);
+    counted.push({ policy, standing });
+    if (!standing.allowed) break;
+  }
+  return counted.toSorted((one, other) => leftIn(one) - leftIn(other));
 }
 
-type Policies = Record<'reads' | 'readsOfUser' | 'changes' | 'strangers', Policy>;
+/** The limits that a request falls under, each with whom it counts. */
+function limitsOf(ctx: Context, policies: Policies, caller: Caller | undefined): [Policy, string][] {
+  if (!caller) return [[policies.strangers, clientOf(ctx.ip)]];
+  const { userId } = caller;
+  if (isReading(ctx.method)) {
+    const own = caller.kind === 'key' ? caller.keyId : caller.id;
+    return [
+      [policies.reads, own],
+      [policies.readsOfUser, userId],
+    ];
+  }
+  return [
+    ...(caller.kind === 'key' ? ([[policies.changesOfKey, caller.keyId]] as [Policy, string][]) : []),
+    [policies.changes, userId],
+  ];
+}
+
+function leftIn({ standing: { allowed, remaining } }: Counted): number {
+  return allowed ? remaining : -1;
+}
+
+type Policies = Record<'reads' | 'readsOfUser' | 'changesOfKey' | 'changes' | 'strangers', Policy>;
 
 function policiesOf({ db, settings }: ApiDeps): Policies {
   const windowMs = requestLimits.requestWindowMs;
@@ -158,6 +178,12 @@ function policiesOf({ db, settings }: ApiDeps): Policies {
   return {
     reads: policy('reads', settings.readsPerMinute, 'reads by one session or key', createLeasedCount),
     readsOfUser: policy('reads-user', settings.readsPerMinuteOfUser, 'reads of one user', createLeasedCount),
+    changesOfKey: policy(
+      'changes-key',
+      Math.ceil(settings.changesPerMinute * requestLimits.changesPartOfKey),
+      'changes by one API key',
+      createExactCount,
+    ),
     changes: policy('changes', settings.changesPerMinute, 'changes of one user', createExactCount),
     strangers: policy(
       'strangers',
@@ -231,11 +257,15 @@ const lookUpKey: LookUp = async (ctx, { db }, token, ahead) => {
 };
 
 /** Writes the fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers), which name their limit. */
-function tell(ctx: Context, { policy, standing }: Counted): void {
-  const { name, quota } = policy;
-  const { remaining, resetMs } = standing;
-  ctx.set('RateLimit-Policy', `"${name}";q=${quota};w=${requestLimits.requestWindowMs / 1000}`);
-  ctx.set('RateLimit', `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
+function tell(ctx: Context, counted: readonly Counted[]): void {
+  const windowSeconds = requestLimits.requestWindowMs / 1000;
+  const bounds = counted.map(({ policy: { name, quota } }) => `"${name}";q=${quota};w=${windowSeconds}`);
+  const standings = counted.map(
+    ({ policy: { name }, standing: { remaining, resetMs } }) =>
+      `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`,
+  );
+  ctx.set('RateLimit-Policy', bounds.join(', '));
+  ctx.set('RateLimit', standings.join(', '));
 }
 
 function tooMany({ policy: { quota, what }, standing }: Counted): Refusal {

@@ -9,9 +9,10 @@ export function quoteRoutes(router: ApiRouter, world: World): void {
   router.post(
     '/v1/quotes',
     signedIn(world, async (ctx, account) => {
-      const { request } = await readRentalRequest(ctx, account.user.id, () =>
+      const { request, missingKey } = await readRentalRequest(ctx, account.user.id, () =>
         Promise.resolve(account.sshKeys.map(({ id }) => id)),
       );
+      if (missingKey) throw missingKey;
       ctx.body = makeQuote(world, account, request);
     }),
   );

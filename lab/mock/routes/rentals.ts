@@ -87,11 +87,12 @@ function createRental(world: World) {
       takeQuote(world, ctx, account, byQuote);
       return;
     }
-    const { body, request } = await readRentalRequest(ctx, account.user.id, () =>
+    const { body, request, missingKey } = await readRentalRequest(ctx, account.user.id, () =>
       Promise.resolve(account.sshKeys.map(({ id }) => id)),
     );
     const fate = choiceOf(ctx, rentalHeader, rentalFates);
     answerOnce(ctx, account, CREATE, body, () => {
+      if (missingKey) throw missingKey;
       const { row } = openRental(world, account, request, fate);
       note(world, ctx, account, 'rental_created', row.id);
       return presentOpened(row);

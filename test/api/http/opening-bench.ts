@@ -40,6 +40,7 @@ export class OpeningBench {
   /** A database at an address where nobody listens. */
   private readonly away = openDatabase('postgres://nobody@127.0.0.1:9/none', 1, 'away');
   private isAway = false;
+  private presented = 0;
 
   private constructor(
     readonly api: TestApi,
@@ -168,7 +169,9 @@ export class OpeningBench {
         },
         present: (row) => {
           this.whenPresented();
-          return { id: row.id };
+          // No two presentations are alike, and their fields stand in no order of their own.
+          this.presented += 1;
+          return { zone: 'a', id: row.id, presented: this.presented, at: { b: 1, a: 2 } };
         },
         idName: 'rentalId',
         lookAt: '/v1/rentals/:id',

@@ -7,12 +7,22 @@ import type { Answer } from '../../support/http/answers.js';
 import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertApiKeyOf, insertSessionOf } from '../../support/money/factories.js';
 
-/** Parses `"changes";r=2;t=58` into its parts. */
-function standingIn({ headers }: Answer): { policy: string; left: number; resetSeconds: number } {
-  const [, policy = '', left, reset] =
-    /^"([\w-]+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? [];
-  return { policy, left: Number(left), resetSeconds: Number(reset) };
+interface Told {
+  readonly policy: string;
+  readonly left: number;
+  readonly resetSeconds: number;
 }
+
+/** Parses `"changes";r=2;t=58, …` into its parts. */
+function standingsIn({ headers }: Answer): Told[] {
+  return (headers.get('ratelimit') ?? '').split(', ').map((text) => {
+    const [, policy = '', left, reset] = /^"([\w-]+)";r=(\d+);t=(\d+)$/.exec(text) ?? [];
+    return { policy, left: Number(left), resetSeconds: Number(reset) };
+  });
+}
+
+/** The nearest limit. */
+const standingIn = (answer: Answer): Told => standingsIn(answer)[0]!;
 
 describe('the limits of requests (decisions 12 and 58)', () => {
   const settings: Partial<ApiSettings> = {
@@ -43,7 +53,7 @@ describe('the limits of requests (decisions 12 and 58)', () => {
 
   it('are told on each answer under /v1, refusals too, reads and changes apart', async () => {
     const read = await user.get('/v1/rentals');
-    assert.equal(read.headers.get('ratelimit-policy'), '"reads";q=40;w=60');
+    assert.equal(read.headers.get('ratelimit-policy'), '"reads";q=40;w=60, "reads-user";q=100;w=60');
     assert.deepEqual([standingIn(read).policy, standingIn(read).left], ['reads', 39]);
     const refused = await change(user);
     assert.equal(refused.status, 400);
@@ -79,7 +89,7 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     assert.deepEqual([countOf(answers, 200), countOf(answers, 429)], [100, 40]);
     const refused = answers.at(-1)!;
     assert.deepEqual([standingIn(refused).policy, standingIn(refused).left], ['reads-user', 0]);
-    assert.equal(refused.headers.get('ratelimit-policy'), '"reads-user";q=100;w=60');
+    assert.match(refused.headers.get('ratelimit-policy') ?? '', /^"reads-user";q=100;w=60, "reads";q=40/);
     assert.match(refused.body.message, /the limit of 100 reads of one user/);
     assert.equal((await (await api.signIn()).get('/v1/rentals')).status, 200);
   });
@@ -98,6 +108,25 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     assert.equal(standingIn(await keys[2]!.get('/v1/rentals')).policy, 'reads-user');
     for (const client of [...keys, user, user]) await change(client);
     assert.equal((await change(keys[0]!)).status, 429);
+  });
+
+  it('stop a key that changes too much before it stops its user, and tell both bounds', async () => {
+    const key = api.withKey((await insertApiKeyOf(api.db, user.user.id)).token);
+    const answers = [];
+    for (let nth = 0; nth < 8; nth += 1) answers.push(await change(key));
+    assert.deepEqual([countOf(answers, 403), countOf(answers, 429)], [3, 5], 'half of five, rounded up');
+    assert.equal(answers[0]!.headers.get('ratelimit-policy'), '"changes-key";q=3;w=60, "changes";q=5;w=60');
+    assert.deepEqual(
+      standingsIn(answers[0]!).map(({ policy, left }) => [policy, left]),
+      [
+        ['changes-key', 2],
+        ['changes', 4],
+      ],
+    );
+    const refused = answers.at(-1)!;
+    assert.match(refused.body.message, /the limit of 3 changes by one API key a minute/);
+    const own = await change(user);
+    assert.deepEqual([own.status, standingIn(own).left], [400, 1], 'what was refused took nothing');
   });
 
   it('count a key that does not hold with all others of its address', async () => {

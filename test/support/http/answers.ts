@@ -5,6 +5,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: AnswerBody;
+  /** The body as it was sent. */
+  readonly text: string;
 }
 
 /** The bodies of all endpoints in one type. The tests check which fields are present and what they hold. */

@@ -229,6 +229,7 @@ export class ApiClient {
     return {
       status: response.status,
       headers: response.headers,
+      text,
       body: (contentType === 'application/json' && text !== '' ? JSON.parse(text) : text) as AnswerBody,
     };
   }
