@@ -4,6 +4,7 @@ import { identityOf, identityVariables } from './config/identity.js';
 import { processorOf, processorVariables } from './config/processor.js';
 import { providersOf, providerVariables } from './config/providers.js';
 import {
+  contact,
   integer,
   optional,
   port,
@@ -37,6 +38,7 @@ const mailVariables = {
   SMTP_URL: required(url('smtp', 'smtps')),
   MAIL_FROM: withDefault(text, 'GPU rental <no-reply@localhost>'),
   OPERATOR_EMAIL: optional(text.trim().email({ tlds: false }).empty('')),
+  SUPPORT_CONTACT: optional(contact),
 };
 
 /** The most that may be charged or moved before somebody else is asked. */
@@ -119,6 +121,8 @@ function configOf(env: ValuesOf<typeof variables>) {
     identity: identityOf(env),
     /** operatorEmail: the address that is told of findings; null: the log only. */
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM, operatorEmail: env.OPERATOR_EMAIL },
+    /** Where people get help: a mail address or an https address; null: nobody is named. */
+    supportContact: env.SUPPORT_CONTACT,
     /** The daily cap of auto-topup for accounts that are made from now on; null: no cap. */
     autoTopupDailyCapCents: env.AUTO_TOPUP_DAILY_CAP_CENTS,
     meter: meterOf(env),

@@ -44,6 +44,8 @@ export interface ActivityDeps {
     readonly checkoutUrls: { readonly success: string; readonly cancel: string };
     /** The address that mails for operators go to; null or absent: the log only. */
     readonly operatorEmail?: string | null;
+    /** Where people get help: a mail address or an https address; null or absent: nobody is named. */
+    readonly supportContact?: string | null;
     /**
      * How many top-ups a young account may begin in a day (decision 23, "Guards against loss"). Default: the limit's
      * value.

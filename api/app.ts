@@ -33,6 +33,7 @@ import { apiKeyRoutes } from './api-keys/routes.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
 import { proofRoutes } from './wallet/proof.js';
 import { spendingRoutes } from './wallet/spending.js';
+import { standingRoutes } from './wallet/standing.js';
 import { statementRoutes } from './wallet/statement.js';
 import { webhookRoutes } from './webhooks/routes.js';
 import { processorEventsPath } from './processor-events/path.js';
@@ -56,6 +57,7 @@ const resources = [
   billingRoutes,
   ledgerRoutes,
   explainRoutes,
+  standingRoutes,
   statementRoutes,
   spendingRoutes,
   checkoutRoutes,
@@ -84,7 +86,7 @@ export function createRouter(deps: ApiDeps): ApiRouter {
 /** Makes the HTTP service. It opens and closes nothing: deps holds what it works with. */
 export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const { log, settings } = deps;
-  const { allowedOrigins, allowedHosts, dashboardUrl, trustProxy, secureCookie } = settings;
+  const { allowedOrigins, allowedHosts, dashboardUrl, supportContact, trustProxy, secureCookie } = settings;
   const first = [
     limitRequests(deps, [processorEventsPath]),
     refuseUncalled(),
@@ -97,6 +99,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState, object> {
       trustProxy,
       hosts: allowedHosts,
       dashboardUrl,
+      supportContact,
       overTls: secureCookie,
       first,
       rawPaths: [unreadProcessorEvents(deps), unreadUnsubscribe],

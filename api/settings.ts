@@ -39,6 +39,8 @@ export interface ApiSettings {
     /** The address of a simulator that stands in for the processor; its pages take cards. */
     readonly simulatorUrl: string | null;
   };
+  /** Where people get help: a mail address or an https address; null: nobody is named. */
+  readonly supportContact: string | null;
   /** The daily cap of auto-topup for accounts that are made now, in cents; null: no cap. */
   readonly autoTopupDailyCapCents: number | null;
   /** Decision 128, "Trying of cards": ways to try one that may be begun, and the declines that end a card's form. */
@@ -99,6 +101,7 @@ export function settingsOf(config: Config): ApiSettings {
       livemode: /^[sr]k_live_/.test(config.processor.secretKey),
       simulatorUrl: config.processor.apiUrl,
     },
+    supportContact: config.supportContact,
     autoTopupDailyCapCents: config.autoTopupDailyCapCents,
     cardTries: config.cardTries,
     webhooks: {
@@ -130,6 +133,7 @@ export const defaultSettings: ApiSettings = {
   requestsAtOnce: requestLimits.requestsAtOnce,
   askAgainMs: requestLimits.askAgainMs,
   billing: { enabled: false, publishableKey: '', livemode: false, simulatorUrl: null },
+  supportContact: null,
   autoTopupDailyCapCents: null,
   cardTries: {
     perHour: paymentLimits.cardTriesPerHour,

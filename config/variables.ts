@@ -68,6 +68,12 @@ export function url(...schemes: string[]): Joi.StringSchema {
   return text.uri(schemes.length === 0 ? {} : { scheme: schemes });
 }
 
+/** Where people get help: a mail address or a page. */
+export const contact = Joi.alternatives<string>()
+  .try(text.trim().email({ tlds: false }), url('https'))
+  .empty('')
+  .messages({ 'alternatives.match': '{{#label}} must be an email address or an https:// address' });
+
 /** The items of a text that separates them by commas. */
 export function itemsOf(list: string): string[] {
   return list

@@ -64,6 +64,14 @@ export const refusalStatus = {
 
 export type RefusalCode = keyof typeof refusalStatus;
 
+/** The codes that may take a person’s help to get past. */
+export const helpedBySupport: ReadonlySet<RefusalCode> = new Set([
+  'billing_disabled',
+  'blocked',
+  'rate_limited',
+  'internal_error',
+]);
+
 /** Facts of a refusal that a client may act on; amounts in cents, ids as text. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;
 

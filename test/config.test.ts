@@ -112,3 +112,31 @@ describe('the configuration of signing in elsewhere', () => {
     assert.equal(publicUrlOf({ API_PUBLIC_URL: 'https://api.example.com/' }), 'https://api.example.com');
   });
 });
+
+describe('the configuration of support', () => {
+  const contactOf = (SUPPORT_CONTACT: string) => readConfig({ ...ENV, SUPPORT_CONTACT }).supportContact;
+
+  it('names a mail address, an https address, or nobody', () => {
+    assert.equal(readConfig(ENV).supportContact, null);
+    assert.equal(contactOf(''), null);
+    for (const contact of ['help@example.com', 'https://example.com/help']) {
+      assert.equal(contactOf(contact), contact);
+    }
+  });
+
+  it('refuses anything else, and says what to set', () => {
+    for (const wrong of [
+      'help',
+      'http://example.com',
+      'javascript:alert(1)',
+      'a@b@c',
+      'mailto:a@b.example',
+    ]) {
+      assert.throws(
+        () => contactOf(wrong),
+        /"SUPPORT_CONTACT" must be an email address or an https:\/\/ address/,
+        wrong,
+      );
+    }
+  });
+});

@@ -101,6 +101,7 @@ const deps: ActivityDeps = {
     declinesPerPage: config.cardTries.declinesPerPage,
     allowPrivatePods: config.allowPrivatePods,
     operatorEmail: config.mail.operatorEmail,
+    supportContact: config.supportContact,
     publicUrl: config.api.publicUrl,
     checkoutUrls: { success: config.processor.successUrl, cancel: config.processor.cancelUrl },
   },

@@ -1,5 +1,6 @@
 import { deliverDueMails, type MailDelivery } from '../../adapters/postgres/upkeep/outbox-delivery.js';
 import { clearStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
+import { withSupport } from '../../domain/mails/message.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachPart, noteStuck } from '../each-item.js';
@@ -32,14 +33,20 @@ export function createMailActivities(deps: ActivityDeps) {
   };
 }
 
+/** What a mail names for help; operators are support themselves. */
+function contactFor(
+  { settings }: ActivityDeps,
+  { recipient }: { readonly recipient: string },
+): string | null {
+  return recipient === settings.operatorEmail ? null : (settings.supportContact ?? null);
+}
+
 export function deliveryOf(deps: ActivityDeps): MailDelivery {
   return {
     send: (mail) =>
       deps.mail.send({
         to: mail.recipient,
-        subject: mail.subject,
-        text: mail.body,
-        html: mail.html,
+        ...withSupport({ subject: mail.subject, text: mail.body, html: mail.html }, contactFor(deps, mail)),
         unsubscribeUrl: mail.unsubscribe_url,
         messageId: `outbox-${mail.id}@${deps.settings.deployment}.gpu-rental`,
       }),

@@ -19,6 +19,8 @@ export interface Frame {
   readonly trustProxy: boolean;
   /** The hosts that it answers to, as `host:port`; default: any. */
   readonly hosts?: readonly string[] | null;
+  /** Where people get help; null or left out: nobody is named. */
+  readonly supportContact?: string | null;
   /** Where browsers reach the dashboard, without a slash at the end. */
   readonly dashboardUrl: string;
   /** Whether clients reach it by TLS only: then browsers are told to stay with it. */
@@ -51,7 +53,7 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
   app.use(requestId(log));
   app.use(requestLog(frame.observeRequest));
   app.use(securityHeaders(frame.overTls));
-  app.use(errors());
+  app.use(errors(frame.supportContact ?? null));
   app.use(allowOrigins(allowedOrigins, allowedHeaders));
   app.use(tellOutcomes(openingPaths));
   app.use(refuseUnknownHosts(frame.hosts ?? null));

@@ -8,7 +8,7 @@ import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 export function billingRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.showBalance, showBalance(deps));
   serve(router, deps, declared.showBillingConfig, () =>
-    Promise.resolve(presentConfig(deps.settings.billing.publishableKey)),
+    Promise.resolve(presentConfig(deps.settings.billing.publishableKey, deps.settings.supportContact)),
   );
 }
 
@@ -19,12 +19,13 @@ function showBalance(deps: ApiDeps): Handler<typeof declared.showBalance> {
 }
 
 /** The config that a client needs to fill the wallet. */
-export function presentConfig(publishableKey: string) {
+export function presentConfig(publishableKey: string, supportContact: string | null) {
   return {
     publishableKey,
     currency: 'USD' as const,
     minTopupCents: paymentLimits.minTopupCents,
     maxTopupCents: paymentLimits.maxTopupCents,
+    supportContact,
   };
 }
 

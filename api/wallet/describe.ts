@@ -29,6 +29,7 @@ import {
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { downloadProof, listRoots } from './describe-proof.js';
+import { showStanding } from './describe-standing.js';
 import { showSpending } from './describe-spending.js';
 import { leadsTo, nextCursor, operation, type Operation } from '../http/openapi/operation.js';
 
@@ -237,7 +238,7 @@ export const showBillingConfig = operation({
   summary: 'Settings for topping up',
   answers: [
     {
-      description: 'The processor’s publishable key, and the limits of a top-up.',
+      description: 'The processor’s publishable key, the limits of a top-up, and where to get help.',
       schema: named(
         'BillingConfig',
         object({
@@ -245,6 +246,7 @@ export const showBillingConfig = operation({
           currency: oneOf(['USD']),
           minTopupCents: whole,
           maxTopupCents: whole,
+          supportContact: orNull(text, 'Where to get help: an email address or a page.'),
         }),
       ),
       examples: [
@@ -253,6 +255,7 @@ export const showBillingConfig = operation({
           currency: 'USD',
           minTopupCents: paymentLimits.minTopupCents,
           maxTopupCents: paymentLimits.maxTopupCents,
+          supportContact: 'help@example.com',
         },
       ],
     },
@@ -343,6 +346,7 @@ export const downloadLedger = operation({
 export const walletOperations: readonly Operation[] = [
   showBalance,
   showBillingConfig,
+  showStanding,
   listLedger,
   showStatement,
   showSpending,

@@ -19,10 +19,15 @@ export function htmlOf(subject: string, parts: readonly Part[]): string {
 <body style="margin:0;padding:16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;overflow-wrap:break-word">
 <div style="max-width:560px;margin:0 auto">
 <h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">${escaped(subject)}</h1>
-${blocks.join('')}</div>
-</body>
-</html>
-`;
+${blocks.join('')}${END}`;
+}
+
+const END = '</div>\n</body>\n</html>\n';
+
+/** Adds parts at the end of such an HTML part. */
+export function withMore(html: string, parts: readonly Part[]): string {
+  const more = groupsOf(parts).map((group) => `${blockOf(group)}\n`);
+  return html.endsWith(END) ? `${html.slice(0, -END.length)}${more.join('')}${END}` : html;
 }
 
 type Kind = 'text' | Exclude<Part, string>['kind'];
@@ -78,7 +83,7 @@ function cellOf(text: string): string {
 /** An address that no browser opens by itself is shown as text. */
 function linkOf({ label, url, isButton, line }: Link): string {
   if (url === '') return '';
-  if (!/^https?:\/\//i.test(url)) return paragraph(line);
+  if (!/^(https?:\/\/|mailto:)/i.test(url)) return paragraph(line);
   const href = `href="${escaped(url)}"`;
   if (!isButton) return `<p style="margin:0 0 16px;font-size:14px"><a ${href}>${escaped(label)}</a></p>`;
   const shape =

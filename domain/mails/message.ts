@@ -1,5 +1,5 @@
-import { htmlOf } from './html.js';
-import { lineOf, type Part } from './parts.js';
+import { htmlOf, withMore } from './html.js';
+import { lineOf, type Link, type Part } from './parts.js';
 
 /** The words of a mail. They depend on facts alone, so that a test can read each mail whole. */
 export interface Message {
@@ -17,3 +17,19 @@ export function messageOf(subject: string, parts: readonly Part[]): Message {
 
 /** The last line of a mail that a user may not expect. */
 export const answerToSupport = 'If you did not expect this, contact support.';
+
+/**
+ * Adds to a mail where its reader gets help.
+ * @param contact a mail address or an https address; null: nobody is named
+ */
+export function withSupport(message: Message, contact: string | null): Message {
+  if (contact === null) return message;
+  const label = 'Contact support';
+  const url = contact.includes('://') ? contact : `mailto:${contact}`;
+  const link: Link = { kind: 'link', label, url, line: `${label}: ${contact}`, isButton: false };
+  return {
+    subject: message.subject,
+    text: `${message.text}\n\n${link.line}`,
+    html: message.html === null ? null : withMore(message.html, [link]),
+  };
+}

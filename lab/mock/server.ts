@@ -27,7 +27,7 @@ import { sessionRoutes } from './routes/sessions.js';
 import { serviceRoutes } from './routes/service.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
 import { webhookRoutes } from './routes/webhooks.js';
-import { walletRoutes } from './routes/wallet.js';
+import { mockSupportContact, walletRoutes } from './routes/wallet.js';
 import { mockDurations, World, type Clock, type MockDurations } from './world.js';
 
 export interface MockOptions {
@@ -121,6 +121,7 @@ function createMock(world: World, options: MockOptions) {
       allowedOrigins: world.allowedOrigins,
       hosts: world.allowedOrigins.map((origin) => new URL(origin).host),
       dashboardUrl,
+      supportContact: mockSupportContact,
       trustProxy: false,
       overTls: false,
       allowedHeaders: mockHeaders,

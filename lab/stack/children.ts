@@ -108,6 +108,7 @@ export function logFileOf(name: string, settings: StackSettings): string {
 function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.ProcessEnv {
   const urls = urlsOf(settings);
   return {
+    SUPPORT_CONTACT: 'support@example.com',
     ...settings.env,
     ...stackVariables(settings),
     DATABASE_URL: settings.databaseUrl ?? urls.database,

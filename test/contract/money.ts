@@ -25,6 +25,9 @@ export function describeMoney(backend: () => Backend): void {
       assert.deepEqual([balance.burnPerHourCents, balance.runwaySeconds], [0, null]);
       const { body: config } = await person.get('/v1/billing/config');
       assert.equal((config as unknown as { currency: string }).currency, 'USD');
+      assert.deepEqual((await person.get('/v1/billing/standing')).body, {
+        ...{ blockedReason: null, chargesHeld: false, reversals: [] },
+      });
     });
 
     it('is answered once per Idempotency-Key', async () => {

@@ -47,6 +47,7 @@ export const clientCalls: Readonly<Record<string, Call>> = {
   'GET /v1/rentals/{id}/charges': (gpu, { id, query }) => gpu.rentals.charges(id, query),
   'GET /v1/billing/balance': (gpu) => gpu.wallet.get(),
   'GET /v1/billing/config': (gpu) => gpu.wallet.config(),
+  'GET /v1/billing/standing': (gpu) => gpu.wallet.standing(),
   'GET /v1/billing/budget': (gpu) => gpu.wallet.budget(),
   'PUT /v1/billing/budget': (gpu, { body }) => gpu.wallet.saveBudget(body),
   'GET /v1/billing/ledger': (gpu, { query }) => gpu.wallet.ledger(query).firstPage(),

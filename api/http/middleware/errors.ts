@@ -1,15 +1,16 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { isTransient } from '../../../adapters/postgres/availability.js';
-import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
+import { helpedBySupport, Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
 
 /**
  * The one exit for every failure (decision 2, "Shape of an error", and decision 3, "Table of codes"). A refusal answers
  * by the table. A failure of the database that passes is a 503 (decision 124, "Failures that pass"); callers of Temporal
  * handle its absence themselves. Any other error is logged, and its answer shows nothing of the inside.
+ * @param supportContact what answers name that send people to support; null: nobody
  */
-export function errors(): Middleware<ApiState, object> {
+export function errors(supportContact: string | null): Middleware<ApiState, object> {
   return async (ctx, next) => {
     try {
       await next();
@@ -24,7 +25,7 @@ export function errors(): Middleware<ApiState, object> {
       // What the failed answer would have been known and kept by.
       ctx.remove('ETag');
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = errorBody(refusal, ctx.state.answeredAs ?? ctx.state.requestId);
+      ctx.body = errorBody(refusal, ctx.state.answeredAs ?? ctx.state.requestId, supportContact);
     }
   };
 }
@@ -41,14 +42,16 @@ interface ErrorBody {
   readonly message: string;
   readonly details?: unknown;
   readonly requestId: string;
+  readonly support?: string;
 }
 
-function errorBody(refusal: Refusal, requestId: string): ErrorBody {
+function errorBody(refusal: Refusal, requestId: string, supportContact: string | null): ErrorBody {
   return {
     error: refusal.code,
     message: refusal.message,
     ...(refusal.details !== undefined && { details: refusal.details }),
     requestId,
+    ...(supportContact !== null && helpedBySupport.has(refusal.code) && { support: supportContact }),
   };
 }
 

@@ -232,6 +232,12 @@ const requestId: JsonSchema = {
   description: 'Identifies the request for support, as X-Request-Id does.',
 };
 
+const support: JsonSchema = {
+  ...text,
+  description:
+    'Where to get help, an email address or a page, if this needs a person and the service names one.',
+};
+
 /** One code's shape: RentalNotFoundError. */
 function refusalSchema(code: RefusalCode): JsonSchema {
   const details = detailsOf(code);
@@ -239,8 +245,8 @@ function refusalSchema(code: RefusalCode): JsonSchema {
   return named(
     schemaName(code),
     object(
-      { error, message, ...(details && { details: details.schema }), requestId },
-      details?.isOptional === true ? ['details'] : [],
+      { error, message, ...(details && { details: details.schema }), requestId, support },
+      details?.isOptional === true ? ['details', 'support'] : ['support'],
     ),
   );
 }
@@ -261,8 +267,9 @@ const otherError = named(
       message,
       details: record,
       requestId,
+      support,
     },
-    ['details'],
+    ['details', 'support'],
   ),
 );
 

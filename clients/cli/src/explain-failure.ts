@@ -12,6 +12,8 @@ export interface Told {
   readonly message: string;
   readonly next: string | undefined;
   readonly requestId: string | undefined;
+  /** Where to get help: a mail address or a page. */
+  readonly support?: string | undefined;
   readonly details: unknown;
 }
 
@@ -78,7 +80,8 @@ function explainOwn({ kind, code = kind, message, next, cause, details }: Failur
 
 function explainRefusal(error: AnyApiError): Told {
   const { kind, next, message = withoutRoutes(error.message) } = adviceFor(error);
-  return { kind, code: error.code, message, next, requestId: error.requestId, details: error.details };
+  const { code, requestId, support, details } = error;
+  return { kind, code, message, next, requestId, support, details };
 }
 
 function explainConnection(error: ConnectionError, { url, timeoutSeconds }: Asked): Told {

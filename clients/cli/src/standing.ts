@@ -21,6 +21,7 @@ export function committed(cause: Told, standing: Standing): Told {
     message: cause.kind === 'givenUp' ? message : `${cause.message}\n${message}`,
     next,
     requestId: cause.requestId,
+    support: cause.support,
     details: { ...given, ...details, cause: cause.code },
   };
 }

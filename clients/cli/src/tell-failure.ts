@@ -6,14 +6,14 @@ import type { Surroundings } from './surroundings.js';
 
 const usualWidth = 80;
 
-/** Tells a failure on the standard error: what is wrong, what to do next, and the request's id for support. */
+/** Tells a failure on the standard error: what is wrong, what to do next, the request's id for support, and support. */
 export function tellFailure(
-  { kind, code, message, next, requestId, details }: Told,
+  { kind, code, message, next, requestId, support, details }: Told,
   { surroundings, isJson }: { readonly surroundings: Surroundings; readonly isJson: boolean },
 ): void {
   const { stderr, env } = surroundings;
   if (isJson) {
-    const told = { error: code, message, next, requestId, details, exitCode: exitCodes[kind] };
+    const told = { error: code, message, next, requestId, support, details, exitCode: exitCodes[kind] };
     stderr.write(`${printableJson(told, 2)}\n`);
     return;
   }
@@ -24,6 +24,7 @@ export function tellFailure(
     ...told(message),
     ...(next === undefined ? [] : told(next)),
     ...(requestId === undefined ? [] : [paint('dim', `Request ${requestId}`)]),
+    ...(support === undefined ? [] : [paint('dim', `Support ${support}`)]),
   ];
   stderr.write(printable(lines.map((line) => `${line}\n`).join('')));
 }

@@ -26,6 +26,8 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly details: DetailsOf<Code>;
   /** Names the request to support. */
   readonly requestId: string;
+  /** Where to get help, an email address or a page; undefined where the service named none. */
+  readonly support: string | undefined;
   /** Whole seconds after which the same request may succeed; undefined where the service did not say. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -35,6 +37,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     message: string;
     details: DetailsOf<Code>;
     requestId: string;
+    support?: string | undefined;
     retryAfterSeconds: number | undefined;
   }) {
     super(answer.message);
@@ -42,6 +45,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     this.code = answer.code;
     this.details = answer.details;
     this.requestId = answer.requestId;
+    this.support = answer.support;
     this.retryAfterSeconds = answer.retryAfterSeconds;
   }
 }
@@ -96,9 +100,9 @@ export function errorOfAnswer(response: Response, body: unknown): ApiError | Con
     const message = `HTTP ${status} without an API error: is something else answering at ${originOf(response)}?`;
     return new ConnectionError(message, { status, retryAfterSeconds });
   }
-  const { error: code, message, requestId } = body;
+  const { error: code, message, requestId, support } = body;
   const details = ('details' in body ? body.details : undefined) as DetailsOf<ErrorCode>;
-  return new ApiError({ status, code, message, details, requestId, retryAfterSeconds });
+  return new ApiError({ status, code, message, details, requestId, support, retryAfterSeconds });
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {

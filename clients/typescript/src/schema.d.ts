@@ -523,6 +523,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/billing/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether anything is wrong with your account */
+        get: operations["showStanding"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/billing/ledger": {
         parameters: {
             query?: never;
@@ -1348,6 +1365,8 @@ export interface components {
             details: components["schemas"]["AlreadyStoppedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
@@ -1542,6 +1561,8 @@ export interface components {
             currency: "USD";
             minTopupCents: number;
             maxTopupCents: number;
+            /** @description Where to get help: an email address or a page. */
+            supportContact: string | null;
         };
         BillingDisabledError: {
             /**
@@ -1553,6 +1574,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         BlockedDetails: {
             /** @description unpaid_invoice, too_many_rentals, too_many_topups, charges_held, account, or what an operator wrote. */
@@ -1573,6 +1596,8 @@ export interface components {
             details: components["schemas"]["BlockedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         Budget: {
             /** @description How much the rentals of a month may cost. Null: there is no budget. */
@@ -1648,6 +1673,8 @@ export interface components {
             details: components["schemas"]["BudgetReserved"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         CapReserved: {
             apiKeyId: string;
@@ -1677,6 +1704,8 @@ export interface components {
             details: components["schemas"]["CapReserved"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         Card: {
             brand: string | null;
@@ -1702,6 +1731,8 @@ export interface components {
             details: components["schemas"]["CardDeclinedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         CardRemovedEvent: {
             id: string;
@@ -1799,6 +1830,8 @@ export interface components {
             details: components["schemas"]["ChargeInProgressDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         Charges: {
             rentalId: string;
@@ -1834,6 +1867,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         CodeRequestRateLimitedError: {
             /**
@@ -1846,6 +1881,8 @@ export interface components {
             details: components["schemas"]["LaterAgainDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         CreateApiKey: {
             name: string;
@@ -1926,6 +1963,8 @@ export interface components {
             details: components["schemas"]["DuplicateKeyDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         EndOtherSessionsAnswer: {
             ended: number;
@@ -2149,6 +2188,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         FreshSignInRequiredDetails: {
             /**
@@ -2168,6 +2209,8 @@ export interface components {
             details: components["schemas"]["FreshSignInRequiredDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         HeldByRental: {
             rentalId: string;
@@ -2184,6 +2227,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         /** @description What is being opened. */
         IdempotencyInProgressDetails: {
@@ -2202,6 +2247,8 @@ export interface components {
             details: components["schemas"]["IdempotencyInProgressDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         InsufficientBalanceDetails: {
             /** @description What must be available. */
@@ -2220,6 +2267,8 @@ export interface components {
             details: components["schemas"]["InsufficientBalanceDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         InternalError: {
             /**
@@ -2232,6 +2281,8 @@ export interface components {
             details?: components["schemas"]["OpeningOutcome"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         InvalidAmountError: {
             /**
@@ -2244,6 +2295,8 @@ export interface components {
             details: components["schemas"]["InvalidFields"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         InvalidCountError: {
             /**
@@ -2256,6 +2309,8 @@ export interface components {
             details: components["schemas"]["InvalidFields"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         InvalidEmailError: {
             /**
@@ -2268,6 +2323,8 @@ export interface components {
             details: components["schemas"]["InvalidFields"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         InvalidFields: {
             fields: components["schemas"]["FieldFault"][];
@@ -2329,6 +2386,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         InvoiceOpenedEvent: {
             id: string;
@@ -2431,6 +2490,8 @@ export interface components {
             details: components["schemas"]["KeyAddressDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         KeyEndsOwnDetails: {
             rentalId: string;
@@ -2446,6 +2507,8 @@ export interface components {
             details: components["schemas"]["KeyEndsOwnDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         KeyExpiredDetails: {
             /** Format: date-time */
@@ -2462,6 +2525,8 @@ export interface components {
             details: components["schemas"]["KeyExpiredDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         KeyNotFoundDetails: {
             /** @description The one that the request names. */
@@ -2478,6 +2543,8 @@ export interface components {
             details?: components["schemas"]["KeyNotFoundDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         KeyRevokedDetails: {
             /** Format: date-time */
@@ -2494,6 +2561,8 @@ export interface components {
             details: components["schemas"]["KeyRevokedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         KeyScopeDetails: {
             /** @description What the key needs. */
@@ -2512,6 +2581,8 @@ export interface components {
             details: components["schemas"]["KeyScopeDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         KeySuspendedError: {
             /**
@@ -2523,6 +2594,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         KeyUnknownError: {
             /**
@@ -2534,6 +2607,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         LaterAgainDetails: {
             /** @description As the header Retry-After says. */
@@ -2680,6 +2755,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         ModelUnavailableDetails: {
             familyId: string;
@@ -2699,6 +2776,8 @@ export interface components {
             details: components["schemas"]["ModelUnavailableDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         NewRental: {
             familyId: string;
@@ -2735,6 +2814,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         NotFoundDetails: {
             /**
@@ -2754,6 +2835,8 @@ export interface components {
             details: components["schemas"]["NotFoundDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         Notice: {
             kind: components["schemas"]["NoticeKind"];
@@ -2778,6 +2861,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         OpenApiDocument: {
             openapi: string;
@@ -2862,6 +2947,8 @@ export interface components {
             };
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         /** @description Of a type that is newer than this description. */
         OtherEvent: {
@@ -2896,6 +2983,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         PeriodCharge: {
             /**
@@ -2928,6 +3017,8 @@ export interface components {
             details: components["schemas"]["PriceChangedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         /** @description An event as the processor defines it. */
         ProcessorEvent: {
@@ -2944,6 +3035,8 @@ export interface components {
             details: components["schemas"]["LaterAgainDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         PutAutoTopup: {
             enabled: boolean;
@@ -3007,6 +3100,8 @@ export interface components {
             details: components["schemas"]["QuoteExpiredDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         QuoteNotFoundError: {
             /**
@@ -3018,6 +3113,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         RateLimitedDetails: {
             /** @description As the header Retry-After says. */
@@ -3043,6 +3140,8 @@ export interface components {
             details: components["schemas"]["RateLimitedDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         Readiness: {
             /** @enum {string} */
@@ -3238,6 +3337,8 @@ export interface components {
             details: components["schemas"]["RentalEndingDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         RentalFailedEvent: {
             id: string;
@@ -3297,6 +3398,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         RentalPage: {
             rentals: components["schemas"]["Rental"][];
@@ -3453,6 +3556,20 @@ export interface components {
             details: components["schemas"]["FeedRange"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
+        Reversal: {
+            /** @enum {string} */
+            kind: "refund" | "dispute";
+            /** @description What was refunded or disputed. */
+            amountCents: number;
+            /** @description What we took from your wallet for it. */
+            debitedCents: number;
+            /** @description What you had spent of it, and owe by an invoice. */
+            invoicedCents: number;
+            /** Format: date-time */
+            takenAt: string;
         };
         RotatedWebhook: {
             id: string;
@@ -3556,6 +3673,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         SessionRequiredError: {
             /**
@@ -3567,6 +3686,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         SessionStartedEvent: {
             id: string;
@@ -3700,6 +3821,14 @@ export interface components {
             type: "ssh_key.removed";
             data: components["schemas"]["SshKeyEventData"];
         };
+        Standing: {
+            /** @description Why you can’t rent or add money; null while you can. */
+            blockedReason: string | null;
+            /** @description A payment was disputed or reported as fraud, so your card is not charged automatically. */
+            chargesHeld: boolean;
+            /** @description Payments that were reversed: by disputes that are open, and in the last 7 days. Newest first. */
+            reversals: components["schemas"]["Reversal"][];
+        };
         Statement: {
             /** Format: date-time */
             from: string;
@@ -3807,6 +3936,8 @@ export interface components {
             details?: components["schemas"]["OpeningOutcome"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         TooManyKeysDetails: {
             maxKeys: number;
@@ -3822,6 +3953,8 @@ export interface components {
             details: components["schemas"]["TooManyKeysDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         TooManyWebhooksDetails: {
             maxWebhooks: number;
@@ -3837,6 +3970,8 @@ export interface components {
             details: components["schemas"]["TooManyWebhooksDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         Topup: {
             id: string;
@@ -3921,6 +4056,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         TopupPage: {
             topups: components["schemas"]["Topup"][];
@@ -4023,6 +4160,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         UnknownFamilyDetails: {
             familyId: string;
@@ -4038,6 +4177,8 @@ export interface components {
             details: components["schemas"]["UnknownFamilyDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         UnknownHostError: {
             /**
@@ -4049,6 +4190,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         UnlimitedRental: {
             rentalId: string;
@@ -4068,6 +4211,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         User: {
             id: string;
@@ -4086,6 +4231,8 @@ export interface components {
             details?: components["schemas"]["InvalidFields"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         VerifyCode: {
             /** Format: email */
@@ -4167,6 +4314,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         Webhook: {
             id: string;
@@ -4293,6 +4442,8 @@ export interface components {
             details: components["schemas"]["WebhookNotEnabledDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         WebhookNotFoundError: {
             /**
@@ -4304,6 +4455,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         WebhookPingEvent: {
             id: string;
@@ -4377,6 +4530,8 @@ export interface components {
             message: string;
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
     };
     responses: {
@@ -4806,6 +4961,7 @@ export type RentalWarnedEvent = components['schemas']['RentalWarnedEvent'];
 export type RentalWarning = components['schemas']['RentalWarning'];
 export type RequestCode = components['schemas']['RequestCode'];
 export type ResyncError = components['schemas']['ResyncError'];
+export type Reversal = components['schemas']['Reversal'];
 export type RotatedWebhook = components['schemas']['RotatedWebhook'];
 export type SaveNotices = components['schemas']['SaveNotices'];
 export type Session = components['schemas']['Session'];
@@ -4825,6 +4981,7 @@ export type SshKey = components['schemas']['SshKey'];
 export type SshKeyAddedEvent = components['schemas']['SshKeyAddedEvent'];
 export type SshKeyEventData = components['schemas']['SshKeyEventData'];
 export type SshKeyRemovedEvent = components['schemas']['SshKeyRemovedEvent'];
+export type Standing = components['schemas']['Standing'];
 export type Statement = components['schemas']['Statement'];
 export type StatementGroup = components['schemas']['StatementGroup'];
 export type StatementRental = components['schemas']['StatementRental'];
@@ -6835,7 +6992,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The processor’s publishable key, and the limits of a top-up. */
+            /** @description The processor’s publishable key, the limits of a top-up, and where to get help. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6863,6 +7020,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    showStanding: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Blocks, and payments that were reversed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Standing"];
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];

@@ -38,6 +38,7 @@ export type {
   RentalStatus,
   SshKey,
   Spending,
+  Standing,
   Statement,
   StoppedRental,
   Template,

@@ -10,6 +10,7 @@ import { proofQuery, rootsQuery } from '../../../api/wallet/describe-proof.js';
 import { spendingQuery } from '../../../api/wallet/describe-spending.js';
 import { presentSpending, refuseWrongDays } from '../../../api/wallet/spending.js';
 import { proofNotReady } from '../../../api/wallet/proof.js';
+import { presentStanding } from '../../../api/wallet/standing.js';
 import { presentStatement, refuseUnordered, sendLedgerFile } from '../../../api/wallet/statement.js';
 import { noSuchEntry, presentExplanation } from '../../../api/wallet/explanation-shapes.js';
 import { readQuery } from '../../../api/http/validation.js';
@@ -24,6 +25,23 @@ import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
 export const mockPublishableKey = 'pk_test_mock';
+export const mockSupportContact = 'support@example.com';
+
+/** What is told of an account besides its money. The mock blocks nobody, and takes nothing back. */
+function accountRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/billing/config',
+    signedIn(world, (ctx) => {
+      ctx.body = presentConfig(mockPublishableKey, mockSupportContact);
+    }),
+  );
+  router.get(
+    '/v1/billing/standing',
+    signedIn(world, (ctx) => {
+      ctx.body = presentStanding({ blockedReason: null, chargesHeld: false, reversals: [] });
+    }),
+  );
+}
 
 /** The wallet's balance and its whole history. */
 export function walletRoutes(router: ApiRouter, world: World): void {
@@ -35,12 +53,7 @@ export function walletRoutes(router: ApiRouter, world: World): void {
       ctx.body = presentBalance({ ...balance, readAt: world.now() });
     }),
   );
-  router.get(
-    '/v1/billing/config',
-    signedIn(world, (ctx) => {
-      ctx.body = presentConfig(mockPublishableKey);
-    }),
-  );
+  accountRoutes(router, world);
   router.get('/v1/billing/ledger', showLedger(world));
   router.get(
     '/v1/billing/ledger/:id/explain',

@@ -41,6 +41,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'GET /v1/billing/ledger/:id/explain',
     'GET /v1/billing/proof',
     'GET /v1/billing/spending',
+    'GET /v1/billing/standing',
     'GET /v1/billing/statement',
     'GET /v1/billing/topups',
     'GET /v1/billing/topups/:id',

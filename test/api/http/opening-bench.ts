@@ -180,7 +180,7 @@ export class OpeningBench {
     });
     const app = new Koa<ApiState, object>();
     app.use(requestId(deps.log));
-    app.use(errors());
+    app.use(errors(null));
     app.use(tellOutcomes(['a', 'b'].map((body) => ({ path: `/open/${body}`, lookAt: '/v1/rentals' }))));
     app.use(router.routes());
     return app;

@@ -113,6 +113,7 @@ describe('billing reads', () => {
       currency: 'USD',
       minTopupCents: 100,
       maxTopupCents: 500_000,
+      supportContact: null,
     });
   });
 

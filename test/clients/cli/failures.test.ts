@@ -79,6 +79,17 @@ describe('gpu, when something fails', () => {
     assert.match(String(told['next']), /^Try again in /);
   });
 
+  it('names support where a person’s help is needed, and nowhere else', async () => {
+    for (const refusal of ['blocked', 'billing_disabled', 'rate_limited', 'internal_error']) {
+      const { err } = await ann.type('balance', { fetch: refusing(refusal) });
+      assert.match(err, /\nSupport support@example\.com\n$/, refusal);
+      const told = JSON.parse((await ann.type('balance --json', { fetch: refusing(refusal) })).err) as object;
+      assert.equal((told as { support?: string }).support, 'support@example.com');
+    }
+    const { err } = await ann.type('balance', { fetch: refusing('insufficient_balance') });
+    assert.doesNotMatch(err, /Support/);
+  });
+
   it('knows a proxy’s 502, a page and a redirect from answers of the service', async () => {
     const cases = [
       [{ status: 502, type: 'text/html', body: '<h1>Bad gateway</h1>' }, exitCodes.server],
@@ -101,7 +112,7 @@ describe('gpu, when something fails', () => {
       const { message, next } = JSON.parse(json) as { message: string; next?: string };
       assert.match(message, /[.?]$/, refusal);
       assert.ok(next !== undefined && next.length > 10, `${refusal}: no next step\n${err}`);
-      assert.match(err, /\nRequest \S+\n$/, refusal);
+      assert.match(err, /\nRequest \S+\n(Support support@example\.com\n)?$/, refusal);
       // What only programs can use is no help here.
       assert.doesNotMatch(err, /\/v1\/|Cents\b/, refusal);
     }

@@ -1,4 +1,4 @@
-import type { Rental } from '@gpu-rental/client';
+import type { ApiKey, Rental, Standing, Webhook } from '@gpu-rental/client';
 import assert from 'node:assert/strict';
 import { attentionOf, type Known } from '../../../clients/dashboard/src/pages/home/attention.js';
 
@@ -7,7 +7,12 @@ const later = (minutes: number): string => new Date(now + minutes * 60_000).toIS
 
 const calm: Known = {
   nowMs: now,
-  balance: { openInvoicesCents: 0, openInvoiceCount: 0, runwaySeconds: 86_400 },
+  balance: { totalCents: 5_000, openInvoicesCents: 0, openInvoiceCount: 0, runwaySeconds: 86_400 },
+  standing: { blockedReason: null, chargesHeld: false, reversals: [] },
+  supportContact: 'help@example.com',
+  webhooks: [],
+  apiKeys: [],
+  isNew: false,
   autoTopup: {
     ...{ enabled: true, thresholdCents: 500, topupAmountCents: 2_000 },
     ...{ dailyCapCents: null, disabledReason: null, nextAttemptAt: null },
@@ -39,18 +44,19 @@ describe('what the overview says needs somebody', () => {
   it('is nothing while all is well, and while nothing is known', () => {
     assert.deepEqual(titles({}), []);
     const unknown = { balance: undefined, autoTopup: undefined, card: undefined, budget: undefined };
-    assert.deepEqual(titles(unknown), []);
+    const more = { standing: undefined, webhooks: undefined, apiKeys: undefined };
+    assert.deepEqual(titles({ ...unknown, ...more }), []);
   });
 
   it('tells debts in sum', () => {
-    const owed = { runwaySeconds: null, openInvoicesCents: 1_234, openInvoiceCount: 1 };
+    const owed = { totalCents: 0, runwaySeconds: null, openInvoicesCents: 1_234, openInvoiceCount: 1 };
     assert.deepEqual(titles({ balance: owed }), ['You owe $12.34']);
     assert.deepEqual(titles({ balance: { ...owed, openInvoiceCount: 2 } }), ['You owe $12.34 on 2 invoices']);
   });
 
   it('tells money that ends within an hour, and that it is urgent at the end', () => {
     const lasts = (runwaySeconds: number) =>
-      attentionOf({ ...calm, balance: { openInvoicesCents: 0, openInvoiceCount: 0, runwaySeconds } });
+      attentionOf({ ...calm, balance: { ...calm.balance!, runwaySeconds } });
     assert.deepEqual(lasts(3_600), []);
     assert.equal(lasts(3_599)[0]?.tone, 'warn');
     assert.equal(lasts(899)[0]?.tone, 'bad');
@@ -67,11 +73,100 @@ describe('what the overview says needs somebody', () => {
     const none = { brand: null, last4: null, expMonth: null, expYear: null, pmId: null };
     assert.deepEqual(titles({ card: none }), ['Automatic top-ups have no card to charge']);
     assert.deepEqual(titles({ card: { ...calm.card!, expMonth: 10, expYear: 2026 } }), [
-      'Your saved card has expired',
+      'Visa •••• 4242 has expired',
     ]);
-    assert.deepEqual(titles({ card: { ...calm.card!, expMonth: 11, expYear: 2026 } }), [
-      'Your saved card expires soon',
+    const near = { ...calm.card!, expMonth: 11, expYear: 2026 };
+    assert.deepEqual(titles({ card: near }), ['Visa •••• 4242 expires soon']);
+    assert.deepEqual(titles({ card: near, autoTopup: off }), ['Visa •••• 4242 expires soon']);
+    assert.deepEqual(titles({ card: near, autoTopup: { ...off, disabledReason: 'card_expired' } }), [
+      'Automatic top-ups were turned off',
     ]);
+  });
+
+  const standing = (parts: Partial<Standing>): Partial<Known> => {
+    return { standing: { ...calm.standing!, ...parts } };
+  };
+  const asked = (parts: Partial<Known>) =>
+    attentionOf({ ...calm, ...parts }).map(({ title, text, action, to }) => [title, text, action, to]);
+
+  it('tells a block and a held card, and leads to support where somebody is named', () => {
+    const blocked = standing({ blockedReason: 'fraud' });
+    const held = standing({ chargesHeld: true });
+    const page = 'https://help.example.com/';
+    const leads = (parts: Partial<Known>) => asked(parts).map(([, , action, to]) => [action, to]);
+    for (const parts of [blocked, held]) {
+      assert.deepEqual(leads(parts), [['Contact support', 'mailto:help@example.com']]);
+      assert.deepEqual(leads({ ...parts, supportContact: page }), [['Contact support', page]]);
+    }
+    assert.deepEqual(leads({ ...blocked, supportContact: undefined }), [['View activity', '/app/activity']]);
+    assert.deepEqual(leads({ ...held, supportContact: undefined }), [['Go to billing', '/app/billing']]);
+    const off = { ...calm.autoTopup!, enabled: false, disabledReason: 'charges_held' } as const;
+    assert.deepEqual(titles({ ...held, autoTopup: off }), ['We no longer charge your card automatically']);
+  });
+
+  it('tells what was taken back, and what it cost', () => {
+    const sums = { amountCents: 5_000, debitedCents: 3_000, invoicedCents: 2_000, takenAt: later(-60) };
+    const dispute = { kind: 'dispute', ...sums } as const;
+    assert.deepEqual(asked(standing({ reversals: [dispute] })), [
+      [
+        'Your bank took back $50.00',
+        'We took $30.00 from your wallet. You had already spent $20.00, so you owe it on an invoice. The payment was disputed. If that was a mistake, tell your bank and support.',
+        'Contact support',
+        'mailto:help@example.com',
+      ],
+    ]);
+    const refund = { kind: 'refund', ...sums, debitedCents: 0, invoicedCents: 0 } as const;
+    assert.deepEqual(asked(standing({ reversals: [refund] })), [
+      [
+        'A payment of $50.00 was refunded',
+        'We took nothing from your wallet for it.',
+        'View ledger',
+        '/app/ledger',
+      ],
+    ]);
+  });
+
+  it('tells an empty wallet, unless something runs, is owed or is being set up', () => {
+    const balance = { ...calm.balance!, totalCents: 0, runwaySeconds: null };
+    assert.deepEqual(titles({ balance }), ['Your wallet is empty']);
+    assert.deepEqual(titles({ balance, isNew: true }), []);
+    assert.deepEqual(titles({ balance: { ...balance, totalCents: 1 } }), []);
+    assert.deepEqual(titles({ balance: { ...balance, openInvoiceCount: 1 } }), ['You owe $0.00']);
+  });
+
+  it('tells webhooks that fail, and for a week those that were turned off', () => {
+    const hook = {
+      ...{ id: 'wh_1', url: 'https://example.com/hook', state: 'enabled', failingSince: null },
+      ...{ switchedOffAt: null, switchedOffReason: null },
+    };
+    const hooks = (parts: object) => titles({ webhooks: [{ ...hook, ...parts } as Webhook] });
+    assert.deepEqual(hooks({}), []);
+    assert.deepEqual(hooks({ failingSince: later(-5) }), ['Your webhook at example.com fails']);
+    const off = { state: 'switched_off', switchedOffReason: 'no_success', failingSince: later(-9_000) };
+    const week = 7 * 24 * 60;
+    assert.deepEqual(hooks({ ...off, switchedOffAt: later(-week) }), [
+      'We turned off your webhook at example.com',
+    ]);
+    assert.deepEqual(hooks({ ...off, switchedOffAt: later(-week - 1) }), []);
+  });
+
+  it('tells API keys in the last tenth of their time, and a week before their end at most', () => {
+    const day = 24 * 60;
+    const key = (madeDaysAgo: number, leftDays: number, parts: Partial<ApiKey> = {}) =>
+      titles({
+        apiKeys: [
+          {
+            ...{ id: 'key_1', name: 'ci', revokedAt: null, suspendedAt: null },
+            ...{ createdAt: later(-madeDaysAgo * day), expiresAt: later(leftDays * day), ...parts },
+          } as ApiKey,
+        ],
+      });
+    assert.deepEqual(key(300, 6.5), ['The API key “ci” expires in 6 d 12 h']);
+    assert.deepEqual(key(300, 7), []);
+    assert.deepEqual(key(9, 1), []);
+    assert.deepEqual(key(9.1, 0.9), ['The API key “ci” expires in 21 h 36 min']);
+    assert.deepEqual(key(300, -1), []);
+    assert.deepEqual(key(300, 2, { revokedAt: later(-1) }), []);
   });
 
   it('tells limits that are near, of machines that run', () => {

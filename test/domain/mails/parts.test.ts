@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { messageOf } from '../../../domain/mails/message.js';
+import { messageOf, withSupport } from '../../../domain/mails/message.js';
 import { bareButton, button, command, fact, quietLink, row } from '../../../domain/mails/parts.js';
 
 const pageOf = (...parts: Parameters<typeof messageOf>[1]) => messageOf('Hello', parts).html ?? '';
@@ -57,5 +57,20 @@ describe('the HTML part of a mail', () => {
     assert.match(html, /<meta name="color-scheme" content="light dark">/);
     assert.match(html, /<meta name="viewport" content="width=device-width, initial-scale=1">/);
     assert.doesNotMatch(html, /[^-]color\s*:\s*(#|rgb|black|white)|background/);
+  });
+
+  it('ends with where to get help, in both parts', () => {
+    const mail = messageOf('Hello', ['one']);
+    assert.equal(withSupport(mail, null), mail);
+    const page = withSupport(mail, 'https://help.example.com/?a=1&b=2');
+    assert.equal(page.text, 'one\n\nContact support: https://help.example.com/?a=1&b=2');
+    assert.match(
+      page.html ?? '',
+      />one<\/p>\n<p [^>]*><a href="https:\/\/help\.example\.com\/\?a=1&amp;b=2">Contact support<\/a><\/p>\n<\/div>\n<\/body>/,
+    );
+    const address = withSupport(mail, 'help@example.com');
+    assert.equal(address.text, 'one\n\nContact support: help@example.com');
+    assert.match(address.html ?? '', /<a href="mailto:help@example\.com">Contact support<\/a>/);
+    assert.equal(withSupport({ ...mail, html: null }, 'help@example.com').html, null);
   });
 });

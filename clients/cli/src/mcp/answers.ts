@@ -75,13 +75,13 @@ function failureOf(error: unknown): object {
 }
 
 /** A refusal in words for an agent: where to look by HTTP is none of its tools. */
-function refusalOf({ code, message, details, requestId, retryAfterSeconds }: AnyApiError): object {
+function refusalOf({ code, message, details, requestId, support, retryAfterSeconds }: AnyApiError): object {
   const told = Object.entries(details ?? {}).filter(([name]) => name !== 'lookAt');
   return {
     error: code,
     message: withoutRoutes(message),
     details: details && Object.fromEntries(told),
-    ...{ requestId, retryAfterSeconds },
+    ...{ requestId, support, retryAfterSeconds },
   };
 }
 

@@ -15,6 +15,8 @@ export interface ReadableError {
   readonly nextStep: string | undefined;
   /** Names the request to support. */
   readonly requestId: string | undefined;
+  /** Where to get help; undefined where the service named nobody. */
+  readonly support?: string | undefined;
   /** Whole seconds until trying again makes sense. */
   readonly retryAfterSeconds: number | undefined;
 }
@@ -22,10 +24,11 @@ export interface ReadableError {
 /** Reads what was thrown by a call of the API. */
 export function readableError(error: unknown): ReadableError {
   if (isApiError(error)) {
-    const { message, requestId, retryAfterSeconds } = error;
+    const { message, requestId, support, retryAfterSeconds } = error;
     // A wait of minutes stands in the message itself.
     const isLong = (retryAfterSeconds ?? 0) >= 60;
-    return { message, nextStep: isLong ? undefined : nextStepOf(error.code), requestId, retryAfterSeconds };
+    const nextStep = isLong ? undefined : nextStepOf(error.code);
+    return { message, nextStep, requestId, support, retryAfterSeconds };
   }
   if (error instanceof ProofCancelled) {
     const { cancelled: message, cancelledStep: nextStep } = freshProofTexts;

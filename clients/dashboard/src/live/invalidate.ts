@@ -13,6 +13,7 @@ const rental: KeysOf = ({ entityId }) => [
   ['apiKeys'],
 ];
 const topup: KeysOf = () => [['topups'], ['balance'], ['invoices']];
+const reversal: KeysOf = (event) => [...topup(event), ['standing']];
 const invoice: KeysOf = () => [['invoices'], ['balance']];
 const card: KeysOf = () => [['card'], ['autoTopup']];
 const apiKey: KeysOf = () => [['apiKeys']];
@@ -34,14 +35,14 @@ const changedBy: Readonly<Partial<Record<EventType, KeysOf>>> = {
   'topup.succeeded': topup,
   'topup.failed': topup,
   'topup.expired': topup,
-  'topup.reversed': topup,
-  'topup.reinstated': topup,
+  'topup.reversed': reversal,
+  'topup.reinstated': reversal,
   'wallet.credited': () => [['balance'], ['ledger'], ['statement'], ['spending']],
   'wallet.low': () => [['balance']],
   'wallet.exhausted': () => [['balance'], ['rentals']],
   'budget.reached': () => [['budget']],
   'auto_topup.succeeded': () => [['topups'], ['balance'], ['autoTopup']],
-  'auto_topup.switched_off': () => [['autoTopup']],
+  'auto_topup.switched_off': () => [['autoTopup'], ['standing']],
   'card.saved': card,
   'card.removed': card,
   'invoice.opened': invoice,

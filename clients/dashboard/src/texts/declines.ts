@@ -5,6 +5,8 @@ interface Decline {
   readonly text: string;
   /** `again`: the same card may work later; `card`: another card; `page`: the payment page, with the bank's approval. */
   readonly helps: 'again' | 'card' | 'page';
+  /** Whether the text sends people to support. */
+  readonly asksSupport?: true;
 }
 
 const t = texts({
@@ -95,7 +97,7 @@ const declines: Readonly<Record<string, Decline>> = {
   // The service's own words for a charge that it did not get.
   canceled: again(t.cancelled),
   card_removed: card(t.gone),
-  refused: card(t.refused),
+  refused: { ...card(t.refused), asksSupport: true },
 };
 
 /** Explains a decline; a word that is not known here is told as a bank's that gave no reason. */

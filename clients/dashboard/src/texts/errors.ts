@@ -7,6 +7,7 @@ export const errorTexts = texts({
   noAnswerStep: 'Check your connection and try again. We never charge you twice.',
   unknown: 'Something went wrong on this page.',
   unknownStep: 'Reload the page. If it happens again, tell support what you did.',
+  support: 'Support:',
   requestId: (id: string) => `Request ${id}`,
   retryIn: (time: string) => `Try again in ${time}`,
   retry: 'Try again',

@@ -5,6 +5,7 @@ import { errorTexts } from '../texts/errors.js';
 import { Callout } from './badge.js';
 import { Button } from './button.js';
 import { classes } from './classes.js';
+import { SupportLink } from './support-link.js';
 
 /** Holds the place of what is coming: give it the size of that. */
 export function Skeleton({ className }: { readonly className?: string }) {
@@ -41,7 +42,7 @@ interface ErrorNoteProps {
 
 /** A failure: what happened, what to do, when to try again, and the request's id for support. */
 export function ErrorNote({ error, title = errorTexts.title, onRetry }: ErrorNoteProps) {
-  const { message, nextStep, requestId, retryAfterSeconds } = readableError(error);
+  const { message, nextStep, requestId, support, retryAfterSeconds } = readableError(error);
   const left = useCountdown(retryAfterSeconds ?? 0, error);
   return (
     <Callout
@@ -58,6 +59,11 @@ export function ErrorNote({ error, title = errorTexts.title, onRetry }: ErrorNot
     >
       <p className="break-words">{message}</p>
       {nextStep !== undefined && <p>{nextStep}</p>}
+      {support !== undefined && (
+        <p>
+          {errorTexts.support} <SupportLink contact={support} />
+        </p>
+      )}
       {requestId !== undefined && (
         <p className="mt-1 font-mono text-xs break-all text-soft">{errorTexts.requestId(requestId)}</p>
       )}

@@ -17,6 +17,7 @@ import type {
   PutAutoTopup,
   PutBudget,
   Spending,
+  Standing,
   Statement,
   StoredAutoTopup,
   Topup,
@@ -39,6 +40,11 @@ export class Wallet extends Noun {
   /** Currency, limits and whether payments are switched on. */
   config(options?: CallOptions): Promise<BillingConfig> {
     return this.call('read', options, (api, init) => api.GET('/v1/billing/config', init));
+  }
+
+  /** Whether the account is blocked or its card is not charged, and which payments were reversed. */
+  standing(options?: CallOptions): Promise<Standing> {
+    return this.call('read', options, (api, init) => api.GET('/v1/billing/standing', init));
   }
 
   /** Each change of the wallet, newest first. */

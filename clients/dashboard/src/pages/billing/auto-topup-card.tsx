@@ -14,6 +14,7 @@ import { AutoTopupEditor } from './auto-topup-editor.js';
 import { AutoTopupError } from './auto-topup-error.js';
 import { warningOf } from './auto-topup-form.js';
 import { useSaveAutoTopup } from './use-save-auto-topup.js';
+import { SupportLink } from '../../ui/support-link.js';
 
 const t = billingTexts.auto;
 
@@ -111,7 +112,8 @@ function Stopped({ reason }: { readonly reason: NonNullable<AutoTopup['disabledR
   const known: Readonly<Record<string, string>> = t.reasons;
   return (
     <Callout tone="warn" title={t.stoppedTitle}>
-      {known[reason] ?? t.reasonUnknown}
+      {known[reason] ?? t.reasonUnknown}{' '}
+      {(reason === 'charges_held' || known[reason] === undefined) && <SupportLink />}
     </Callout>
   );
 }

@@ -3,6 +3,7 @@ import { billingTexts } from '../../texts/billing.js';
 import { Callout } from '../../ui/badge.js';
 import { buttonClasses } from '../../ui/button.js';
 import { ErrorNote } from '../../ui/states.js';
+import { SupportLink } from '../../ui/support-link.js';
 
 const t = billingTexts.auto;
 
@@ -27,14 +28,14 @@ export function AutoTopupError({ error }: { readonly error: unknown }) {
   if (isApiError(error, 'billing_disabled')) {
     return (
       <Callout role="alert" tone="warn" title={billingTexts.topup.disabledTitle}>
-        {billingTexts.topup.disabled}
+        {billingTexts.topup.disabled} <SupportLink contact={error.support} />
       </Callout>
     );
   }
   if (isApiError(error, 'blocked') && error.details.reason === 'charges_held') {
     return (
       <Callout role="alert" tone="bad" title={t.heldTitle}>
-        {t.held}
+        {t.held} <SupportLink contact={error.support} />
       </Callout>
     );
   }

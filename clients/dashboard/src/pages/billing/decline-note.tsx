@@ -4,6 +4,7 @@ import { declineOf } from '../../texts/declines.js';
 import { errorTexts } from '../../texts/errors.js';
 import { Callout } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
+import { SupportLink } from '../../ui/support-link.js';
 
 const t = billingTexts.topup;
 
@@ -16,7 +17,7 @@ type DeclineNoteProps = {
 
 /** A charge that failed: what the bank’s word means, and what helps. */
 export function DeclineNote({ code, requestId, topup, onRetry }: DeclineNoteProps) {
-  const { text, helps } = whyOf(code, topup);
+  const { text, helps, asksSupport } = whyOf(code, topup);
   return (
     <Callout
       role="alert"
@@ -33,7 +34,9 @@ export function DeclineNote({ code, requestId, topup, onRetry }: DeclineNoteProp
         </>
       }
     >
-      <p>{text}</p>
+      <p>
+        {text} {asksSupport === true && <SupportLink />}
+      </p>
       {requestId !== undefined && (
         <p className="mt-1 font-mono text-xs break-all text-soft">{errorTexts.requestId(requestId)}</p>
       )}

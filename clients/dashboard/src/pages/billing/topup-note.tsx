@@ -14,6 +14,7 @@ import { Button, buttonClasses } from '../../ui/button.js';
 import { ErrorNote } from '../../ui/states.js';
 import { DeclineNote } from './decline-note.js';
 import type { TopupPhase } from './use-topup.js';
+import { SupportLink } from '../../ui/support-link.js';
 
 const t = billingTexts.topup;
 
@@ -207,7 +208,10 @@ function RefusedNote({ error, onRetry }: { readonly error: unknown; readonly onR
     return (
       <Callout role="alert" tone="bad" title={t.blockedTitle}>
         <p>{error.message}</p>
-        <p>{reason === 'too_many_topups' && limit !== undefined ? t.tooMany(limit) : t.blocked}</p>
+        <p>
+          {reason === 'too_many_topups' && limit !== undefined ? t.tooMany(limit) : t.blocked}{' '}
+          <SupportLink contact={error.support} />
+        </p>
         <p className="mt-1 font-mono text-xs break-all text-soft">{errorTexts.requestId(error.requestId)}</p>
       </Callout>
     );

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 10_000;
 
 /** What needs somebody now, each with what to do; nothing where nothing does. */
 export function AttentionList({ facts }: { readonly facts: HomeFacts }) {
-  const { rentals = [], autoTopup, card, budget } = facts;
+  const { rentals = [], autoTopup, card, budget, standing, supportContact, webhooks, apiKeys, isNew } = facts;
   const nowMs = useNow(LOOK_EVERY_MS);
   const meters = useLiveMeters();
   const chargedCents = (rental: Rental): number => {
@@ -23,7 +23,7 @@ export function AttentionList({ facts }: { readonly facts: HomeFacts }) {
     return meter ? chargedAt(meter, nowMs, rental) : rental.totalChargedCents;
   };
   const found = attentionOf({
-    ...{ nowMs, rentals, autoTopup, card, budget },
+    ...{ nowMs, rentals, autoTopup, card, budget, standing, supportContact, webhooks, apiKeys, isNew },
     chargedCents,
     nameOf: rentalTitle,
     balance: useBalance(),
@@ -49,6 +49,8 @@ export function AttentionList({ facts }: { readonly facts: HomeFacts }) {
   );
 }
 
+const look = classes(buttonClasses('secondary', 'small'), 'ml-9 sm:ml-0');
+
 function AttentionRow({ item: { tone, title, text, action, to } }: { readonly item: Attention }) {
   return (
     <li
@@ -64,9 +66,15 @@ function AttentionRow({ item: { tone, title, text, action, to } }: { readonly it
         <p className="font-medium break-words">{title}</p>
         <p className="text-[13px] text-muted">{text}</p>
       </div>
-      <Link to={to} className={classes(buttonClasses('secondary', 'small'), 'ml-9 sm:ml-0')}>
-        {action}
-      </Link>
+      {to.startsWith('/') ? (
+        <Link to={to} className={look}>
+          {action}
+        </Link>
+      ) : (
+        <a href={to} className={look}>
+          {action}
+        </a>
+      )}
     </li>
   );
 }

@@ -1,11 +1,15 @@
-import type { AutoTopup, Budget, Card, Rental } from '@gpu-rental/client';
+import type { ApiKey, AutoTopup, Budget, Card, Rental, Standing, Webhook } from '@gpu-rental/client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { apiKeysQuery } from '../../data/api-keys.js';
 import { autoTopupQuery } from '../../data/auto-topup.js';
 import { budgetQuery } from '../../data/budget.js';
 import { cardQuery } from '../../data/card.js';
 import { keysQuery } from '../../data/keys.js';
 import { liveRentalsQuery, rentalsQuery } from '../../data/rentals.js';
+import { standingQuery } from '../../data/standing.js';
+import { billingConfigQuery } from '../../data/topups.js';
 import { balanceQuery } from '../../data/wallet.js';
+import { webhooksQuery } from '../../data/webhooks.js';
 
 /** What the overview shows besides the wallet; undefined where the service did not tell it. */
 export interface HomeFacts {
@@ -17,6 +21,11 @@ export interface HomeFacts {
   readonly autoTopup: AutoTopup | undefined;
   readonly card: Card | undefined;
   readonly budget: Budget | undefined;
+  readonly standing: Standing | undefined;
+  readonly supportContact: string | undefined;
+  readonly webhooks: readonly Webhook[] | undefined;
+  /** The newest ones. */
+  readonly apiKeys: readonly ApiKey[] | undefined;
 }
 
 interface Home {
@@ -33,6 +42,7 @@ export function useHome(): Home {
   const autoTopup = useQuery(autoTopupQuery);
   const card = useQuery(cardQuery);
   const budget = useQuery(budgetQuery);
+  const warned = useWarned();
   // Whether there ever was one matters only while there is none.
   const isIdle = rentals.data?.length === 0;
   const ever = useInfiniteQuery({ ...rentalsQuery(), enabled: isIdle });
@@ -46,12 +56,28 @@ export function useHome(): Home {
     autoTopup: autoTopup.data,
     card: card.data,
     budget: budget.data,
+    ...warned.facts,
   };
   return {
-    facts: isComing ? undefined : facts,
+    facts: isComing || warned.isComing ? undefined : facts,
     error: rentals.error,
     retry: () => void rentals.refetch(),
   };
+}
+
+/** What is asked for only to warn of it. */
+function useWarned() {
+  const standing = useQuery(standingQuery);
+  const config = useQuery(billingConfigQuery);
+  const webhooks = useQuery(webhooksQuery);
+  const apiKeys = useInfiniteQuery(apiKeysQuery);
+  const facts = {
+    standing: standing.data,
+    supportContact: config.data?.supportContact ?? undefined,
+    webhooks: webhooks.data,
+    apiKeys: apiKeys.data?.pages[0]?.apiKeys,
+  };
+  return { facts, isComing: [standing, config, webhooks, apiKeys].some(isFirstComing) };
 }
 
 /** Not what is asked for again after a failure: it would take what stands there away. */

@@ -10,6 +10,7 @@ import { Card } from '../../ui/card.js';
 import { Money } from '../../ui/money.js';
 import { Time } from '../../ui/time.js';
 import { againSearch } from './again.js';
+import { SupportLink } from '../../ui/support-link.js';
 
 const texts = rentalTexts.settlement;
 
@@ -20,7 +21,13 @@ export function EndNote({ rental }: { readonly rental: Rental }) {
   if (status === 'stopping') return <Stopping reason={reason} />;
   if (status === 'failed') return <Failed rental={rental} />;
   if (status !== 'stopped' || reason === undefined) return null;
-  return <Callout tone={stopReason === 'user' ? 'neutral' : 'warn'} title={reason} />;
+  if (stopReason !== 'operator')
+    return <Callout tone={stopReason === 'user' ? 'neutral' : 'warn'} title={reason} />;
+  return (
+    <Callout tone="warn" title={reason}>
+      <SupportLink />
+    </Callout>
+  );
 }
 
 function Stopping({ reason }: { readonly reason: string | undefined }) {

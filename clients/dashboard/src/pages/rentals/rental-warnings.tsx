@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Callout, type Tone } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
+import { SupportLink } from '../../ui/support-link.js';
 
 const texts = rentalTexts.warnings;
 type RentalWarning = Rental['warnings'][number];
@@ -39,7 +40,7 @@ export function RentalWarnings({ rental: { warnings }, onStop }: RentalWarningsP
         </>
       }
     >
-      {lookUp(texts, `${warning}_text`)}
+      {lookUp(texts, `${warning}_text`)} {warning === 'host_key_changed' && <SupportLink />}
     </Callout>
   ));
 }

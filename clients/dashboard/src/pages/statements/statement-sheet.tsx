@@ -17,6 +17,7 @@ import { Money } from '../../ui/money.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
 import { LabelTable, RentalTable } from './statement-tables.js';
 import { checkSums, type CheckedSums } from './sums.js';
+import { SupportLink } from '../../ui/support-link.js';
 
 interface SheetProps {
   readonly month: Month;
@@ -82,7 +83,9 @@ function Sheet({ statement, labelKey, isRunning }: StatementProps) {
               <li key={fault}>{texts.faults[fault]}</li>
             ))}
           </ul>
-          <p>{texts.wrongStep}</p>
+          <p>
+            {texts.wrongStep} <SupportLink />
+          </p>
         </Callout>
       )}
       <Summary statement={statement} sums={sums} isRunning={isRunning} />
