@@ -3,7 +3,9 @@ import { databaseOf, databaseVariables, meterOf } from './config/database.js';
 import { identityOf, identityVariables } from './config/identity.js';
 import { processorOf, processorVariables } from './config/processor.js';
 import { providersOf, providerVariables } from './config/providers.js';
+import { temporalOf, temporalVariables } from './config/temporal.js';
 import {
+  ConfigError,
   contact,
   integer,
   optional,
@@ -22,14 +24,13 @@ import { paymentLimits } from './domain/payments/limits.js';
 import { rentalLimits } from './domain/rentals/limits.js';
 
 export type { ProviderConfig } from './config/providers.js';
+export { readTemporal, temporalVariables } from './config/temporal.js';
+export { ConfigError } from './config/variables.js';
 
-/** The variables that every process reads: its name and log, Temporal, and where Prometheus reads it. */
+/** The variables that every process reads: its name and log, and where Prometheus reads it. */
 const processVariables = {
   DEPLOYMENT: withDefault(text.pattern(/^[a-z0-9]{1,12}$/), 'dev'),
   LOG_LEVEL: withDefault(text.valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
-  TEMPORAL_ADDRESS: required(text.pattern(/^[^\s:]+:\d+$/)),
-  TEMPORAL_NAMESPACE: withDefault(text, 'default'),
-  TEMPORAL_UI_URL: withDefault(url(), 'http://127.0.0.1:8233'),
   METRICS_HOST: withDefault(text, '127.0.0.1'),
   METRICS_PORT: optional(port.empty('')),
 };
@@ -61,6 +62,7 @@ const capVariables = {
 export const variables = {
   ...databaseVariables,
   ...processVariables,
+  ...temporalVariables,
   ...apiVariables,
   ...identityVariables,
   ...processorVariables,
@@ -69,18 +71,6 @@ export const variables = {
   ...providerVariables,
   ...webhookVariables,
 };
-
-/** Thrown when the environment is not usable; its message names every fault at once and what to set. */
-export class ConfigError extends Error {
-  constructor(faults: readonly string[]) {
-    super(
-      ['The configuration is not usable. Set these environment variables (.env.example explains each):']
-        .concat(faults.map((fault) => `  - ${fault}`))
-        .join('\n'),
-    );
-    this.name = 'ConfigError';
-  }
-}
 
 /**
  * Everything that the environment decides, as one frozen object. No other file reads the environment; only the
@@ -108,11 +98,8 @@ function configOf(env: ValuesOf<typeof variables>) {
     deployment: env.DEPLOYMENT,
     logLevel: env.LOG_LEVEL,
     database: databaseOf(env),
-    temporal: {
-      address: env.TEMPORAL_ADDRESS,
-      namespace: env.TEMPORAL_NAMESPACE,
-      uiUrl: env.TEMPORAL_UI_URL,
-    },
+    /** Read when it is asked for: commands of the database alone need none of its files. Throws a ConfigError. */
+    temporal: () => temporalOf(env),
     api: apiOf(env),
     /** Where Prometheus reads this process; port null: nowhere. 0 takes any free port. */
     metrics: { host: env.METRICS_HOST, port: env.METRICS_PORT },
@@ -146,7 +133,11 @@ function configOf(env: ValuesOf<typeof variables>) {
   };
 }
 
-type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
+type Frozen<T> = T extends (...args: never) => unknown
+  ? T
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
 
 function freeze<T>(value: T): Frozen<T> {
   if (typeof value === 'object' && value !== null) {

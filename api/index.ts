@@ -21,7 +21,7 @@ import { describedOnce } from './service/description.js';
 import { createEventStreams, type EventStreams } from './events/service.js';
 import { startServer, stopWithinMs, type ApiServer } from './server.js';
 import { settingsOf } from './settings.js';
-import { createTemporalGate, type TemporalGate } from '../adapters/temporal/gate.js';
+import { createTemporalGate, findRefusal, type TemporalGate } from '../adapters/temporal/gate.js';
 
 /** The longest answer time of Temporal that counts as one. */
 const DEPENDENCY_MS = 2_000;
@@ -33,7 +33,8 @@ const log = createLog({ level: config.logLevel, service: 'api' });
 const { url, poolMax, role } = config.database;
 const db = openDatabase(url, poolMax, processName('api'), role, databaseDeadlines.api);
 await stopWhenUnfit(db, log);
-const temporal = createTemporalGate(config.temporal);
+const temporalPlace = config.temporal();
+const temporal = createTemporalGate(temporalPlace);
 const { webhookSecrets } = config.processor;
 const registry = createRegistry('api');
 const hubDb = openDatabase(url, HUB_CONNECTIONS, processName('api-events'), role, databaseDeadlines.events);
@@ -76,6 +77,10 @@ const metrics =
         scrape: () => registry.metrics(),
       });
 log.info({ host: config.api.host, port: config.api.port }, 'api ready');
+// It answers what needs no Temporal all the same, and connects by itself once it can.
+void findRefusal(temporal, temporalPlace, DEPENDENCY_MS).then((refusal) => {
+  if (refusal !== undefined) log.error(refusal);
+});
 
 let stopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -16,6 +16,18 @@ export type ValuesOf<Section extends Variables> = {
   readonly [Name in keyof Section]: Section[Name] extends Variable<infer Value> ? Value : never;
 };
 
+/** Thrown when the environment is not usable; its message names every fault at once and what to set. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(
+      ['The configuration is not usable. Set these environment variables (.env.example explains each):']
+        .concat(faults.map((fault) => `  - ${fault}`))
+        .join('\n'),
+    );
+    this.name = 'ConfigError';
+  }
+}
+
 /** Must be set. */
 export function required<Value>(schema: Joi.AnySchema<Value>): Variable<Value> {
   return { schema: schema.required() };

@@ -1,9 +1,8 @@
 import type { Database } from '../adapters/postgres/database.js';
+import type { TemporalPlace as Place } from '../adapters/temporal/place.js';
 
-/** The addresses of Temporal and its UI. */
-export interface TemporalPlace {
-  readonly address: string;
-  readonly namespace: string;
+/** Temporal, and the address of its UI. */
+export interface TemporalPlace extends Place {
   readonly uiUrl: string;
 }
 

@@ -28,8 +28,8 @@ async function main(): Promise<number> {
       return openDatabase(url, 2, processName('ops'), role);
     },
     openAsOwner: () => openDatabase(ownerUrl ?? read(withoutTemporal).database.url, 1, processName('ops')),
-    temporal: () => read().temporal,
-    ui: () => read(withoutTemporal).temporal,
+    temporal: () => read().temporal(),
+    ui: () => read(withoutTemporal).temporal(),
     shards: () => read(withoutTemporal).meter.shards,
   });
 }

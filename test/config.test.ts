@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, readConfig } from '../config.js';
+import { receiverCertificate } from './support/webhooks/certificate.js';
 
 const ENV = {
   DATABASE_URL: 'postgres://u:p@127.0.0.1:5432/db',
@@ -52,6 +57,92 @@ describe('the configuration of upstream providers', () => {
     for (const LAB_PROVIDER_DIALECTS of ['vast', 'shadeform;runpod', 'runpod,', 'runpods']) {
       assert.throws(() => providersOf({ ...LAB, LAB_PROVIDER_DIALECTS }), ConfigError);
     }
+  });
+});
+
+describe('the configuration of Temporal', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'temporal-config-'));
+  const temporalOf = (env: NodeJS.ProcessEnv) => readConfig({ ...ENV, ...env }).temporal();
+  const faultOf = (env: NodeJS.ProcessEnv): string => {
+    try {
+      temporalOf(env);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message;
+    }
+    return 'it was taken';
+  };
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('is an address without encryption as long as nothing else is said', () => {
+    const { address, namespace, tls, apiKey } = temporalOf({ TEMPORAL_TLS: '', TEMPORAL_API_KEY: '' });
+    assert.deepEqual([address, namespace, tls, apiKey], ['127.0.0.1:7233', 'default', undefined, undefined]);
+    assert.equal(temporalOf({ TEMPORAL_TLS: 'false' }).tls, false);
+  });
+
+  it('turns TLS on for an API key, as Temporal Cloud wants it', () => {
+    const { tls, apiKey } = temporalOf({ TEMPORAL_API_KEY: 'k' });
+    assert.deepEqual([tls, apiKey], [true, 'k']);
+  });
+
+  it('never reads a file in somebody’s home', () => {
+    mkdirSync(join(folder, 'temporalio'));
+    write('temporalio/temporal.toml', '[profile.default]\napi_key = "mine"\n');
+    assert.equal(temporalOf({ XDG_CONFIG_HOME: folder }).apiKey, undefined);
+  });
+
+  it('lets a variable win over the profile of the file', () => {
+    const file = write('t.toml', '[profile.default]\naddress = "cloud:7233"\nnamespace = "ours.abc"\n');
+    const env = { TEMPORAL_CONFIG_FILE: file, TEMPORAL_ADDRESS: '' };
+    assert.equal(temporalOf(env).address, 'cloud:7233');
+    assert.equal(temporalOf({ ...env, TEMPORAL_NAMESPACE: 'theirs' }).namespace, 'theirs');
+  });
+
+  it('names the variable whose file can’t be used, and what to do', () => {
+    const missing = join(folder, 'none.pem');
+    const { key, cert } = receiverCertificate;
+    const paths = { cert: write('c.pem', cert), key: write('k.pem', key), junk: write('j.pem', 'junk') };
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const other = write('o.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+    for (const [env, said] of [
+      [
+        { TEMPORAL_TLS_SERVER_CA_CERT_PATH: missing },
+        /"TEMPORAL_TLS_SERVER_CA_CERT_PATH".*ENOENT.*Name a PEM/,
+      ],
+      [{ TEMPORAL_TLS_SERVER_CA_CERT_PATH: paths.junk }, /"TEMPORAL_TLS_SERVER_CA_CERT_PATH".*PEM/],
+      [{ TEMPORAL_TLS_CLIENT_CERT_PATH: paths.cert }, /"TEMPORAL_TLS_CLIENT_KEY_PATH" is required/],
+      [{ TEMPORAL_TLS_CLIENT_KEY_DATA: 'junk' }, /"TEMPORAL_TLS_CLIENT_KEY_DATA" can't be used/],
+      [
+        { TEMPORAL_TLS_CLIENT_CERT_PATH: paths.cert, TEMPORAL_TLS_CLIENT_KEY_PATH: other },
+        /the key is another/,
+      ],
+      [{ TEMPORAL_TLS_SERVER_NAME: 'x', TEMPORAL_CONFIG_FILE: missing }, /"TEMPORAL_CONFIG_FILE".*ENOENT/],
+      [{ TEMPORAL_CONFIG_FILE: paths.junk, TEMPORAL_PROFILE: 'p' }, /"TEMPORAL_CONFIG_FILE"/],
+      [
+        { TEMPORAL_CONFIG_FILE: write('p.toml', '[profile.q]'), TEMPORAL_PROFILE: 'p' },
+        /"TEMPORAL_CONFIG_FILE": .*p/,
+      ],
+      [{ TEMPORAL_PROFILE: 'p' }, /"TEMPORAL_CONFIG_FILE": is required/],
+      [
+        { TEMPORAL_CONFIG_FILE: write('e.toml', '[profile.q]'), TEMPORAL_ADDRESS: '' },
+        /"TEMPORAL_ADDRESS" is required/,
+      ],
+      [{ TEMPORAL_CONFIG_FILE: write('z.toml', '') }, /z.toml has no table/],
+      [{ TEMPORAL_CONFIG_FILE: write('x.toml', '[profile.default]\nadress = "x:1"') }, /adress/],
+    ] as const) {
+      assert.match(faultOf(env), said);
+    }
+    assert.throws(() => readConfig({ ...ENV, TEMPORAL_TLS: 'perhaps' }), /"TEMPORAL_TLS" must be a boolean/);
+    assert.ok(
+      temporalOf({ TEMPORAL_TLS_CLIENT_CERT_PATH: paths.cert, TEMPORAL_TLS_CLIENT_KEY_PATH: paths.key }),
+    );
+  });
+
+  it('is read by none who needs the database alone', () => {
+    assert.ok(readConfig({ ...ENV, TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/none.pem' }).database);
   });
 });
 

@@ -13,6 +13,7 @@ import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
 import { createOddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import { connectTemporal } from '../adapters/temporal/client.js';
+import { connectionTo, connectOrSay } from '../adapters/temporal/place.js';
 import { listRunsOf01, refusalOfRunsOf01 } from '../adapters/temporal/runs-of-01.js';
 import { pollersAt } from '../adapters/temporal/pollers.js';
 import { createProber } from '../adapters/providers/ssh/prober.js';
@@ -50,8 +51,11 @@ const webhookDb = openDatabase(
   databaseDeadlines.worker,
 );
 const metricsDb = openDatabase(url, 2, processName('worker-metrics'), role);
-const connection = await NativeConnection.connect({ address: config.temporal.address });
-const temporal = await connectTemporal(config.temporal);
+const temporalPlace = config.temporal();
+const connection = await connectOrSay(temporalPlace, () =>
+  NativeConnection.connect(connectionTo(temporalPlace)),
+);
+const temporal = await connectTemporal(temporalPlace);
 // A restarted container has its earlier name and process number: the server must not take one process for the other.
 const identity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
 const readiness = createReadiness({ identity, listPollers: pollersAt(temporal) });
@@ -116,7 +120,7 @@ if (runsOf01.length > 0) {
 await compareWatermarks(deps);
 const workers = await createWorkers({
   connection,
-  namespace: config.temporal.namespace,
+  namespace: temporalPlace.namespace,
   bundle: await bundleWorkflows(),
   activities: createActivities(deps),
   log,

@@ -6,7 +6,7 @@ import {
   isGrpcDeadlineError,
   type ConnectionOptions,
 } from '@temporalio/client';
-import type { TemporalPlace } from './command.js';
+import { connectionTo, connectOrSay, type TemporalPlace } from './place.js';
 
 export type { Client as TemporalClient } from '@temporalio/client';
 
@@ -37,13 +37,11 @@ const TRIES = 3;
  * Connects the activities to Temporal. Each call has a limit, its repetitions included; a call that failed may have
  * taken effect all the same.
  * @param callMs for a call whose caller sets no limit of their own
+ * @throws Error saying in words why it can't be reached or does not let us in
  */
-export async function connectTemporal(
-  { address, namespace }: TemporalPlace,
-  callMs = TEMPORAL_CALL_MS,
-): Promise<Client> {
-  const connection = await Connection.connect({
-    address,
+export async function connectTemporal(place: TemporalPlace, callMs = TEMPORAL_CALL_MS): Promise<Client> {
+  const options: ConnectionOptions = {
+    ...connectionTo(place),
     // Its default pause between two tries to connect grows to two minutes, which is too long.
     channelArgs: {
       ...temporalKeepAlive,
@@ -54,8 +52,9 @@ export async function connectTemporal(
       limited(callMs),
       makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: TRIES })),
     ],
-  });
-  return new Client({ connection, namespace });
+  };
+  const connection = await connectOrSay(place, () => Connection.connect(options));
+  return new Client({ connection, namespace: place.namespace });
 }
 
 /**

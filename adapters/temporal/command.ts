@@ -1,10 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-
-/** Temporal's address and namespace. */
-export interface TemporalPlace {
-  readonly address: string;
-  readonly namespace: string;
-}
+import { connectionTo, whyNot, type TemporalPlace } from './place.js';
 
 /** Somebody waits for a command: it must soon say that Temporal is not there. */
 const CONNECT_MS = 5_000;
@@ -14,19 +9,15 @@ const CONNECT_MS = 5_000;
  * @throws Error saying that nothing was started, when it can't be reached; else what `work` throws
  */
 export async function withTemporal<T>(
-  { address, namespace }: TemporalPlace,
+  place: TemporalPlace,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const connection = await Connection.connect({ address, connectTimeout: CONNECT_MS }).catch(
-    (cause: unknown) => {
-      throw new Error(
-        `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
-        { cause },
-      );
-    },
-  );
+  const options = { ...connectionTo(place), connectTimeout: CONNECT_MS };
+  const connection = await Connection.connect(options).catch(async (cause: unknown) => {
+    throw new Error(`Nothing was started. ${await whyNot(place, cause)}`, { cause });
+  });
   try {
-    return await work(new Client({ connection, namespace }));
+    return await work(new Client({ connection, namespace: place.namespace }));
   } finally {
     await connection.close();
   }
@@ -38,13 +29,13 @@ export async function withTemporal<T>(
  * @throws Error when Temporal did not answer in time
  */
 export async function withTemporalSoon<T>(
-  { address, namespace }: TemporalPlace,
+  place: TemporalPlace,
   limitMs: number,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const connection = await Connection.connect({ address, connectTimeout: limitMs });
+  const connection = await Connection.connect({ ...connectionTo(place), connectTimeout: limitMs });
   try {
-    const client = new Client({ connection, namespace });
+    const client = new Client({ connection, namespace: place.namespace });
     return await connection.withDeadline(Date.now() + limitMs, () => work(client));
   } finally {
     await connection.close();

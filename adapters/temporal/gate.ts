@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { temporalKeepAlive } from './client.js';
+import { connectionTo, whyNot, type TemporalPlace } from './place.js';
 
 /** The API's way to Temporal: every call through it has a limit, and the server may come and go. */
 export interface TemporalGate {
@@ -15,9 +16,9 @@ export interface TemporalGate {
 }
 
 /** Opens a gate. It connects at its first use, and again by itself whenever the connection was lost. */
-export function createTemporalGate(options: { address: string; namespace: string }): TemporalGate {
+export function createTemporalGate(place: TemporalPlace): TemporalGate {
   const connection = Connection.lazy({
-    address: options.address,
+    ...connectionTo(place),
     // The library's default pause between two tries grows to two minutes, which is too long.
     channelArgs: {
       ...temporalKeepAlive,
@@ -31,7 +32,7 @@ export function createTemporalGate(options: { address: string; namespace: string
     connection.withDeadline(Date.now() + limitMs, call);
 
   return {
-    client: new Client({ connection, namespace: options.namespace }),
+    client: new Client({ connection, namespace: place.namespace }),
     within,
     async isReachable(limitMs) {
       try {
@@ -43,4 +44,22 @@ export function createTemporalGate(options: { address: string; namespace: string
     },
     close: () => connection.close(),
   };
+}
+
+/**
+ * Asks for the namespace, once. Never throws.
+ * @returns why the server can't be used, in words; undefined when it can
+ */
+export async function findRefusal(
+  gate: TemporalGate,
+  place: TemporalPlace,
+  limitMs: number,
+): Promise<string | undefined> {
+  try {
+    const { namespace } = place;
+    await gate.within(limitMs, () => gate.client.connection.workflowService.describeNamespace({ namespace }));
+    return undefined;
+  } catch (error) {
+    return whyNot(place, error);
+  }
 }

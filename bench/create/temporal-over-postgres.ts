@@ -64,7 +64,7 @@ export async function startTemporalOverPostgres(log: (line: string) => void): Pr
     const server = await startTemporalOnPostgres(options);
     stops.push(() => server.stop());
     const address = addressOf(options);
-    await registerNamespace(address, namespace, searchAttributes);
+    await registerNamespace({ address, namespace }, searchAttributes);
     return address;
   }
 }

@@ -7,6 +7,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { stringify } from 'yaml';
+import { connectionTo, type TemporalPlace } from '../../adapters/temporal/place.js';
 import { startProgram, type Program } from './program.js';
 import { findTemporalFault, registerSearchAttributes } from './temporal.js';
 import type { TemporalServerPrograms } from './temporal-server-build.js';
@@ -96,11 +97,11 @@ export function addressOf({ ports }: Pick<TemporalOnPostgres, 'ports'>): string 
  * before it takes changes.
  */
 export async function registerNamespace(
-  address: string,
-  namespace: string,
-  attributes: Parameters<typeof registerSearchAttributes>[2],
+  place: TemporalPlace,
+  attributes: Parameters<typeof registerSearchAttributes>[1],
 ): Promise<void> {
-  const connection = await Connection.connect({ address });
+  const { namespace } = place;
+  const connection = await Connection.connect(connectionTo(place));
   try {
     await connection.workflowService.registerNamespace({
       namespace,
@@ -111,14 +112,14 @@ export async function registerNamespace(
   }
   const deadline = Date.now() + 60_000;
   for (;;) {
-    const fault = await findTemporalFault(address, namespace);
+    const fault = await findTemporalFault(place);
     if (fault === undefined) break;
     if (Date.now() > deadline) throw new Error(`The namespace ${namespace} is not usable: ${fault}`);
     await sleep(500);
   }
   for (;;) {
     try {
-      await registerSearchAttributes(address, namespace, attributes);
+      await registerSearchAttributes(place, attributes);
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;

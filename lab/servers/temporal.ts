@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Connection } from '@temporalio/client';
+import { connectionTo, whyNot, type TemporalPlace } from '../../adapters/temporal/place.js';
 import type { SearchAttributeType } from '@temporalio/common';
 import { startProgram, type Program } from './program.js';
 
@@ -52,7 +53,7 @@ const attributeTypes: Record<SearchAttributeType, { cli: string; wire: number }>
  * @throws ProgramError with the server's last lines
  */
 export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
-  const address = `127.0.0.1:${options.port}`;
+  const place = { address: `127.0.0.1:${options.port}`, namespace: options.namespace };
   if (options.dbFile !== undefined) mkdirSync(dirname(options.dbFile), { recursive: true });
   const program = await startProgram({
     name: 'Temporal',
@@ -75,31 +76,43 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
     env: Object.fromEntries(Object.entries(options.env).filter(([name]) => !name.startsWith('TEMPORAL_'))),
     cwd: '/',
     logFile: options.logFile,
-    isReady: async () => (await findTemporalFault(address, options.namespace)) === undefined,
+    isReady: async () => await canUse(place),
     readyLimitMs,
     stopSignal: 'SIGTERM',
     stopLimitMs: 10_000,
     signal: options.signal,
   });
   try {
-    await registerSearchAttributes(address, options.namespace, options.searchAttributes);
+    await registerSearchAttributes(place, options.searchAttributes);
   } catch (error) {
     await program.stop();
     throw error;
   }
-  return { ...program, address };
+  return { ...program, address: place.address };
 }
 
 /** @returns the reason why the namespace can't be used, or undefined when it can */
-export async function findTemporalFault(address: string, namespace: string): Promise<string | undefined> {
+export async function findTemporalFault(place: TemporalPlace): Promise<string | undefined> {
   try {
-    await withConnection(address, async (connection) => {
-      await connection.workflowService.describeNamespace({ namespace });
-    });
+    await describe(place);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return whyNot(place, error);
   }
+}
+
+async function canUse(place: TemporalPlace): Promise<boolean> {
+  return describe(place).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function describe(place: TemporalPlace): Promise<void> {
+  const { namespace } = place;
+  await withConnection(place, async (connection) => {
+    await connection.workflowService.describeNamespace({ namespace });
+  });
 }
 
 /**
@@ -108,11 +121,11 @@ export async function findTemporalFault(address: string, namespace: string): Pro
  * @throws Error when one exists under another type: a server can't change it, the database file must go
  */
 export async function registerSearchAttributes(
-  address: string,
-  namespace: string,
+  place: TemporalPlace,
   attributes: readonly SearchAttribute[],
 ): Promise<void> {
-  await withConnection(address, async (connection) => {
+  const { address, namespace } = place;
+  await withConnection(place, async (connection) => {
     const listed = await connection.operatorService.listSearchAttributes({ namespace });
     const known: Record<string, number> = listed.customAttributes;
     const wrong = attributes.find(
@@ -135,10 +148,13 @@ export async function registerSearchAttributes(
   });
 }
 
-async function withConnection<T>(address: string, use: (connection: Connection) => Promise<T>): Promise<T> {
+async function withConnection<T>(
+  place: TemporalPlace,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
   // It takes a while to load: meanwhile the server starts.
   const client = await import('@temporalio/client');
-  const connection = await client.Connection.connect({ address, connectTimeout: 2000 });
+  const connection = await client.Connection.connect({ ...connectionTo(place), connectTimeout: 2000 });
   try {
     return await connection.withDeadline(Date.now() + 10_000, () => use(connection));
   } finally {

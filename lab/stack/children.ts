@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { databaseRoles } from '../../migrations/roles.js';
 import { answers, answersOk, type ProgramPlan } from '../servers/program.js';
 import type { StackSecrets } from './secrets.js';
-import { portVariables, type StackPorts, type StackSettings } from './settings.js';
+import { portVariables, temporalEnv, type StackPorts, type StackSettings } from './settings.js';
 import { urlsOf } from './urls.js';
 
 /** A TypeScript program of this project that the stack runs as a child process. */
@@ -112,8 +112,7 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     ...settings.env,
     ...stackVariables(settings),
     DATABASE_URL: settings.databaseUrl ?? urls.database,
-    TEMPORAL_ADDRESS: urls.temporal,
-    TEMPORAL_NAMESPACE: settings.temporalNamespace,
+    ...temporalEnv(settings),
     ...(urls.temporalUi === null ? {} : { TEMPORAL_UI_URL: urls.temporalUi }),
     LOG_LEVEL: logLevelOf(settings),
     API_HOST: '127.0.0.1',

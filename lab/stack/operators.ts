@@ -5,7 +5,7 @@ import { sqlStateOf } from '../../adapters/postgres/sql-state.js';
 import { databaseRoles } from '../../migrations/roles.js';
 import { ensureOperatorLogin } from '../../migrations/logins.js';
 import type { StackSecrets } from './secrets.js';
-import type { StackSettings } from './settings.js';
+import { temporalEnv, type StackSettings } from './settings.js';
 import { urlsOf } from './urls.js';
 
 /**
@@ -32,8 +32,7 @@ export async function makeOperators(settings: StackSettings, secrets: StackSecre
     env: {
       DATABASE_URL: ownerUrl,
       DATABASE_ROLE: databaseRoles.ops,
-      TEMPORAL_ADDRESS: urls.temporal,
-      TEMPORAL_NAMESPACE: settings.temporalNamespace,
+      ...temporalEnv(settings),
       ...(urls.temporalUi === null ? {} : { TEMPORAL_UI_URL: urls.temporalUi }),
       ...(settings.env['METER_SHARDS'] === undefined ? {} : { METER_SHARDS: settings.env['METER_SHARDS'] }),
     },

@@ -27,7 +27,7 @@ export async function assertPortsFree(
 async function listTaken(settings: StackSettings): Promise<string[]> {
   const needed = (Object.keys(portVariables) as (keyof StackPorts)[]).filter((name) => {
     if (name === 'postgres') return settings.databaseUrl === null;
-    if (name === 'temporal' || name === 'temporalUi') return settings.temporalAddress === null;
+    if (name === 'temporal' || name === 'temporalUi') return settings.temporal === null;
     return true;
   });
   const faults = await Promise.all(needed.map((name) => findPortFault(name, settings.ports[name])));

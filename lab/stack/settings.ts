@@ -2,6 +2,8 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Joi from 'joi';
+import type { TemporalPlace } from '../../adapters/temporal/place.js';
+import { ConfigError, readTemporal, temporalVariables } from '../../config.js';
 import type { TemporalCliPlaces } from '../servers/temporal-cli-binary.js';
 
 /** The ports of the stack, all on 127.0.0.1. */
@@ -27,7 +29,7 @@ export interface StackSettings {
   /** null: the stack brings its own PostgreSQL. */
   readonly databaseUrl: string | null;
   /** null: the stack brings its own Temporal. */
-  readonly temporalAddress: string | null;
+  readonly temporal: TemporalPlace | null;
   readonly temporalNamespace: string;
   readonly cliPlaces: TemporalCliPlaces;
   /** null: the API serves it at its own address. */
@@ -94,7 +96,6 @@ const schema = Joi.object({
   ...Object.fromEntries(Object.values(portVariables).map((item) => [item.variable, port.default(item.port)])),
   LAB_DATA_DIR: Joi.string().default('.data'),
   DATABASE_URL: Joi.string().uri({ scheme: ['postgres', 'postgresql'] }),
-  TEMPORAL_ADDRESS: Joi.string().pattern(/^[^\s:]+:\d+$/),
   TEMPORAL_NAMESPACE: Joi.string().default('default'),
   TEMPORAL_CLI_PATH: Joi.string(),
   XDG_CACHE_HOME: Joi.string(),
@@ -105,7 +106,6 @@ const schema = Joi.object({
 type Env = Record<string, string | number | undefined> & {
   LAB_DATA_DIR: string;
   DATABASE_URL?: string;
-  TEMPORAL_ADDRESS?: string;
   TEMPORAL_NAMESPACE: string;
   TEMPORAL_CLI_PATH?: string;
   XDG_CACHE_HOME?: string;
@@ -121,7 +121,11 @@ type Env = Record<string, string | number | undefined> & {
 export function readStackSettings(env: NodeJS.ProcessEnv = process.env): StackSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { error, value } = schema.validate(given) as { error?: Joi.ValidationError; value: Env };
-  const faults = error ? error.details.map((detail) => detail.message) : portFaults(readPorts(value));
+  const { place, faults: temporalFaults } = findTemporal(given);
+  const faults = [
+    ...(error ? error.details.map((detail) => detail.message) : portFaults(readPorts(value))),
+    ...temporalFaults,
+  ];
   if (faults.length > 0) {
     throw new Error(
       [
@@ -135,8 +139,8 @@ export function readStackSettings(env: NodeJS.ProcessEnv = process.env): StackSe
     dataDir: resolve(projectDir, value.LAB_DATA_DIR),
     ports: readPorts(value),
     databaseUrl: value.DATABASE_URL ?? null,
-    temporalAddress: value.TEMPORAL_ADDRESS ?? null,
-    temporalNamespace: value.TEMPORAL_NAMESPACE,
+    temporal: place,
+    temporalNamespace: namespaceOf(place, value),
     cliPlaces: {
       explicit: value.TEMPORAL_CLI_PATH,
       searchPath: value.PATH,
@@ -144,6 +148,34 @@ export function readStackSettings(env: NodeJS.ProcessEnv = process.env): StackSe
     },
     dashboardUrl: value.DASHBOARD_URL ?? null,
     env,
+  };
+}
+
+/** @returns a server that runs already; null where none is named, or where its variables have faults */
+function findTemporal(env: NodeJS.ProcessEnv): { place: TemporalPlace | null; faults: readonly string[] } {
+  if (!env['TEMPORAL_ADDRESS'] && !env['TEMPORAL_CONFIG_FILE']) return { place: null, faults: [] };
+  try {
+    return { place: readTemporal(env), faults: [] };
+  } catch (error) {
+    if (error instanceof ConfigError) return { place: null, faults: error.faults };
+    throw error;
+  }
+}
+
+function namespaceOf(place: TemporalPlace | null, value: Env): string {
+  return place?.namespace ?? value.TEMPORAL_NAMESPACE;
+}
+
+/**
+ * The variables by which a process finds the stack's Temporal. Those that a developer's shell has for another server
+ * count as not set.
+ */
+export function temporalEnv({ temporal, temporalNamespace, ports, env }: StackSettings): NodeJS.ProcessEnv {
+  const own = Object.keys(temporalVariables).filter((name) => name !== 'TEMPORAL_UI_URL');
+  return {
+    ...Object.fromEntries(own.map((name) => [name, (temporal && env[name]) ?? ''])),
+    TEMPORAL_ADDRESS: temporal?.address ?? `127.0.0.1:${ports.temporal}`,
+    TEMPORAL_NAMESPACE: temporalNamespace,
   };
 }
 

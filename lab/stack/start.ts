@@ -212,18 +212,18 @@ async function startDatabase({
 }
 
 async function startWorkflowServer({ settings, log, signal, urls, parts, step }: Build): Promise<void> {
-  const { temporalAddress, temporalNamespace: namespace, env } = settings;
-  if (temporalAddress !== null) {
+  const { temporal, temporalNamespace: namespace, env } = settings;
+  if (temporal !== null) {
     await step('Temporal', async () => {
-      const fault = await findTemporalFault(temporalAddress, namespace);
+      const fault = await findTemporalFault(temporal);
       if (fault !== undefined) {
         throw new Error(
-          `Temporal at TEMPORAL_ADDRESS (${temporalAddress}, namespace ${namespace}) can not be used: ${fault}. ` +
+          `The Temporal of TEMPORAL_ADDRESS (namespace ${namespace}) can not be used: ${fault} ` +
             'Correct it, or unset it for an own one.',
         );
       }
-      await registerSearchAttributes(temporalAddress, namespace, searchAttributes);
-      return `the one of TEMPORAL_ADDRESS (${temporalAddress})`;
+      await registerSearchAttributes(temporal, searchAttributes);
+      return `the one of TEMPORAL_ADDRESS (${temporal.address})`;
     });
     return;
   }

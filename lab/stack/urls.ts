@@ -20,8 +20,8 @@ export function urlsOf(settings: StackSettings): StackUrls {
   const http = (port: number) => `http://127.0.0.1:${port}`;
   return {
     api: http(ports.api),
-    temporal: settings.temporalAddress ?? `127.0.0.1:${ports.temporal}`,
-    temporalUi: settings.temporalAddress === null ? http(ports.temporalUi) : null,
+    temporal: settings.temporal?.address ?? `127.0.0.1:${ports.temporal}`,
+    temporalUi: settings.temporal === null ? http(ports.temporalUi) : null,
     mail: http(ports.mail),
     smtp: `smtp://127.0.0.1:${ports.smtp}`,
     processor: http(ports.processor),

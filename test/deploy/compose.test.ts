@@ -144,14 +144,7 @@ describe('docker-compose.yml', () => {
     );
     assert.ok(documented.length > 40, 'the file is read');
     // Values that only the file itself knows: inner addresses, and a login of its own for each process.
-    const own = [
-      'API_HOST',
-      'DATABASE_ROLE',
-      'DATABASE_URL',
-      'METRICS_HOST',
-      'METRICS_PORT',
-      'TEMPORAL_ADDRESS',
-    ];
+    const own = ['API_HOST', 'DATABASE_ROLE', 'DATABASE_URL', 'METRICS_HOST', 'METRICS_PORT'];
     const environments = Object.keys(services).map(environmentOf);
     const handedOn = new Set([
       ...[...text.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name),

@@ -114,7 +114,10 @@ async function startParts(
   };
   await migrateTemporal(temporal);
   await add('Temporal', () => startTemporalOnPostgres(temporal));
-  await registerNamespace(addressOf(temporal), settings.temporalNamespace, searchAttributes);
+  await registerNamespace(
+    { address: addressOf(temporal), namespace: settings.temporalNamespace },
+    searchAttributes,
+  );
   const { outside } = childrenOf(settings, readSecrets(folder));
   for (const child of outside) {
     const program = await startProgram(planOf(child, settings, readSecrets(folder)));

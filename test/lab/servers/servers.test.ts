@@ -66,8 +66,8 @@ describe('the embedded PostgreSQL', () => {
 describe('the Temporal dev server', () => {
   it('serves its namespace', async () => {
     const { address } = await getTemporal();
-    assert.equal(await findTemporalFault(address, 'default'), undefined);
-    assert.notEqual(await findTemporalFault(address, 'no-such-namespace'), undefined);
+    assert.equal(await findTemporalFault({ address, namespace: 'default' }), undefined);
+    assert.notEqual(await findTemporalFault({ address, namespace: 'no-such-namespace' }), undefined);
   });
 
   it('knows the search attributes of the product', async () => {
@@ -81,12 +81,12 @@ describe('the Temporal dev server', () => {
   });
 
   it('takes a new attribute, the same one again, and refuses it under another type', async () => {
-    const { address } = await getTemporal();
+    const place = { address: (await getTemporal()).address, namespace: 'default' };
     const name = `Test${randomUUID().replaceAll('-', '')}`;
-    await registerSearchAttributes(address, 'default', [{ name, type: 'INT' }]);
-    await registerSearchAttributes(address, 'default', [{ name, type: 'INT' }]);
+    await registerSearchAttributes(place, [{ name, type: 'INT' }]);
+    await registerSearchAttributes(place, [{ name, type: 'INT' }]);
     await assert.rejects(
-      registerSearchAttributes(address, 'default', [{ name, type: 'BOOL' }]),
+      registerSearchAttributes(place, [{ name, type: 'BOOL' }]),
       /of another type than Bool/,
     );
   });

@@ -20,7 +20,7 @@ describe("the stack's settings", () => {
       workerMetrics: 9465,
     });
     assert.equal(settings.databaseUrl, null);
-    assert.equal(settings.temporalAddress, null);
+    assert.equal(settings.temporal, null);
   });
 
   it('name every fault at once, and the variable of each', () => {

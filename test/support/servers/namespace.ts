@@ -31,7 +31,7 @@ export async function createTestNamespace(): Promise<TestNamespace> {
     const client = new Client({ connection, namespace: name });
     // The server's parts learn of a new namespace one after the other, within a moment.
     await until('the namespace is known', () =>
-      registerSearchAttributes(address, name, searchAttributes).then(
+      registerSearchAttributes({ address, namespace: name }, searchAttributes).then(
         () => true,
         () => false,
       ),
