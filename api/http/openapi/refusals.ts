@@ -9,6 +9,7 @@ import {
   oneOf,
   openTo,
   record,
+  text,
   type JsonSchema,
 } from './json-schema.js';
 import { exampleReserved } from '../../spending/describe.js';
