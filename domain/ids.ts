@@ -20,6 +20,8 @@ export type EventId = `evt_${string}`;
 export type WebhookId = `wh_${string}`;
 export type DeliveryId = `dlv_${string}`;
 export type SessionId = `ses_${string}`;
+/** What a renter's own software keeps sealed. */
+export type SoftwareId = `sw_${string}`;
 
 /** Every prefix that the service mints. */
 export type IdPrefix =
@@ -38,7 +40,8 @@ export type IdPrefix =
   | 'chg'
   | 'wh'
   | 'dlv'
-  | 'ses';
+  | 'ses'
+  | 'sw';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

@@ -23,6 +23,8 @@ interface Agreed extends Wait {
   /** How long to look for a pod that the upstream did not name, or for its price, in milliseconds. */
   readonly lookMs: number;
   readonly maxPricePerHourCents: number;
+  /** The disk that was asked for; absent or null: what the upstream gives by itself. */
+  readonly diskGb?: number | null;
 }
 
 /** Returns the upstreams that can start a machine from the template. */
@@ -108,7 +110,7 @@ async function checkPrice(
     return { kind: 'unknown', attempt: { ...attempt, pod_id: podId }, listed: status !== undefined };
   }
   const most = agreed.maxPricePerHourCents;
-  const mostAtUpstream = most + (provider.priceToleranceCents ?? 0);
+  const mostAtUpstream = most + (provider.priceToleranceCents?.(agreed.diskGb ?? null) ?? 0);
   if (pricePerHourCents !== null && pricePerHourCents <= mostAtUpstream)
     return { kind: 'bought', attempt, podId };
   const error =

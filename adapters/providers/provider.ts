@@ -1,5 +1,10 @@
 import { PeerError, statusesOfAll } from '../peer-error.js';
 import type { TemplateId } from '../../domain/catalog/templates.js';
+import type { PodPort } from '../../domain/rentals/endpoints.js';
+import type { ownSoftwareId, Software, SoftwareCapabilities } from '../../domain/rentals/software.js';
+
+/** What a machine starts: a template, or an image of its renter's own. */
+export type StartId = TemplateId | typeof ownSoftwareId;
 
 /**
  * The port to an upstream that rents out GPU machines. Each call has a time limit, and each failure is a
@@ -14,10 +19,13 @@ export interface Provider {
   /**
    * The most that a pod may cost above its offer, in cents an hour, for its disk: the upstream's price may or may not
    * include it. We pay it. Absent: nothing.
+   * @param diskGb what was asked for; null: what it gives by itself
    */
-  readonly priceToleranceCents?: number;
-  /** The templates that this upstream can start; rentals of other templates go elsewhere. */
-  readonly templates: ReadonlySet<TemplateId>;
+  priceToleranceCents?(diskGb: number | null): number;
+  /** What this upstream can start; rentals of other templates go elsewhere. */
+  readonly templates: ReadonlySet<StartId>;
+  /** What it can do with a renter's own software; absent: nothing. */
+  readonly software?: SoftwareCapabilities;
   /** Lists everything on offer now, whole: a missing offer is not for sale. */
   listOffers(): Promise<Offer[]>;
   /**
@@ -39,6 +47,13 @@ export interface Provider {
    * Absent where the upstream has none.
    */
   endBy?(podId: string, at: Date): Promise<void>;
+  /**
+   * Removes what our account there kept for starting machines, such as credentials of registries. Absent where it keeps
+   * nothing.
+   * @param isStarting whether the machine of a tag may still need it
+   * @throws ProviderError
+   */
+  sweepCredentials?(isStarting: (tag: string) => boolean): Promise<void>;
   /**
    * Asks whether the upstream's quotas leave room for a read that can wait. The answer 0 counts the read, so the caller
    * must make it. Absent where the upstream tells of no quotas (decision 93, "Quotas and upstream money").
@@ -91,8 +106,8 @@ export interface Offer {
   readonly interconnect: string;
   /** The upstream's own limit for its boot; absent or null when it does not say. */
   readonly maxBootMs?: number | null;
-  /** The templates that it can start; absent: all that the provider can start. */
-  readonly templates?: readonly TemplateId[];
+  /** What it can start; absent: all that the provider can start. */
+  readonly templates?: readonly StartId[];
 }
 
 export interface AllocationRequest extends Wait {
@@ -102,7 +117,9 @@ export interface AllocationRequest extends Wait {
   readonly templateId: string;
   /** The most that an hour of the pod may cost. */
   readonly maxPricePerHourCents: number;
-  /** OpenSSH lines of the renter's keys. They are joined by a throw-away key of which no private half is kept. */
+  /** The renter's own; absent: the template alone. */
+  readonly software?: Software | undefined;
+  /** OpenSSH lines of the renter's keys; none where they want no SSH. They are joined by a throw-away key of which no private half is kept. */
   readonly publicKeys: readonly string[];
   /** When the upstream itself shall end the pod, if nobody changes it; null for never. See Provider.endBy. */
   readonly endBy: Date | null;
@@ -127,6 +144,8 @@ export interface Pod {
   readonly port: number | null;
   readonly username: string | null;
   readonly pricePerHourCents: number | null;
+  /** The ports that the upstream has mapped; absent where it maps none, and each is open at the host itself. */
+  readonly ports?: readonly PodPort[];
 }
 
 /**

@@ -1,51 +1,97 @@
+import type { Software } from '../../domain/rentals/software.js';
 import type { TemplateContainer } from './offers/templates.js';
+import { shellWords } from './shell-words.js';
 
 /** Marks the keys that the script has already put there, so that a second run changes nothing. */
 const MARK = '# renter keys';
 
-/**
- * Makes the script that a pod runs once when it is up: it puts the renter's keys beside the throw-away key, and starts
- * the template's container. The login user's name differs between clouds and the script may run as root, so the right
- * authorized_keys is the one in which the upstream put the throw-away key. Foreign text goes in as base64, which needs
- * no quoting.
- * @param input.publicKeys bare `type base64` lines
- */
-export function startupScript(input: {
+/** What a machine is prepared with. */
+export interface Preparation {
   readonly throwAwayKey: string;
+  /** Bare `type base64` lines. */
   readonly publicKeys: readonly string[];
+  /** The template's, or that of the renter's image. */
   readonly container: TemplateContainer | null;
-}): string {
-  const lines = ['#!/bin/bash', '# Prepares a rented machine; runs once after boot.'];
-  if (input.publicKeys.length > 0) {
-    const block = `${MARK}\n${input.publicKeys.join('\n')}`;
-    lines.push(
-      `keys=$(printf %s '${base64(block)}' | base64 -d)`,
-      `marker=$(printf %s '${base64(input.throwAwayKey)}' | base64 -d)`,
-      'for home in "${HOME:-/root}" /root /home/*; do',
-      '  file="$home/.ssh/authorized_keys"',
-      '  grep -qsF "$marker" "$file" || continue',
-      `  grep -qsF '${MARK}' "$file" && continue`,
-      `  printf '\\n%s\\n' "$keys" >> "$file"`,
-      'done',
-    );
-  }
-  if (input.container !== null) lines.push(...containerLines(input.container));
-  return `${lines.join('\n')}\n`;
+  readonly software?: Software | undefined;
 }
 
-function containerLines(container: TemplateContainer): string[] {
+/**
+ * Makes the script that a pod runs once when it is up: it puts the renter's keys beside the throw-away key, starts the
+ * container, and runs the renter's own script last. The login user's name differs between clouds and the script may run
+ * as root, so the right authorized_keys is the one in which the upstream put the throw-away key. Foreign text goes in as
+ * base64, which needs no quoting.
+ */
+export function startupScript({ throwAwayKey, publicKeys, container, software }: Preparation): string {
+  return [
+    '#!/bin/bash',
+    '# Prepares a rented machine; runs once after boot.',
+    ...(publicKeys.length === 0 ? [] : keyLines(throwAwayKey, publicKeys)),
+    ...(software?.image === null ? ownScriptLines(software) : []),
+    ...(container === null ? [] : containerLines(container, software)),
+    '',
+  ].join('\n');
+}
+
+function keyLines(throwAwayKey: string, publicKeys: readonly string[]): string[] {
+  const block = `${MARK}\n${publicKeys.join('\n')}`;
+  return [
+    `keys=$(${decoded(block)})`,
+    `marker=$(${decoded(throwAwayKey)})`,
+    'for home in "${HOME:-/root}" /root /home/*; do',
+    '  file="$home/.ssh/authorized_keys"',
+    '  grep -qsF "$marker" "$file" || continue',
+    `  grep -qsF '${MARK}' "$file" && continue`,
+    `  printf '\\n%s\\n' "$keys" >> "$file"`,
+    'done',
+  ];
+}
+
+/** On a machine itself a port is closed by its firewall; a script that would listen openly does not run without one. */
+function ownScriptLines({ ports, env, startScript }: Software): string[] {
+  const opened = ports.filter((port) => port.public).map(({ port }) => `$root ufw allow ${port}/tcp`);
+  const firewall = [
+    '[ "$(id -u)" = 0 ] && root= || root=sudo',
+    "ssh=$($root sshd -T 2>/dev/null | awk '/^port /{print $2; exit}')",
+    '$root ufw default deny incoming && $root ufw allow "${ssh:-22}/tcp" || exit 1',
+    ...opened,
+    '$root ufw --force enable || exit 1',
+  ];
+  const exported = Object.entries(env).map(([name, value]) => `export ${name}="$(${decoded(value)})"`);
+  const script = [
+    'script=$(mktemp)',
+    `${decoded(startScript ?? '')} > "$script"`,
+    'chmod 700 "$script"',
+    '"$script"',
+  ];
+  return [...(ports.length === 0 ? [] : firewall), ...exported, ...(startScript === null ? [] : script)];
+}
+
+function containerLines(container: TemplateContainer, software: Software | undefined): string[] {
+  const { registryAuth = null } = software ?? {};
   const words = ['docker', 'run', '-d', '--name', 'template', '--restart', 'unless-stopped', '--gpus', 'all'];
   words.push('--ipc=host');
-  if (container.port !== null) words.push('-p', `127.0.0.1:${container.port}:${container.port}`);
+  for (const port of container.ports) {
+    words.push('-p', `${port.public ? '' : '127.0.0.1:'}${port.port}:${port.port}`);
+  }
   for (const [name, value] of Object.entries(container.env)) words.push('-e', `${name}=${value}`);
   words.push(container.image, ...container.command);
-  return [words.map(quoted).join(' ')];
+  if (registryAuth === null) return [shellWords(words)];
+  const registry = registryOf(container.image);
+  const signIn = ['docker', 'login', '-u', registryAuth.username, '--password-stdin', ...registry];
+  const signOut = ['docker', 'logout', ...registry];
+  return [
+    `${decoded(registryAuth.password)} | ${shellWords(signIn)}`,
+    shellWords(words),
+    shellWords(signOut),
+  ];
 }
 
-function quoted(word: string): string {
-  return /^[A-Za-z0-9@%+=:,./_-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** The registry that an image's name begins with; none for Docker Hub's. */
+function registryOf(image: string): string[] {
+  const [first = '', ...rest] = image.split('/');
+  return rest.length > 0 && /[.:]|^localhost$/.test(first) ? [first] : [];
 }
 
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
+function decoded(text: string): string {
+  return `printf %s '${Buffer.from(text).toString('base64')}' | base64 -d`;
 }

@@ -18,6 +18,10 @@ export interface NewPod {
   readonly envs: readonly { readonly name: string; readonly value: string }[];
   /** The time at which the upstream itself ends it. */
   readonly endBy?: Date | null;
+  readonly args?: string;
+  readonly ports?: readonly string[];
+  readonly registryId?: string | null;
+  readonly disk?: number;
 }
 
 /** Durations that tests and people set while the lab runs. */
@@ -124,10 +128,23 @@ export class Fleet {
       if (isBooting(pod)) this.#scheduleBoot(pod);
       else if (pod.status === 'deleting') this.#at(pod, 0, () => this.#finish(pod));
       else if (pod.status === 'active' && !pod.unreachable) {
-        await this.#machineOf(pod)
-          .listen()
-          .catch((error: unknown) => this.#fail(pod, error));
+        await this.#listenAgain(pod);
       }
+    }
+  }
+
+  /** Restarts a machine that is up, as its renter or its upstream may: its tcp ports get other numbers. */
+  async restart(pod: LabPod): Promise<void> {
+    await this.#machineOf(pod).halt();
+    await this.#listenAgain(pod);
+    await this.store.save();
+  }
+
+  async #listenAgain(pod: LabPod): Promise<void> {
+    try {
+      Object.assign(pod, await this.#machineOf(pod).listen());
+    } catch (error) {
+      await this.#fail(pod, error);
     }
   }
 
@@ -186,13 +203,13 @@ export class Fleet {
     if (!this.#mayBoot(pod)) return;
     const ails = this.#ails.get(pod.id);
     if (ails?.failsToStart === true) throw new Error('the machine was sold to somebody else');
-    const port = await machine.listen();
+    const listening = await machine.listen();
     if (!this.#mayBoot(pod)) {
       await machine.halt();
       return;
     }
     this.#borrowAddress(pod, ails?.borrowsAddressForMs ?? 0);
-    Object.assign(pod, { status: 'active', statusDetails: '', port, activeAtMs: Date.now() });
+    Object.assign(pod, { status: 'active', statusDetails: '', ...listening, activeAtMs: Date.now() });
     await this.store.save();
     const crash = ails?.crash ?? null;
     if (crash !== null) this.#befall(`${pod.id} crash`, crash.afterMs, () => this.crash(pod, crash.mode));

@@ -44,7 +44,7 @@ export function labRoutes(fleet: Fleet, store: LabStore): Router {
       hostKey: undefined,
       userName: podUserNameOf(pod),
     }));
-    ctx.body = { ...knobs(), pods, sshKeys: store.state.sshKeys };
+    ctx.body = { ...knobs(), pods, sshKeys: store.state.sshKeys, registries: store.state.registries };
   });
   router.get('/faults', (ctx) => {
     ctx.body = knobs();
@@ -67,6 +67,11 @@ export function labRoutes(fleet: Fleet, store: LabStore): Router {
     const pod = getPod(ctx, fleet, ctx.params['id']);
     const { mode } = await readBody<{ mode: CrashMode }>(ctx, crashSchema);
     await fleet.crash(pod, mode);
+    ctx.body = { id: pod.id, status: pod.status };
+  });
+  router.post('/pods/:id/restart', async (ctx) => {
+    const pod = getPod(ctx, fleet, ctx.params['id']);
+    await fleet.restart(pod);
     ctx.body = { id: pod.id, status: pod.status };
   });
   return router;

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nvidiaSmiScript } from './nvidia-smi.js';
+import { habitOf, isOutOfReach } from './images.js';
 import { findLabOffer, getLabGpu } from './offers.js';
 import { makePodHome, podHomeOf, readAuthorizedKeys, removePodHome, type PodUser } from './pod-home.js';
 import { createPodProcesses, type PodProcesses } from './pod-processes.js';
 import { startPodSshServer, type PodSshServer } from './pod-ssh-server.js';
+import { openForwards, type PortForward, type PortForwards } from './port-forwards.js';
 import { startSickDaemon } from './sick-daemon.js';
 import { isOfDialect, type LabPod } from './state.js';
 
@@ -27,12 +29,25 @@ echo 'docker: a lab pod has no container runtime; the command was noted in ~/con
 exit 125
 `;
 
+/** The lab's machines have no firewall: what it was told is noted. */
+const UFW = `#!/bin/sh
+echo "ufw $*" >> "$HOME/firewall.log"
+`;
+const SUDO = '#!/bin/sh\nexec "$@"\n';
+
+/** Where a machine listens. */
+export interface Listening {
+  /** Of its SSH daemon; null where it has none. */
+  readonly port: number | null;
+  readonly forwards: readonly PortForward[];
+}
+
 /** A pod's machine: folders, processes and an SSH daemon. */
 export interface RunningPod {
   /** Makes the machine and runs its script. Called once in a pod's life. */
   boot(): Promise<void>;
-  /** Starts the daemon, on the pod's port if it has one, and returns the port. */
-  listen(): Promise<number>;
+  /** Starts the daemon, on the pod's port if it has one, and what the image runs; opens the ports. */
+  listen(): Promise<Listening>;
   /** Stops the daemon and kills the processes; the files stay. */
   halt(): Promise<void>;
   /** Does `halt` and removes the files. */
@@ -52,6 +67,7 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   const userName = podUserNameOf(pod);
   const processes = createPodProcesses({ id, envs, paths, user: place.user, userName });
   let server: PodSshServer | undefined;
+  let opened: PortForwards | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   /** Runs one step at a time: a pod that is ended during its boot ends after the boot's present step. */
@@ -61,10 +77,11 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
     return turn;
   };
   const stop = async (): Promise<void> => {
-    const stopping = server;
+    const stopping = [server, opened];
     server = undefined;
+    opened = undefined;
     processes.killAll();
-    await stopping?.close();
+    for (const part of stopping) await part?.close();
   };
 
   return {
@@ -77,21 +94,28 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
           publicKey: pod.publicKey,
           userName,
           hostName: `lab-${pod.id.slice(0, 8)}`,
-          programs: { 'nvidia-smi': nvidiaSmiOf(pod), docker: DOCKER },
+          programs: { 'nvidia-smi': nvidiaSmiOf(pod), docker: DOCKER, ufw: UFW, sudo: SUDO },
         });
         if (pod.base64Script !== null) await runScript(processes, pod.base64Script);
       }),
     listen: () =>
       inTurn(async () => {
-        const readKeys = (): Promise<string[]> => readAuthorizedKeys(paths);
-        const { hostKey } = pod;
-        const options = { host: place.host, hostKey, userName, processes, readKeys };
-        server = await startOnPort(pod.port ?? 0, (port) =>
-          pod.ssh === 'silent' || pod.ssh === 'refused'
-            ? startSickDaemon(place.host, port, pod.ssh)
-            : startPodSshServer({ ...options, port }),
-        );
-        return server.port;
+        if (isOutOfReach(pod)) throw new Error('the image can’t be pulled without credentials');
+        const container = containerOf(pod);
+        if (container.hasSsh) {
+          const readKeys = (): Promise<string[]> => readAuthorizedKeys(paths);
+          const { hostKey } = pod;
+          const options = { host: place.host, hostKey, userName, processes, readKeys };
+          const sick = container.ssh;
+          server = await startOnPort(pod.port ?? 0, (port) =>
+            sick === 'silent' || sick === 'refused'
+              ? startSickDaemon(place.host, port, sick)
+              : startPodSshServer({ ...options, port }),
+          );
+        }
+        if (container.command !== null) runInBackground(processes, container.command);
+        opened = await openForwards(place.host, container.tcpPorts);
+        return { port: server?.port ?? null, forwards: opened.forwards };
       }),
     halt() {
       // At once, so that nothing waits for the pod's script.
@@ -108,12 +132,38 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   };
 }
 
-async function runScript(processes: PodProcesses, base64Script: string): Promise<void> {
-  const script = Buffer.from(base64Script, 'base64').toString('utf8');
-  const child = processes.run({ line: `exec > "$HOME/init-script.log" 2>&1\n${script}`, terminal: null });
+/** How a machine starts: a container as its image does, any other with its daemon alone. */
+function containerOf(pod: LabPod): {
+  readonly hasSsh: boolean;
+  readonly ssh: LabPod['ssh'];
+  readonly command: string | null;
+  readonly tcpPorts: readonly number[];
+} {
+  const { ports, os, args = '' } = pod;
+  if (ports === undefined) return { hasSsh: true, ssh: pod.ssh, command: null, tcpPorts: [] };
+  const habit = habitOf(os);
+  const tcp = ports.flatMap((text) => /^(\d+)\/tcp$/.exec(text)?.[1] ?? []).map(Number);
+  return {
+    hasSsh: tcp.includes(22),
+    // The port is open, and nobody answers.
+    ssh: habit.hasSshd ? pod.ssh : 'refused',
+    command: habit.runsArgs && args !== '' ? args : null,
+    tcpPorts: tcp.filter((port) => port !== 22),
+  };
+}
+
+function runInBackground(processes: PodProcesses, line: string): ReturnType<PodProcesses['run']> {
+  const child = processes.run({ line, terminal: null });
   child.stdin.end();
   child.stdout.resume();
   child.stderr.resume();
+  child.on('error', () => undefined);
+  return child;
+}
+
+async function runScript(processes: PodProcesses, base64Script: string): Promise<void> {
+  const script = Buffer.from(base64Script, 'base64').toString('utf8');
+  const child = runInBackground(processes, `exec > "$HOME/init-script.log" 2>&1\n${script}`);
   const ended = new Promise<void>((resolve) => {
     child.on('error', () => resolve());
     child.on('close', () => resolve());

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import Router from '@koa/router';
 import Joi from 'joi';
 import type { Context } from 'koa';
@@ -6,7 +7,14 @@ import type { Fleet, NewPod } from './fleet.js';
 import { getLabGpu, runpodLabOffers, type LabOffer } from './offers.js';
 import { getPod, isSoldOut, readBody, refuseRequest } from './requests.js';
 import { podUserNameOf } from './running-pod.js';
-import { isOfDialect, type LabPod, type LabPodStatus } from './state.js';
+import {
+  isOfDialect,
+  type LabPod,
+  type LabPodStatus,
+  type LabRegistry,
+  type LabState,
+  type LabStore,
+} from './state.js';
 
 interface CreateBody {
   name: string;
@@ -18,7 +26,13 @@ interface CreateBody {
   startSsh: boolean;
   env: Record<string, string>;
   disk: number;
+  args: string;
+  registry: string | null;
 }
+
+/** RunPod opens no more http ports than these. */
+const MAX_HTTP_PORTS = 10;
+const MAX_ARGS_CHARS = 4_096;
 
 const version = Joi.string().pattern(/^\d+\.\d+$/);
 
@@ -42,6 +56,14 @@ const createSchema = Joi.object({
     .pattern(/^[A-Za-z_]\w*$/, Joi.string().allow(''))
     .default({}),
   disk: Joi.number().integer().min(1).default(20),
+  args: Joi.string().allow('').max(MAX_ARGS_CHARS).default(''),
+  registry: Joi.string().allow(null).default(null),
+});
+
+const registrySchema = Joi.object({
+  name: Joi.string().required(),
+  username: Joi.string().required(),
+  password: Joi.string().required(),
 });
 
 /** RunPod shows a pod until it is gone; it has no word for a pod that is about to go. */
@@ -56,7 +78,7 @@ const STATUSES: Readonly<Record<LabPodStatus, string>> = {
 };
 
 /** The part of RunPod's API (v2) that the service uses, over the same machines and with the lab's faults. */
-export function runpodRoutes(fleet: Fleet): Router {
+export function runpodRoutes(fleet: Fleet, store: LabStore): Router {
   const router = new Router({ prefix: '/v2' });
   router.get('/catalog/gpus', (ctx) => {
     refuse(ctx, fleet, 'offers');
@@ -68,7 +90,7 @@ export function runpodRoutes(fleet: Fleet): Router {
     const pods = fleet.listed().filter((pod) => isOfDialect(pod, 'runpod') && pod.status !== 'deleting');
     ctx.body = { pods: pods.map((pod) => presentPod(pod, fleet)) };
   });
-  router.post('/pods', (ctx) => create(ctx, fleet));
+  router.post('/pods', (ctx) => create(ctx, fleet, store));
   router.delete('/pods/:id', async (ctx) => {
     refuse(ctx, fleet, 'delete');
     const pod = getPod(ctx, fleet, ctx.params['id'], 'runpod');
@@ -76,7 +98,34 @@ export function runpodRoutes(fleet: Fleet): Router {
     await fleet.remove(pod);
     ctx.status = 204;
   });
+  addRegistries(router, fleet, store);
   return router;
+}
+
+/** Credentials are never shown again, and none is removed while a container is being started by it. */
+function addRegistries(router: Router, fleet: Fleet, store: LabStore): void {
+  const { state } = store;
+  router.get('/registries', (ctx) => {
+    ctx.body = { registries: state.registries.map(({ id, name }) => ({ id, name })) };
+  });
+  router.post('/registries', async (ctx) => {
+    const body = await readBody<Omit<LabRegistry, 'id'>>(ctx, registrySchema, 422);
+    const id = randomUUID();
+    state.registries.push({ id, ...body });
+    await store.save();
+    ctx.status = 201;
+    ctx.body = { id, name: body.name };
+  });
+  router.delete('/registries/:id', async (ctx) => {
+    const index = state.registries.findIndex(({ id }) => id === ctx.params['id']);
+    if (index < 0) ctx.throw(404, 'no such credential');
+    const { id } = state.registries[index] ?? {};
+    const isPulling = fleet.list().some((pod) => pod.registryId === id && pod.activeAtMs === null);
+    if (isPulling) ctx.throw(400, 'the credential is in use');
+    state.registries.splice(index, 1);
+    await store.save();
+    ctx.status = 204;
+  });
 }
 
 /** Makes the problem body of each failure, as RunPod answers it (RFC 9457). */
@@ -95,8 +144,9 @@ const TITLES = new Map([
   [500, 'Internal Server Error'],
 ]);
 
-async function create(ctx: Context, fleet: Fleet): Promise<void> {
+async function create(ctx: Context, fleet: Fleet, { state }: LabStore): Promise<void> {
   const body = await readBody<CreateBody>(ctx, createSchema, 422);
+  refuseSoftware(ctx, body, state);
   const { count, minCudaVersion, allowedCudaVersions } = body.gpu;
   // As at RunPod: without a count nothing is ever found, and two rules for one version contradict each other.
   if (count === undefined) ctx.throw(400, 'no instances available for this request');
@@ -118,6 +168,13 @@ async function create(ctx: Context, fleet: Fleet): Promise<void> {
     ctx.throw(500, 'the lab was told to fail after making the pod');
   ctx.status = 201;
   ctx.body = presentPod(pod, fleet);
+}
+
+function refuseSoftware(ctx: Context, { ports, registry }: CreateBody, { registries }: LabState): void {
+  if (ports.filter((port) => port.endsWith('/http')).length > MAX_HTTP_PORTS)
+    ctx.throw(422, `at most ${MAX_HTTP_PORTS} http ports`);
+  if (registry !== null && !registries.some(({ id }) => id === registry))
+    ctx.throw(400, 'no such registry credential');
 }
 
 /** RunPod tells the quota of each window as well. */
@@ -149,6 +206,7 @@ function newPodOf(body: CreateBody, offer: LabOffer): NewPod {
     publicKey: body.ports.includes('22/tcp') ? (body.env['PUBLIC_KEY'] ?? null) : null,
     base64Script: null,
     envs: Object.entries(body.env).map(([name, value]) => ({ name, value })),
+    ...{ args: body.args, ports: body.ports, registryId: body.registry, disk: body.disk },
   };
 }
 
@@ -212,12 +270,12 @@ function presentPod(pod: LabPod, { faults, host }: Fleet): Record<string, unknow
     status: STATUSES[pod.status],
     actions: isUp ? ['stop', 'restart', 'terminate'] : ['start', 'terminate'],
     image: pod.os,
-    args: '',
-    disk: 50,
+    args: pod.args ?? '',
+    disk: pod.disk ?? 50,
     mounts: {},
-    ports: ['22/tcp'],
+    ports: pod.ports ?? ['22/tcp'],
     env: Object.fromEntries(pod.envs.map(({ name, value }) => [name, value])),
-    registry: null,
+    registry: pod.registryId ?? null,
     gpu: offer === undefined ? null : { id: getLabGpu(offer).productName, count: offer.gpuCount },
     cloud: 'SECURE',
     dataCenterId: pod.region,
@@ -227,10 +285,18 @@ function presentPod(pod: LabPod, { faults, host }: Fleet): Record<string, unknow
     cost: costUsdOf(pod, faults),
     locked: false,
     globalNetworking: { enabled: false },
-    runtime: null,
+    runtime: isUp ? { uptime: 1, ports: runtimePortsOf(pod, host) } : null,
     createdAt: new Date(pod.createdAtMs).toISOString(),
     startedAt: pod.activeAtMs === null ? null : new Date(pod.activeAtMs).toISOString(),
   };
+}
+
+function runtimePortsOf({ forwards = [], ports = [] }: LabPod, host: string): unknown[] {
+  const http = ports.filter((text) => text.endsWith('/http'));
+  return [
+    ...http.map((text) => ({ private: Number.parseInt(text, 10), public: null, type: 'http', ip: null })),
+    ...forwards.map((forward) => ({ ...forward, type: 'tcp', ip: host })),
+  ];
 }
 
 function directOf(pod: LabPod, host: string): Record<string, unknown> | null {

@@ -6,6 +6,7 @@ import { Fleet } from './fleet.js';
 import { labRoutes } from './lab-routes.js';
 import { findPodUser, prepareHomesDir } from './pod-home.js';
 import { runpodGraphql } from './runpod-graphql.js';
+import { proxied } from './proxy.js';
 import { problemOf, runpodRoutes } from './runpod-routes.js';
 import { shadeformRoutes } from './shadeform-routes.js';
 import { openLabStore } from './state.js';
@@ -65,14 +66,16 @@ export async function startLabProvider(options: LabProviderOptions): Promise<Lab
   app.use(withinQuotas(fleet));
   for (const router of [
     shadeformRoutes(fleet, store),
-    runpodRoutes(fleet),
+    runpodRoutes(fleet, store),
     runpodGraphql(fleet),
     labRoutes(fleet, store),
   ]) {
     app.use(router.routes()).use(router.allowedMethods());
   }
   const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
+  const server = createServer((request, response) => {
+    if (!proxied(fleet, request, response)) void handle(request, response);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port: options.port }, resolve);

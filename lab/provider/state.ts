@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PortForward } from './port-forwards.js';
 
 /** The words of Shadeform's instance status. */
 export type LabPodStatus =
@@ -47,6 +48,21 @@ export interface LabPod {
   shownPort?: number | null;
   /** The time at which the upstream itself ends it. */
   endByMs?: number | null;
+  /** Of a container: what its image is given, the ports that are opened (`8080/http`), and by what it is pulled. */
+  readonly args?: string;
+  readonly ports?: readonly string[];
+  readonly registryId?: string | null;
+  readonly disk?: number;
+  /** The numbers under which its tcp ports are open now. */
+  forwards?: readonly PortForward[];
+}
+
+/** Credentials of a registry that an account keeps. */
+export interface LabRegistry {
+  readonly id: string;
+  readonly name: string;
+  readonly username: string;
+  readonly password: string;
 }
 
 /** Tells whether a pod was bought by this API. */
@@ -63,7 +79,11 @@ export interface LabSshKey {
 export interface LabState {
   readonly pods: LabPod[];
   readonly sshKeys: LabSshKey[];
+  readonly registries: LabRegistry[];
 }
+
+/** A state as its file has it; that of an earlier release lacks what is newer. */
+type KeptState = Omit<LabState, 'registries'> & Partial<Pick<LabState, 'registries'>> & { version: number };
 
 /** The number of ended pods that are kept, for tests and a look back. */
 const ENDED_KEPT = 200;
@@ -111,13 +131,13 @@ function readState(path: string): LabState {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { pods: [], sshKeys: [] };
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { pods: [], sshKeys: [], registries: [] };
     throw error;
   }
   try {
-    const { version, pods, sshKeys } = JSON.parse(text) as LabState & { version: number };
+    const { version, pods, sshKeys, registries } = JSON.parse(text) as KeptState;
     if (version !== 1) throw new Error(`its version is ${version}, not 1`);
-    return { pods, sshKeys };
+    return { pods, sshKeys, registries: registries ?? [] };
   } catch (error) {
     throw new Error(`The lab provider can't read ${path}; remove it to begin anew.`, { cause: error });
   }

@@ -1,13 +1,15 @@
 import { templates, type TemplateId } from '../../../domain/catalog/templates.js';
+import { ownSoftwareId, type SoftwarePort } from '../../../domain/rentals/software.js';
+import type { StartId } from '../provider.js';
 
 /** A container that is started on the pod once it is up. */
 export interface TemplateContainer {
   readonly image: string;
   /**
-   * Bound to the pod's loopback only: these servers ask for no password, so a renter, and nobody else, reaches them
-   * through the SSH tunnel.
+   * Its ports. Templates' are bound to the pod's loopback only: these servers ask for no password, so a renter, and
+   * nobody else, reaches them through the SSH tunnel.
    */
-  readonly port: number | null;
+  readonly ports: readonly Pick<SoftwarePort, 'port' | 'public'>[];
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -17,6 +19,8 @@ export interface PodTemplate {
   readonly osPreference: readonly string[];
   readonly container: TemplateContainer | null;
 }
+
+const closed = (port: number) => ({ port, public: false });
 
 /** It makes no difference to a container; the plain template is named for its system. */
 const OS = ['ubuntu24.04', 'ubuntu22.04'];
@@ -30,30 +34,38 @@ export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
   'ubuntu-24-04': { osPreference: PLAIN_OS, container: null },
   pytorch: {
     osPreference: OS,
-    container: { image: 'pytorch/pytorch:latest', port: null, command: ['sleep', 'infinity'], env: {} },
+    container: { image: 'pytorch/pytorch:latest', ports: [], command: ['sleep', 'infinity'], env: {} },
   },
   vllm: {
     osPreference: OS,
-    container: { image: 'vllm/vllm-openai:latest', port: 8000, command: [], env: {} },
+    container: { image: 'vllm/vllm-openai:latest', ports: [closed(8000)], command: [], env: {} },
   },
   ollama: {
     osPreference: OS,
-    container: { image: 'ollama/ollama:latest', port: 11_434, command: [], env: {} },
+    container: { image: 'ollama/ollama:latest', ports: [closed(11_434)], command: [], env: {} },
   },
   a1111: {
     osPreference: OS,
-    container: { image: 'universonic/stable-diffusion-webui:latest', port: 8080, command: [], env: {} },
+    container: {
+      image: 'universonic/stable-diffusion-webui:latest',
+      ports: [closed(8080)],
+      command: [],
+      env: {},
+    },
   },
   'text-generation-webui': {
     osPreference: OS,
     container: {
       image: 'atinoda/text-generation-webui:default',
-      port: 7860,
+      ports: [closed(7860)],
       command: [],
       env: { EXTRA_LAUNCH_ARGS: '--listen' },
     },
   },
 };
+
+/** What starts an image of the renter's own; its container is the request's. */
+export const shadeformOwnSoftware: PodTemplate = { osPreference: OS, container: null };
 
 /** The kinds that have a container runtime of their own; a container has none. */
 const DOCKER_KINDS: readonly (string | null)[] = ['vm', 'baremetal'];
@@ -68,12 +80,15 @@ export function findFittingOs(template: PodTemplate, osOptions: readonly string[
 }
 
 /**
- * Lists the templates that an offer can start.
+ * Lists what an offer can start.
  * @param kind Shadeform's `deployment_type`: vm, container or baremetal
  */
-export function listFittingTemplates(osOptions: readonly string[], kind: string | null): TemplateId[] {
-  return templates
+export function listFitting(osOptions: readonly string[], kind: string | null): StartId[] {
+  const runsDocker = DOCKER_KINDS.includes(kind);
+  const fits = (template: PodTemplate) => findFittingOs(template, osOptions) !== undefined;
+  const fitting: StartId[] = templates
     .map(({ id }) => id)
-    .filter((id) => shadeformTemplates[id].container === null || DOCKER_KINDS.includes(kind))
-    .filter((id) => findFittingOs(shadeformTemplates[id], osOptions) !== undefined);
+    .filter((id) => shadeformTemplates[id].container === null || runsDocker)
+    .filter((id) => fits(shadeformTemplates[id]));
+  return runsDocker && fits(shadeformOwnSoftware) ? [...fitting, ownSoftwareId] : fitting;
 }

@@ -4,6 +4,7 @@ import { findOurPod, type StatusWords } from '../listed-pod.js';
 import { centsOfUsd } from '../offers/prices.js';
 import type { Oddity, Offer, Pod } from '../provider.js';
 import { findCountry } from '../offers/regions.js';
+import { portsOf } from './runpod-software.js';
 
 /** RunPod's own data centers. The other tier is private people's machines, which we don't sell. */
 export const runpodCloud = 'SECURE';
@@ -103,7 +104,11 @@ export function priceCentsOf(pod: Fields): number | null {
 }
 
 /** Reads one element of `pods`; undefined for a pod that is gone, or is not ours. */
-export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity) => void): Pod | undefined {
+export function findPod(
+  value: unknown,
+  { tagPrefix, proxyUrl }: { readonly tagPrefix: string; readonly proxyUrl: string },
+  odd: (oddity: Oddity) => void,
+): Pod | undefined {
   const pod = fieldsOf(value);
   const listed = {
     podId: textField(pod, 'id'),
@@ -111,6 +116,7 @@ export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity)
     upstreamStatus: textField(pod, 'status'),
     ...addressOf(pod),
     pricePerHourCents: priceCentsOf(pod),
+    ports: portsOf(pod, proxyUrl),
   };
   return findOurPod(listed, WORDS, tagPrefix, odd);
 }

@@ -1,4 +1,5 @@
 import { isTemplateId } from '../../../domain/catalog/templates.js';
+import { noSoftware, ownSoftwareId } from '../../../domain/rentals/software.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
@@ -15,7 +16,10 @@ import type { RequestBudget } from '../upstream/request-budget.js';
 import { readQuotas } from '../upstream/quotas.js';
 import { readRunpodBalance } from './runpod-balance.js';
 import { runpodMinCudaVersion, runpodTemplates } from './runpod-templates.js';
+import { addRegistry, sweepRegistries } from './runpod-registries.js';
+import { runpodProxyUrl, runpodSoftware } from './runpod-software.js';
 import { findOfferParts, findPod, priceCentsOf, readOffers, runpodCloud } from './runpod-wire.js';
+import { shellWords } from '../shell-words.js';
 import { bareKey, newPublicKey } from '../ssh/throw-away-keys.js';
 import { podListOf } from '../upstream/pod-list.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
@@ -23,11 +27,9 @@ import { errorOfAnswer } from '../upstream/upstream-errors.js';
 
 /** As long as at other upstreams: a large image may have to be pulled before its daemon answers. */
 const PROVISION_DEADLINE_MS = 20 * 60_000;
-/**
- * The documentation does not say whether `cost` includes the container's disk: 50 GB at $0.10 a month each are 0.7
- * cents an hour.
- */
-const DISK_CENTS = 1;
+/** The documentation does not say whether `cost` includes the container's disk: $0.10 a GB and month. */
+const DISK_CENTS_PER_GB_HOUR = 10 / 730;
+const DISK_GB = 50;
 
 /**
  * RunPod's REST API (v2) as a Provider. Facts: its published OpenAPI description.
@@ -47,12 +49,13 @@ export function createRunpodProvider(options: ProviderOptions): Provider {
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
-    priceToleranceCents: DISK_CENTS,
-    templates: new Set(runpodTemplates.keys()),
+    priceToleranceCents: (diskGb) => Math.ceil((diskGb ?? DISK_GB) * DISK_CENTS_PER_GB_HOUR),
+    templates: new Set([...runpodTemplates.keys(), ownSoftwareId]),
+    software: runpodSoftware,
     ...podListOf(upstream, {
       path: '/v2/pods',
       name: 'pods',
-      findPod: (pod) => findPod(pod, tagPrefix, odd),
+      findPod: (pod) => findPod(pod, { tagPrefix, proxyUrl: options.proxyUrl ?? runpodProxyUrl }, odd),
     }),
     listOffers: () => listOffers(upstream, onceEach(odd)),
     allocate: (request) => allocate(upstream, tagPrefix, request),
@@ -66,6 +69,7 @@ export function createRunpodProvider(options: ProviderOptions): Provider {
         ...wait,
       });
     },
+    sweepCredentials: (isStarting) => sweepRegistries(upstream, tagPrefix, isStarting),
     async pace(read) {
       return (await options.budget?.pace(read === 'offers' ? catalogLimits.gpuCounts.length : 1)) ?? 0;
     },
@@ -113,11 +117,14 @@ async function allocate(
   request: AllocationRequest,
 ): Promise<AllocatedPod> {
   const body = createBodyOf(request, tagPrefix);
+  const registryAuth = request.software?.registryAuth ?? null;
+  const registry =
+    registryAuth && (await addRegistry(upstream, request.tag, registryAuth, { untilMs: request.untilMs }));
   const answer = await upstream
     .call('creating a pod', {
       method: 'POST',
       path: '/v2/pods',
-      body,
+      body: registry === null ? body : { ...body, registry },
       untilMs: request.untilMs,
       effect: 'buys',
     })
@@ -128,10 +135,10 @@ async function allocate(
   return { podId, pricePerHourCents: priceCentsOf(pod) };
 }
 
-function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
+function createBodyOf(request: AllocationRequest, tagPrefix: string): object {
   const offer = findOfferParts(request.offerId);
-  const template = isTemplateId(request.templateId) ? runpodTemplates.get(request.templateId) : undefined;
-  if (offer === undefined || template === undefined) {
+  const start = startOf(request);
+  if (offer === undefined || start === undefined) {
     throw new ProviderError(
       'refused',
       `no such offer or template: ${request.offerId}, ${request.templateId}`,
@@ -143,15 +150,34 @@ function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
   }
   return {
     name: request.tag,
-    image: template.image,
     gpu: { id: offer.gpuId, count: offer.gpuCount, minCudaVersion: runpodMinCudaVersion },
     cloud: runpodCloud,
     dataCenterIds: [offer.dataCenterId],
-    ports: ['22/tcp'],
-    startSsh: true,
-    env: { PUBLIC_KEY: publicKeysOf(request) },
-    disk: template.diskGb,
+    ...start,
   };
+}
+
+/** What the pod starts: the template or the renter's image, with the ports that are opened; undefined for neither. */
+function startOf(request: AllocationRequest): object | undefined {
+  const { templateId, software = noSoftware } = request;
+  const template = isTemplateId(templateId) ? runpodTemplates.get(templateId) : undefined;
+  const image = templateId === ownSoftwareId ? software.image : template?.image;
+  if (!image) return undefined;
+  const { args, env, diskGb } = software;
+  return {
+    image,
+    ...(args.length > 0 && { args: shellWords(args) }),
+    ...openedOf(request),
+    env: { ...env, PUBLIC_KEY: publicKeysOf(request) },
+    disk: diskGb ?? template?.diskGb ?? DISK_GB,
+  };
+}
+
+/** An image of the renter's own need not have a daemon: without keys of theirs nobody enters it. */
+function openedOf({ templateId, software = noSoftware, publicKeys }: AllocationRequest) {
+  const startSsh = templateId !== ownSoftwareId || publicKeys.length > 0;
+  const opened = software.ports.filter((port) => port.public).map(({ port, kind }) => `${port}/${kind}`);
+  return { ports: [...(startSsh ? ['22/tcp'] : []), ...opened], startSsh };
 }
 
 /** 403 says only that this pool is closed to the account: another offer may be available. */

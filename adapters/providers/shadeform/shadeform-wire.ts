@@ -4,7 +4,7 @@ import { findGpuModel } from '../offers/gpu-models.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
 import type { Oddity, Offer, Pod } from '../provider.js';
 import { findCountry } from '../offers/regions.js';
-import { listFittingTemplates } from '../offers/templates.js';
+import { listFitting } from '../offers/templates.js';
 
 /** Only these counts can be rented (spec: Limits). */
 const GPU_COUNTS: readonly number[] = catalogLimits.gpuCounts;
@@ -50,7 +50,7 @@ export function readOffers(value: unknown, odd: (oddity: Oddity) => void): WireO
   const machine = findMachine(type, `${cloud ?? '?'}/${name ?? '?'}`, odd);
   if (cloud === null || name === null || machine === undefined) return [];
   const osOptions = osOptionsOf(type);
-  const fitting = listFittingTemplates(osOptions, textField(type, 'deployment_type'));
+  const fitting = listFitting(osOptions, textField(type, 'deployment_type'));
   if (fitting.length === 0) {
     odd({ kind: 'unfit_system', subject: `${cloud}/${name}: ${osOptions.join(', ')}` });
     return [];

@@ -1,4 +1,5 @@
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
+import { ownSoftwareId, type Software } from '../../../domain/rentals/software.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
 import { ProviderError, type AllocationRequest, type Provider, type Wait } from '../provider.js';
@@ -8,7 +9,13 @@ import { CALL_LIMIT_MS, type ProviderOptions } from '../upstream/provider-option
 import { podListOf } from '../upstream/pod-list.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
-import { findFittingOs, shadeformTemplates, type PodTemplate } from '../offers/templates.js';
+import {
+  findFittingOs,
+  shadeformOwnSoftware,
+  shadeformTemplates,
+  type PodTemplate,
+} from '../offers/templates.js';
+import { containerOf, shadeformSoftware } from './shadeform-software.js';
 import {
   bareKey,
   createThrowAwayKeys,
@@ -49,7 +56,8 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
-    templates: new Set(templates.map(({ id }) => id)),
+    templates: new Set([...templates.map(({ id }) => id), ownSoftwareId]),
+    software: shadeformSoftware,
     ...pods,
     async listOffers() {
       const read = await upstream.list('listing offers', {
@@ -117,7 +125,7 @@ async function allocate(deps: {
     ssh_key_id: key.keyId,
     ...(request.endBy === null ? {} : autoDelete(request.endBy)),
     os,
-    ...launchOf({ key, publicKeys, template }),
+    ...launchOf({ key, publicKeys, template, software: request.software }),
   };
   try {
     const answer = await upstream.call('creating a pod', {
@@ -142,16 +150,22 @@ async function allocate(deps: {
 }
 
 /** Reads the parts of a request. @throws ProviderError refused for a request that is none */
-function partsOf({ offerId, templateId, tag }: AllocationRequest, tagPrefix: string) {
+function partsOf({ offerId, templateId, tag, software }: AllocationRequest, tagPrefix: string) {
   const offer = findOfferParts(offerId);
-  if (offer === undefined || !isTemplateId(templateId)) {
+  const template = findTemplate(templateId, software);
+  if (offer === undefined || template === undefined) {
     throw new ProviderError('refused', `no such offer or template: ${offerId}, ${templateId}`);
   }
   if (!tag.startsWith(tagPrefix)) {
     // Such a pod would never be listed again, so it must not be bought.
     throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${tag}`);
   }
-  return { offer, template: shadeformTemplates[templateId] };
+  return { offer, template };
+}
+
+function findTemplate(id: string, software: Software | undefined): PodTemplate | undefined {
+  if (id === ownSoftwareId) return software?.image ? shadeformOwnSoftware : undefined;
+  return isTemplateId(id) ? shadeformTemplates[id] : undefined;
 }
 
 /** The upstream's own limit on the cost of a forgotten pod: it deletes the pod at this time. */
@@ -182,16 +196,16 @@ async function readOsOptions(
   }
 }
 
-function launchOf(input: { key: ThrowAwayKey; publicKeys: readonly string[]; template: PodTemplate }): {
-  launch_configuration?: unknown;
-} {
-  const { container } = input.template;
-  if (input.publicKeys.length === 0 && container === null) return {};
-  const script = startupScript({
-    throwAwayKey: input.key.publicKey,
-    publicKeys: input.publicKeys,
-    container,
-  });
+function launchOf(input: {
+  readonly key: ThrowAwayKey;
+  readonly publicKeys: readonly string[];
+  readonly template: PodTemplate;
+  readonly software: Software | undefined;
+}): object {
+  const { publicKeys, software } = input;
+  const container = containerOf(input.template.container, software);
+  if (publicKeys.length === 0 && container === null && software === undefined) return {};
+  const script = startupScript({ throwAwayKey: input.key.publicKey, publicKeys, container, software });
   const base64_script = Buffer.from(script).toString('base64');
   return { launch_configuration: { type: 'script', script_configuration: { base64_script } } };
 }

@@ -11,6 +11,8 @@ export interface ProviderOptions {
   /** The address of the API. */
   readonly url: string;
   readonly apiKey: string;
+  /** Where the http ports of its machines are open, with `{pod}` and `{port}`; default: the upstream's own domain. */
+  readonly proxyUrl?: string | undefined;
   /**
    * The prefix, with a hyphen, of every name and tag of ours; pods without it are never listed nor ended (decision 22,
    * "Machines of nobody").

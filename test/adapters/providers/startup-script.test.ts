@@ -60,7 +60,7 @@ describe('the startup script of a pod', () => {
     writeFileSync(join(home, 'bin', 'docker'), '#!/bin/sh\nprintf "%s\\n" "$@" > "$HOME/asked"\n', {
       mode: 0o755,
     });
-    const container = { image: 'image', port: null, command: ["it's", '$HOME', '`id`', 'a b'], env: {} };
+    const container = { image: 'image', ports: [], command: ["it's", '$HOME', '`id`', 'a b'], env: {} };
     run(startupScript({ throwAwayKey: THROW_AWAY, publicKeys: [], container }));
     const asked = readFileSync(join(home, 'asked'), 'utf8').trim().split('\n');
     assert.deepEqual(asked.slice(-5), ['image', "it's", '$HOME', '`id`', 'a b']);

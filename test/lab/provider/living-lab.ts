@@ -9,8 +9,9 @@ import { createRunpodProvider } from '../../../adapters/providers/runpod/runpod.
 import { createShadeformProvider } from '../../../adapters/providers/shadeform/shadeform.js';
 import type { AllocationRequest, Pod, Provider } from '../../../adapters/providers/provider.js';
 import type { FaultsBody } from '../../../lab/provider/fault-bodies.js';
+import { proxyPath } from '../../../lab/provider/proxy.js';
 import { startLabProvider, type LabProvider } from '../../../lab/provider/start.js';
-import type { LabPod, LabSshKey } from '../../../lab/provider/state.js';
+import type { LabState } from '../../../lab/provider/state.js';
 
 export const API_KEY = 'test-key';
 
@@ -21,11 +22,13 @@ export interface LivingLab {
   /** The same lab in RunPod's dialect. */
   readonly runpod: Provider;
   url(): string;
+  /** The folder of the pods' homes. */
+  homesDir(): string;
   /** Makes a raw call; default: with the key. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   faults(body: FaultsBody): Promise<void>;
   clearFaults(): Promise<void>;
-  state(): Promise<{ pods: LabPod[]; sshKeys: LabSshKey[] }>;
+  state(): Promise<Pick<LabState, 'pods' | 'sshKeys' | 'registries'>>;
   crash(podId: string, mode?: string): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -59,8 +62,13 @@ export async function startLivingLab(options: { bootMs?: number } = {}): Promise
   return {
     dataDir,
     provider: createShadeformProvider({ code: 'lab', ...adapterOptions }),
-    runpod: createRunpodProvider({ code: 'lab-runpod', ...adapterOptions }),
+    runpod: createRunpodProvider({
+      code: 'lab-runpod',
+      proxyUrl: `${lab.url}${proxyPath}`,
+      ...adapterOptions,
+    }),
     url: () => lab.url,
+    homesDir: () => lab.homesDir,
     call,
     async faults(body) {
       const { status } = await call('POST', '/lab/faults', body);
@@ -70,7 +78,7 @@ export async function startLivingLab(options: { bootMs?: number } = {}): Promise
       await call('DELETE', '/lab/faults');
     },
     async state() {
-      return (await call('GET', '/lab/state')).body as unknown as { pods: LabPod[]; sshKeys: LabSshKey[] };
+      return (await call('GET', '/lab/state')).body as unknown as LabState;
     },
     async crash(podId, mode = 'error') {
       await call('POST', `/lab/pods/${podId}/crash`, { mode });

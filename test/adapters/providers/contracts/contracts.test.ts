@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.js';
 import type { ProviderError } from '../../../../adapters/providers/provider.js';
+import { ownSoftwareId } from '../../../../domain/rentals/software.js';
+import { ownSoftware } from '../../../support/own-software.js';
 import {
   newRenterKey,
   requestOf,
@@ -31,6 +33,8 @@ const EXAMPLES: Readonly<Record<Dialect, Readonly<Record<string, unknown>>>> = {
     'GET /v2/catalog/gpus': { gpus: Object.values(runpodGpus) },
     'GET /v2/pods': { pods: Object.values(runpodPods) },
     'POST /v2/pods': runpodPods.placed,
+    'GET /v2/registries': { registries: [{ id: 'r1', name: 'test-rent-1' }] },
+    'POST /v2/registries': { id: 'r1', name: 'test-rent-1' },
     'POST /graphql': { data: { myself: { clientBalance: 435.85, currentSpendPerHr: 0.001 } } },
   },
   shadeform: {
@@ -71,10 +75,15 @@ for (const { dialect, create, failures, podId } of DIALECTS) {
       await provider.listOffers();
       const keys = [newRenterKey().line, newRenterKey('rsa').line];
       for (const templateId of provider.templates) {
+        if (templateId === ownSoftwareId) continue;
         await provider.allocate(REQUESTS[dialect]({ templateId, publicKeys: keys }));
         const endBy = new Date(Date.now() + 3_600_000);
         await provider.allocate(REQUESTS[dialect]({ templateId, endBy }));
       }
+      const software = ownSoftware({ ports: [{ name: 'page', port: 8080, kind: 'http', public: true }] });
+      await provider.allocate(REQUESTS[dialect]({ templateId: ownSoftwareId, software, publicKeys: keys }));
+      upstream.handlers['DELETE /v2/registries/r1'] = json(204, null);
+      await provider.sweepCredentials?.(() => false);
       await provider.listPods();
       await provider.readBalance?.();
       upstream.handlers[`POST /v1/instances/${podId}/update`] = json(200, {});

@@ -24,6 +24,8 @@ const createPod = {
     startSsh: { type: 'boolean' },
     env: { type: 'object', additionalProperties: { type: 'string' } },
     disk: count,
+    args: { type: 'string' },
+    registry: { type: ['string', 'null'] },
   },
 };
 
@@ -46,8 +48,28 @@ const pod = {
       properties: { proxy: endpoint, direct: endpoint },
     },
     cost: { type: 'number', minimum: 0 },
+    ports: { type: 'array', items: { type: 'string' } },
+    runtime: {
+      type: ['object', 'null'],
+      properties: {
+        ports: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              private: { type: 'integer' },
+              public: { type: ['integer', 'null'] },
+              type: text,
+              ip: { type: ['string', 'null'] },
+            },
+          },
+        },
+      },
+    },
   },
 };
+
+const registry = { type: 'object', required: ['id', 'name'], properties: { id: text, name: text } };
 
 const perCloud = (item: object): object => ({
   type: 'object',
@@ -93,6 +115,14 @@ export const runpodContract: Contract = {
     'GET /v2/pods': null,
     'POST /v2/pods': createPod,
     'DELETE /v2/pods/{id}': null,
+    'GET /v2/registries': null,
+    'POST /v2/registries': {
+      type: 'object',
+      required: ['name', 'username', 'password'],
+      additionalProperties: false,
+      properties: { name: text, username: text, password: text },
+    },
+    'DELETE /v2/registries/{id}': null,
     'POST /graphql': {
       type: 'object',
       required: ['query'],
@@ -127,6 +157,12 @@ export const runpodContract: Contract = {
       properties: { pods: { type: 'array', items: pod } },
     },
     'POST /v2/pods': pod,
+    'GET /v2/registries': {
+      type: 'object',
+      required: ['registries'],
+      properties: { registries: { type: 'array', items: registry } },
+    },
+    'POST /v2/registries': registry,
     'POST /graphql': {
       type: 'object',
       required: ['data'],

@@ -22,5 +22,5 @@ export function faultsOf(schema: SchemaObject, value: unknown): string[] {
 
 /** Returns the request's name in the tables above: ids in its path become `{id}`. */
 export function operationOf(path: string): string {
-  return path.replace(/\/(pods|instances|sshkeys)\/(?!create$|types$|add$)[^/]+/, '/$1/{id}');
+  return path.replace(/\/(pods|instances|sshkeys|registries)\/(?!create$|types$|add$)[^/]+/, '/$1/{id}');
 }

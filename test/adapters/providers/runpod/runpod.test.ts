@@ -70,6 +70,7 @@ describe('the RunPod adapter against the living lab', () => {
         port: pod.port,
         username: 'root',
         pricePerHourCents: 69,
+        ports: [],
       });
       assert.deepEqual(
         [await codeOf(pod.port, one), await codeOf(pod.port, two), await codeOf(pod.port, stranger)],

@@ -1,3 +1,4 @@
+import { ownSoftwareId } from '../../../../domain/rentals/software.js';
 import { templates } from '../../../../domain/catalog/templates.js';
 import assert from 'node:assert/strict';
 import { createShadeformProvider } from '../../../../adapters/providers/shadeform/shadeform.js';
@@ -51,7 +52,7 @@ describe('the Shadeform adapter against the living lab', () => {
           regionCode: 'US',
           interconnect: 'sxm5',
           maxBootMs: 60_000,
-          templates: templates.map(({ id }) => id),
+          templates: [...templates.map(({ id }) => id), ownSoftwareId],
         },
       );
     });

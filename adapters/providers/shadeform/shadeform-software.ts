@@ -1,0 +1,37 @@
+import {
+  softwareLimits,
+  type Software,
+  type SoftwareCapabilities,
+} from '../../../domain/rentals/software.js';
+import type { TemplateContainer } from '../offers/templates.js';
+
+/**
+ * What a machine can do with own software: it runs a script after its boot, and images in its container runtime. All its
+ * ports are at its own address, closed by its firewall or bound to loopback. Shadeform tells a disk's size and sells no
+ * other.
+ */
+export const shadeformSoftware: SoftwareCapabilities = {
+  image: 'container',
+  registryAuth: true,
+  startScript: true,
+  argsMaxChars: softwareLimits.args * softwareLimits.argMaxChars,
+  envValueMaxChars: softwareLimits.envValueMaxChars,
+  envMaxChars: 131_072,
+  httpPorts: softwareLimits.ports,
+  tcpPorts: softwareLimits.ports,
+  keepsClosed: true,
+  diskMaxGb: 0,
+};
+
+/** The container that a machine starts: that of the renter's image, or the template's with what they add to it. */
+export function containerOf(
+  template: TemplateContainer | null,
+  software: Software | undefined,
+): TemplateContainer | null {
+  if (software === undefined) return template;
+  const { image, args, env, ports } = software;
+  if (image !== null) return { image, command: args, env, ports };
+  if (template === null) return null;
+  const others = template.ports.filter(({ port }) => ports.every((own) => own.port !== port));
+  return { ...template, env: { ...template.env, ...env }, ports: [...ports, ...others] };
+}

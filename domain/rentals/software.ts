@@ -1,0 +1,185 @@
+import { HOUR, MINUTE, SECOND } from '../durations.js';
+import type { SoftwareId } from '../ids.js';
+
+/** A port that a renter's software listens on. One that is not public is not opened at the upstream. */
+export interface SoftwarePort {
+  readonly name: string;
+  readonly port: number;
+  readonly kind: 'http' | 'tcp';
+  readonly public: boolean;
+}
+
+export interface RegistryAuth {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** The part of own software that its renter alone may read: it is sealed at rest (decision 154, "Sealed software"). */
+export interface SoftwareSecrets {
+  /** The arguments of the image's entrypoint; they may hold tokens. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly startScript: string | null;
+  readonly registryAuth: RegistryAuth | null;
+}
+
+/** What a renter wants to run on a machine (decision 153, "Own software"). */
+export interface Software extends SoftwareSecrets {
+  /** null: what the template starts. */
+  readonly image: string | null;
+  readonly ports: readonly SoftwarePort[];
+  /** null: what the upstream gives by itself. */
+  readonly diskGb: number | null;
+}
+
+/** A wish for nothing besides the template. */
+export const noSoftware: Software = {
+  ...{ image: null, args: [], env: {}, startScript: null, registryAuth: null, ports: [], diskGb: null },
+};
+
+/** Own software without its secrets: what an upstream is chosen by, and what answers show. */
+export interface SoftwareOutline extends Pick<Software, 'image' | 'ports' | 'diskGb'> {
+  /** Under which the secrets are sealed; null where there are none. */
+  readonly secretsId: SoftwareId | null;
+  readonly envNames: readonly string[];
+  readonly longestEnvChars: number;
+  readonly envChars: number;
+  readonly argsChars: number;
+  readonly scriptBytes: number;
+  readonly hasRegistryAuth: boolean;
+}
+
+/** The limits of a request's own software, whatever the upstream. */
+export const softwareLimits = {
+  envPairs: 64,
+  envValueMaxChars: 32_768,
+  scriptMaxBytes: 64 * 1024,
+  ports: 10,
+  args: 64,
+  argMaxChars: 4_096,
+  imageMaxChars: 512,
+  credentialMaxChars: 8_192,
+  diskMaxGb: 2_000,
+  portNameMaxChars: 32,
+  /** A request may be as large as its script, its variables and what JSON adds to them. */
+  bodyMaxBytes: 256 * 1024,
+  /** How long after the upstream calls its machine running it is billed at the latest (decision 155, "Ready or not"). */
+  graceMs: 120 * SECOND,
+  graceMaxMs: HOUR,
+  /** A quote holds for a minute, and who takes it is answered within half of one. */
+  secretsKeptMs: 2 * MINUTE,
+} as const;
+
+/** What is started instead of a template where an image is the renter's own. Offers that take own software list it as they list templates. */
+export const ownSoftwareId = 'own-software';
+
+/** What an upstream can do with own software; its adapter declares it. Absent: nothing. */
+export interface SoftwareCapabilities {
+  /** Whether the machine is the image, or runs it in a container of its own, or neither. */
+  readonly image: 'machine' | 'container' | 'none';
+  readonly registryAuth: boolean;
+  /** Whether it runs a script itself: on the machine, never inside of an image. */
+  readonly startScript: boolean;
+  readonly argsMaxChars: number;
+  readonly envValueMaxChars: number;
+  readonly envMaxChars: number;
+  /** How many ports of each kind it opens; one that is not public counts for none. */
+  readonly httpPorts: number;
+  readonly tcpPorts: number;
+  /** Whether a port that is not public stays closed. */
+  readonly keepsClosed: boolean;
+  /** The largest disk that may be asked for; 0: it tells no size that it could be held to. */
+  readonly diskMaxGb: number;
+}
+
+/** One thing of a wish that an upstream can't do. It never repeats a value. */
+export interface Misfit {
+  readonly field: 'image' | 'registryAuth' | 'args' | 'env' | 'startScript' | 'ports' | 'diskGb';
+  /** The most that it can do; null: it can't at all. */
+  readonly limit: number | null;
+  readonly message: string;
+}
+
+/** Describes own software by what is no secret. @param secretsId null where there are no secrets */
+export function outlineOf(software: Software, secretsId: SoftwareOutline['secretsId']): SoftwareOutline {
+  const { image, ports, diskGb, args, env, startScript, registryAuth } = software;
+  const values = Object.entries(env).map(([name, value]) => name.length + value.length);
+  return {
+    ...{ image, ports, diskGb, secretsId },
+    envNames: Object.keys(env),
+    longestEnvChars: Math.max(0, ...Object.values(env).map((value) => value.length)),
+    envChars: values.reduce((sum, chars) => sum + chars, 0),
+    argsChars: args.reduce((sum, arg) => sum + arg.length + 1, 0),
+    scriptBytes: startScript === null ? 0 : new TextEncoder().encode(startScript).length,
+    hasRegistryAuth: registryAuth !== null,
+  };
+}
+
+/** Tells whether a wish has anything that must be sealed. */
+export function holdsSecrets({ args, env, startScript, registryAuth }: SoftwareSecrets): boolean {
+  return args.length > 0 || Object.keys(env).length > 0 || startScript !== null || registryAuth !== null;
+}
+
+type Rule = (wish: SoftwareOutline, able: SoftwareCapabilities) => Misfit | undefined;
+
+const rules: readonly Rule[] = [
+  (wish, able) => cant(wish.image !== null && able.image === 'none', 'image', 'runs no image of yours'),
+  (wish, able) =>
+    cant(wish.hasRegistryAuth && !able.registryAuth, 'registryAuth', 'can’t sign in to a registry'),
+  (wish, able) => over('args', wish.argsChars, able.argsMaxChars, 'characters of arguments'),
+  (wish, able) => over('env', wish.longestEnvChars, able.envValueMaxChars, 'characters in a variable'),
+  (wish, able) => over('env', wish.envChars, able.envMaxChars, 'characters of variables in all'),
+  (wish, able) => cant(wish.scriptBytes > 0 && !able.startScript, 'startScript', 'runs no start script'),
+  (wish, able) =>
+    cant(
+      wish.scriptBytes > 0 && wish.image !== null && able.startScript,
+      'startScript',
+      'runs a start script on the machine, not inside of an image: make it part of the image',
+    ),
+  (wish, able) => over('ports', openPorts(wish, 'http'), able.httpPorts, 'public http ports'),
+  (wish, able) => over('ports', openPorts(wish, 'tcp'), able.tcpPorts, 'public tcp ports'),
+  (wish, able) =>
+    cant(
+      wish.ports.some((port) => !port.public) && !able.keepsClosed,
+      'ports',
+      'can’t keep a port closed to the public',
+    ),
+  (wish, able) => over('diskGb', wish.diskGb ?? 0, able.diskMaxGb, 'GB of disk'),
+];
+
+/**
+ * Lists what an upstream can't do of a wish, from its declared table alone.
+ * @param able undefined: it takes no own software
+ */
+export function misfitsOf(wish: SoftwareOutline, able: SoftwareCapabilities | undefined): Misfit[] {
+  if (!able) return [cant(true, firstFieldOf(wish), 'takes no software of yours')];
+  return rules.map((rule) => rule(wish, able)).filter((misfit) => misfit !== undefined);
+}
+
+/** The names of the ports that everybody on the internet can reach. */
+export function publicPortsOf({ ports }: Pick<Software, 'ports'>): string[] {
+  return ports.filter((port) => port.public).map(({ name }) => name);
+}
+
+function openPorts({ ports }: SoftwareOutline, kind: SoftwarePort['kind']): number {
+  return ports.filter((port) => port.public && port.kind === kind).length;
+}
+
+function cant(isSo: true, field: Misfit['field'], message: string): Misfit;
+function cant(isSo: boolean, field: Misfit['field'], message: string): Misfit | undefined;
+function cant(isSo: boolean, field: Misfit['field'], message: string): Misfit | undefined {
+  return isSo ? { field, limit: null, message } : undefined;
+}
+
+function over(field: Misfit['field'], asked: number, most: number, what: string): Misfit | undefined {
+  if (asked <= most) return undefined;
+  return { field, limit: most, message: most === 0 ? `takes no ${what}` : `takes at most ${most} ${what}` };
+}
+
+/** The field to name where nothing of a wish can be done. */
+function firstFieldOf(wish: SoftwareOutline): Misfit['field'] {
+  if (wish.image !== null) return 'image';
+  if (wish.scriptBytes > 0) return 'startScript';
+  if (wish.envNames.length > 0) return 'env';
+  return wish.ports.length > 0 ? 'ports' : 'diskGb';
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { runpodSoftware } from '../../../adapters/providers/runpod/runpod-software.js';
+import { shadeformSoftware } from '../../../adapters/providers/shadeform/shadeform-software.js';
+import { endpointsOf } from '../../../domain/rentals/endpoints.js';
+import {
+  holdsSecrets,
+  misfitsOf,
+  noSoftware,
+  outlineOf,
+  publicPortsOf,
+  type Software,
+  type SoftwareCapabilities,
+  type SoftwarePort,
+} from '../../../domain/rentals/software.js';
+import { ownSoftware } from '../../support/own-software.js';
+
+const open = (name: string, port: number, kind: 'http' | 'tcp' = 'http'): SoftwarePort => ({
+  ...{ name, port, kind, public: true },
+});
+
+describe('what an upstream can’t do of a wish', () => {
+  const misfits = (change: Partial<Software>, able: SoftwareCapabilities | undefined) =>
+    misfitsOf(outlineOf({ ...noSoftware, ...change }, null), able).map(({ field, limit }) => [field, limit]);
+
+  it('is nothing where all fits', () => {
+    const ports = [open('page', 8080), open('db', 5432, 'tcp')];
+    assert.deepEqual(misfits(ownSoftware({ ports, diskGb: 200 }), runpodSoftware), []);
+    assert.deepEqual(misfits({ startScript: 'true', env: { A: 'b' }, ports }, shadeformSoftware), []);
+  });
+
+  it('is told by field and limit', () => {
+    assert.deepEqual(misfits({ startScript: 'true' }, runpodSoftware), [['startScript', null]]);
+    assert.deepEqual(misfits({ diskGb: 201 }, runpodSoftware), [['diskGb', 200]]);
+    assert.deepEqual(misfits({ diskGb: 1 }, shadeformSoftware), [['diskGb', 0]]);
+    assert.deepEqual(misfits({ args: ['a'.repeat(4_096)] }, runpodSoftware), [['args', 4_096]]);
+    const eleven = Array.from({ length: 11 }, (_, index) => open(`p${index}`, 8000 + index));
+    assert.deepEqual(misfits({ ports: eleven }, runpodSoftware), [['ports', 10]]);
+    assert.deepEqual(misfits({ image: 'x', startScript: 'true' }, shadeformSoftware), [
+      ['startScript', null],
+    ]);
+  });
+
+  it('names what no image, no registry and no closed port are', () => {
+    const able = { ...runpodSoftware, image: 'none', registryAuth: false, keepsClosed: false } as const;
+    const ports = [{ ...open('page', 8080), public: false }];
+    assert.deepEqual(misfits(ownSoftware({ ports }), able), [
+      ['image', null],
+      ['registryAuth', null],
+      ['ports', null],
+    ]);
+  });
+
+  it('is all of it at an upstream that takes none', () => {
+    assert.deepEqual(misfits({ startScript: 'true' }, undefined), [['startScript', null]]);
+    assert.deepEqual(misfits({ ports: [open('page', 80)] }, undefined), [['ports', null]]);
+  });
+
+  it('never repeats a value', () => {
+    const secret = 'planted-secret';
+    const wish = ownSoftware({
+      args: [secret.repeat(500)],
+      env: { A: secret.repeat(5_000) },
+      startScript: secret,
+    });
+    const told = [shadeformSoftware, runpodSoftware, undefined].map((able) =>
+      misfitsOf(outlineOf(wish, null), able),
+    );
+    assert.ok(told.flat().length > 3);
+    assert.doesNotMatch(JSON.stringify([told, outlineOf(wish, null)]), /planted/);
+  });
+
+  it('counts as a secret what may hold one', () => {
+    assert.equal(holdsSecrets(noSoftware), false);
+    const each: Partial<Software>[] = [
+      ...[{ args: ['a'] }, { env: { A: '' } }, { startScript: 'a' }],
+      { registryAuth: { username: 'a', password: 'b' } },
+    ];
+    for (const one of each) assert.equal(holdsSecrets({ ...noSoftware, ...one }), true, JSON.stringify(one));
+  });
+});
+
+describe('endpoints', () => {
+  const ports = [open('page', 8080), open('db', 5432, 'tcp'), { ...open('admin', 9000), public: false }];
+  const closed = { url: null, host: null, port: null, tls: false };
+
+  it('are at the machine’s own address where its upstream maps none, and private ones nowhere', () => {
+    const [page, db, admin] = endpointsOf({ ports }, { host: '2001:db8::1', ports: null });
+    assert.equal(page?.url, 'http://[2001:db8::1]:8080/');
+    assert.deepEqual([db?.host, db?.port, db?.tls], ['2001:db8::1', 5432, false]);
+    assert.deepEqual({ ...admin }, { ...admin, ...closed, public: false, machinePort: 9000 });
+  });
+
+  it('are where its upstream has mapped them', () => {
+    const url = 'https://p1-8080.proxy.example/';
+    const mapped = [
+      { port: 8080, url, host: null, hostPort: null, changesOnRestart: false },
+      { port: 5432, url: null, host: '192.0.2.1', hostPort: 30_000, changesOnRestart: true },
+    ];
+    const [page, db] = endpointsOf({ ports }, { host: '192.0.2.9', ports: mapped });
+    assert.deepEqual([page?.url, page?.tls, page?.changesOnRestart], [url, true, false]);
+    assert.deepEqual([db?.host, db?.port, db?.changesOnRestart], ['192.0.2.1', 30_000, true]);
+  });
+
+  it('have no address before that', () => {
+    for (const reach of [
+      { host: null, ports: null },
+      { host: '192.0.2.9', ports: [] },
+    ]) {
+      assert.deepEqual(
+        endpointsOf({ ports }, reach).map(({ url, host }) => url ?? host),
+        [null, null, null],
+      );
+    }
+  });
+
+  it('that are public are named', () => {
+    assert.deepEqual(publicPortsOf({ ports }), ['page', 'db']);
+  });
+});
