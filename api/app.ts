@@ -26,6 +26,7 @@ import { openApiRoutes } from './service/description.js';
 import { quoteRoutes } from './rentals/quotes.js';
 import { changeRoutes } from './rentals/change.js';
 import { rentalChargeRoutes } from './rentals/charges.js';
+import { listRoutes } from './rentals/list.js';
 import { rentalRoutes } from './rentals/routes.js';
 import { refreshProofRoutes } from './accounts/refresh-proof.js';
 import { sessionRoutes } from './accounts/sessions.js';
@@ -52,6 +53,7 @@ const resources = [
   offerHistoryRoutes,
   quoteRoutes,
   rentalRoutes,
+  listRoutes,
   changeRoutes,
   rentalChargeRoutes,
   billingRoutes,

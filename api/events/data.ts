@@ -62,12 +62,17 @@ const data = {
     warning: oneOf(warningsOfEvents),
     at: orNull(instant, 'When it will end by it, where that is known.'),
   }),
-  'rental.changed': object({
-    changeId: idOf('chg'),
-    changed: { ...listOf(text), description: 'Which fields.' },
-    maxSpendCents: orNull(count),
-    ...limits,
-  }),
+  'rental.changed': object(
+    {
+      changeId: idOf('chg'),
+      changed: { ...listOf(text), description: 'Which fields.' },
+      maxSpendCents: orNull(count),
+      ...limits,
+      maxSpendCentsBefore: orNull(count, 'Before this change. Events of release 0.2 don’t tell it.'),
+      autoStopAtBefore: orNull(instant, 'The same.'),
+    },
+    ['maxSpendCentsBefore', 'autoStopAtBefore'],
+  ),
   'rental.stopping': object({ reason: stopReason, stoppedAt: instant }),
   'rental.stopped': object({
     reason: stopReason,

@@ -7,7 +7,6 @@ import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import { changeSchema } from './change-request.js';
 import { quoteBodySchema } from './by-quote.js';
 import { newRental } from './describe-quotes.js';
-import { rentalsQuery } from './request.js';
 import {
   cents,
   count,
@@ -30,13 +29,13 @@ import { exampleWords, wordsShown } from './word-fields.js';
 import {
   idParameter,
   leadsTo,
-  pageOf,
   operation,
   type Operation,
   type Parameter,
 } from '../http/openapi/operation.js';
 
 const tag = 'Rentals';
+export const rentalsTag = tag;
 const id = exampleId('rent');
 export const rentalId = idParameter('rent', 'a rental', id);
 
@@ -68,7 +67,7 @@ const host = orNull({ ...text, description: 'SSH host.' }, 'Null until provision
 export const rentalStatus = named('RentalStatus', oneOf(rentalStatuses));
 export const stopReason = named('StopReason', oneOf(stopReasons));
 
-const rental = named(
+export const rental = named(
   'Rental',
   object({
     id: idOf('rent'),
@@ -128,7 +127,7 @@ const rental = named(
 /** A rental on read (decision 16, "A rental on read"). */
 export type Rental = ValueOf<typeof rental>;
 
-const exampleRental: ValueOf<typeof rental> = {
+export const exampleRental: ValueOf<typeof rental> = {
   id,
   ...exampleWords,
   status: 'running',
@@ -245,17 +244,6 @@ export const createRental = operation({
   ],
 });
 
-export const listRentals = operation({
-  method: 'get',
-  path: '/v1/rentals',
-  scope: 'read',
-  name: 'listRentals',
-  tag,
-  summary: 'Your rentals, newest first',
-  query: rentalsQuery,
-  answers: [{ ...pageOf('rentals', rental, exampleRental), links: leadsTo('/rentals/0/id', ['showRental']) }],
-});
-
 export const showRental = operation({
   method: 'get',
   path: '/v1/rentals/:id',
@@ -325,10 +313,4 @@ export const stopRental = operation({
   refusals: ['rental_not_found', 'key_ends_own', 'already_stopped'],
 });
 
-export const rentalOperations: readonly Operation[] = [
-  createRental,
-  listRentals,
-  showRental,
-  changeRental,
-  stopRental,
-];
+export const rentalOperations: readonly Operation[] = [createRental, showRental, changeRental, stopRental];

@@ -4,26 +4,25 @@ import type { RentalRequest } from '../../domain/rentals/request.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
-import { rentalStatuses } from '../../domain/rentals/rental.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import { parsePublicKey } from '../accounts/public-keys.js';
 import { keyIdOf, type ApiContext } from '../context.js';
-import { keyFilter } from '../http/idempotency.js';
-import { givenWords, labelFilter, readWords } from './word-fields.js';
+import { givenWords, readWords } from './word-fields.js';
 import {
   joi,
-  pageFields,
   regionField,
   fields,
   needed,
   orElse,
-  wordOf,
   wholeFrom,
   manyOf,
   type Read,
   idField,
 } from '../http/fields.js';
 import { readBody } from '../http/validation.js';
+
+/** Under which the Idempotency-Keys of new rentals stand. */
+export const rentalsEndpoint = 'POST /v1/rentals';
 
 const HOUR_MS = 3_600_000;
 const MAX_CENTS = rentalLimits.maxLimitCents;
@@ -48,14 +47,6 @@ export const rentalSchema = fields({
 });
 
 export type RentalBody = Read<typeof rentalSchema>;
-
-/** The query of GET /v1/rentals. */
-export const rentalsQuery = fields({
-  idempotencyKey: keyFilter,
-  status: wordOf(rentalStatuses),
-  label: labelFilter,
-  ...pageFields,
-});
 
 /**
  * Takes step 1 of POST /v1/rentals: validates the request's shape. The activity takes the other steps.

@@ -7,7 +7,6 @@ import { insertRentalRequest } from '../../adapters/postgres/requests/opening-re
 import {
   findMeterReading,
   findRental,
-  listRentals as listRentalRows,
   type RentalWithHealth,
 } from '../../adapters/postgres/rentals/rental-reads.js';
 import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
@@ -21,8 +20,7 @@ import { isFinal } from '../../domain/rentals/rental.js';
 import { auditEvent, noteAudit } from '../accounts/audit-event.js';
 import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { refuseToEnd } from '../api-keys/request.js';
-import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
-import { idempotencyKeyOf, onlyMade } from '../http/idempotency.js';
+import { idempotencyKeyOf } from '../http/idempotency.js';
 import { answerOpening } from '../http/opening.js';
 import {
   findRentalOfQuote,
@@ -33,11 +31,8 @@ import {
   type Refused,
 } from './by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from './present.js';
-import { rentalsQuery, readRentalRequest } from './request.js';
+import { readRentalRequest, rentalsEndpoint } from './request.js';
 import { awaitStop, startRental } from '../../adapters/temporal/open-rental.js';
-import { readQuery } from '../http/validation.js';
-
-const ENDPOINT = 'POST /v1/rentals';
 
 /**
  * The routes of rentals (spec: POST /v1/rentals, GET /v1/rentals/:id; decision 15, "Stopping a rental", decision 16, "A
@@ -45,7 +40,6 @@ const ENDPOINT = 'POST /v1/rentals';
  */
 export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.createRental, createRental(deps));
-  serve(router, deps, declared.listRentals, listRentals(deps));
   serve(router, deps, declared.showRental, showRental(deps));
   serve(router, deps, declared.stopRental, stopRental(deps));
   serve(router, deps, costs.showMeter, showMeter(deps));
@@ -61,7 +55,7 @@ function createRental(deps: ApiDeps): Handler<typeof declared.createRental> {
     const { userId } = callerOf(ctx);
     const asked = await readCreate(ctx, deps, userId);
     const { id, body: answer } = await answerOpening(ctx, deps, {
-      ...{ endpoint: ENDPOINT, userId, body: asked.body },
+      ...{ endpoint: rentalsEndpoint, userId, body: asked.body },
       prefix: 'rent',
       ...{ idName: 'rentalId', lookAt: '/v1/rentals/:id' },
       start: (id, answerBefore) => startOpening(deps, asked, id, answerBefore),
@@ -126,22 +120,6 @@ async function findOpened(
   const own = await findRental(db, userId, id, key);
   if (own || quoteId === undefined) return own;
   return findRentalOfQuote(db, { userId, onlyOf: key }, quoteId);
-}
-
-function listRentals(deps: ApiDeps): Handler<typeof declared.listRentals> {
-  return async (ctx) => {
-    const { idempotencyKey, status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
-    const { userId } = callerOf(ctx);
-    const before = await numberOf(
-      readCursor(cursor, isIdKey('rent')),
-      async (id) => (await findRental(deps.db, userId, id, onlyOf(ctx)))?.no,
-    );
-    const onlyId = await onlyMade(ctx, deps.db, ENDPOINT, idempotencyKey);
-    const filter = { status, label, onlyOf: onlyOf(ctx), onlyId };
-    const rows = await listRentalRows(deps.db, userId, filter, before, pageSize + 1);
-    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-    return { rentals: page.map(presentRental), nextCursor };
-  };
 }
 
 function showRental(deps: ApiDeps): Handler<typeof declared.showRental> {

@@ -36,13 +36,18 @@ export interface EventData {
   };
   /** Something endangers its machine, and nothing has ended yet; `at`: when it will end by it, where that is known. */
   'rental.warned': { readonly warning: RentalWarning; readonly at: string | null };
-  /** Its user changed it: which fields, and its limits by now; null: it has no such limit, or does not run yet. */
+  /**
+   * Its user changed it: which fields, and its limits by now and before; null: it has no such limit, or does not run yet.
+   * Events of release 0.2 do not tell those before.
+   */
   'rental.changed': {
     readonly changeId: string;
     readonly changed: readonly string[];
     readonly maxSpendCents: number | null;
     readonly autoStopAt: string | null;
     readonly spendLimitAt: string | null;
+    readonly maxSpendCentsBefore?: number | null;
+    readonly autoStopAtBefore?: string | null;
   };
   /** Its billing has ended at this instant. What it cost is settled next. */
   'rental.stopping': { readonly reason: StopReason; readonly stoppedAt: string };

@@ -42,6 +42,17 @@ export interface RentalLimits {
   readonly autoStopAfterMs: number | null;
 }
 
+/** The limits that a change left and those that it found, as its event tells them. */
+export function limitsTold(before: RentalLimits, after: RentalLimits) {
+  return {
+    maxSpendCents: after.maxSpendCents,
+    autoStopAt: after.autoStopAt?.toISOString() ?? null,
+    spendLimitAt: after.spendLimitAt?.toISOString() ?? null,
+    maxSpendCentsBefore: before.maxSpendCents,
+    autoStopAtBefore: before.autoStopAt?.toISOString() ?? null,
+  };
+}
+
 /** The facts on which new limits depend. Amounts in cents. */
 export interface ChangedRental extends RentalLimits {
   readonly pricePerHourCents: number;

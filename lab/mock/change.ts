@@ -3,6 +3,7 @@ import {
   asksForLimits,
   fieldsOf,
   limitsAfter,
+  limitsTold,
   refusalOfEnding,
   refusalOfWords,
   type AskedChange,
@@ -22,33 +23,21 @@ interface Change {
 
 /**
  * Changes a rental as the service does (decision 105, "Changed rentals"): it is metered first, and what was used stays.
+ * @returns what its record tells
  * @throws Refusal rental_ending, already_stopped
  */
-export function changeRental(
-  world: World,
-  account: Account,
-  rental: MockRental,
-  { id, asked }: Change,
-): void {
+export function changeRental(world: World, account: Account, rental: MockRental, { id, asked }: Change) {
   const { row } = rental;
+  const before = limitsOf(row);
   if (asksForLimits(asked)) changeLimits(world, account, rental, asked);
   const refusal = refusalOfWords(endingOf(row), asked);
   if (refusal) throw refusal;
   Object.assign(row, wordsOf(asked));
-  tellChange(world, account, rental, { id, asked });
+  const told = { changed: fieldsOf(asked), ...limitsTold(before, limitsOf(row)) };
+  world.events.tell(account.user.id, 'rental.changed', row.id, { changeId: id, ...told });
   // A limit that is reached by now ends it now.
   if (row.status === 'running') meter(world, account, rental);
-}
-
-function tellChange(world: World, account: Account, { row }: MockRental, { id, asked }: Change): void {
-  const { maxSpendCents, autoStopAt, spendLimitAt } = limitsOf(row);
-  world.events.tell(account.user.id, 'rental.changed', row.id, {
-    changeId: id,
-    changed: fieldsOf(asked),
-    maxSpendCents,
-    autoStopAt: autoStopAt?.toISOString() ?? null,
-    spendLimitAt: spendLimitAt?.toISOString() ?? null,
-  });
+  return { rentalId: row.id, ...told };
 }
 
 function changeLimits(world: World, account: Account, rental: MockRental, asked: AskedChange): void {

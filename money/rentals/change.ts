@@ -74,7 +74,7 @@ async function changeUnderLock(
   await applyWords(
     trx,
     { id: change.id, rental, asked: change.asked, apiKeyId: change.api_key_id ?? undefined },
-    limits,
+    { before: limitsOf(rental), after: limits },
   );
   // A limit that is reached by now ends it in this transaction, and not at the next tick.
   if (isReached(limits, now)) await meterWallets(trx, [wallet.id]);

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import type { components } from '@gpu-rental/client';
 import { until } from '../support/until.js';
 import { signIn, topUp, type Backend, type Person } from './backends.js';
+
+type AuditEventPage = components['schemas']['AuditEventPage'];
 
 const machine = {
   ...{ familyId: 'b200', gpuCount: 8, templateId: 'pytorch', name: 'training' },
@@ -70,6 +73,9 @@ export function describeChanging(backend: () => Backend): void {
       const shown = body as unknown as Record<string, unknown>;
       assert.deepEqual([shown['status'], shown['stopReason']], ['stopping', 'spend_limit']);
       assert.ok(Number(shown['maxSpendCents']) >= used);
+      const audit = (await person.get('/v1/audit?kind=rental_changed')).body as unknown as AuditEventPage;
+      const { rentalId, changed, maxSpendCentsBefore } = audit.events[0]?.details ?? {};
+      assert.deepEqual([rentalId, changed, maxSpendCentsBefore], [id, ['maxSpendCents'], null]);
       assert.equal(shown['totalChargedCents'], shown['maxSpendCents']);
       const refused = await person.patch(`/v1/rentals/${id}`, { maxSpendCents: 500 });
       assert.equal(refused.status, 409, JSON.stringify(refused.body));

@@ -2,6 +2,7 @@ import { describeAccounts } from './accounts.js';
 import { startMockBackend, startRealBackend, type Backend } from './backends.js';
 import { describeApiKeys } from './api-keys.js';
 import { describeEvents } from './events.js';
+import { describeListing } from './listing.js';
 import { describeMoney } from './money.js';
 import { describeQuotes } from './quotes.js';
 import { assertSameWords, describeRefusals } from './refusals.js';
@@ -32,6 +33,7 @@ describe('the contract', () => {
       describeEvents(() => backend);
       describeQuotes(() => backend);
       describeChanging(() => backend);
+      describeListing(() => backend);
       describeSpending(() => backend);
     });
   }

@@ -2,6 +2,7 @@ import type { ApiKeyId, ChangeId, RentalId, UserId } from '../../../domain/ids.j
 import { Refusal } from '../../../domain/refusal.js';
 import {
   fieldsOf,
+  limitsTold,
   refusalOfWords,
   type AskedChange,
   type RentalLimits,
@@ -66,7 +67,8 @@ export async function changeWords(
       .onConflict('id')
       .ignore()
       .returning('id');
-    if (made) await applyWords(trx, change, limitsOf(rental), clientAddress);
+    const limits = limitsOf(rental);
+    if (made) await applyWords(trx, change, { before: limits, after: limits }, clientAddress);
     return undefined;
   });
 }
@@ -85,26 +87,22 @@ export async function giveUpChange(db: Database, change: NewChange): Promise<boo
 export async function applyWords(
   trx: Transaction,
   { id, rental, asked, apiKeyId }: Pick<NewChange, 'id' | 'rental' | 'asked' | 'apiKeyId'>,
-  limits: RentalLimits,
+  { before, after }: { readonly before: RentalLimits; readonly after: RentalLimits },
   clientAddress?: string,
 ): Promise<void> {
   await writeWords(trx, rental, asked);
   const changed = fieldsOf(asked);
-  const now = {
-    maxSpendCents: limits.maxSpendCents,
-    autoStopAt: limits.autoStopAt?.toISOString() ?? null,
-    spendLimitAt: limits.spendLimitAt?.toISOString() ?? null,
-  };
+  const limits = limitsTold(before, after);
   const about: { userId: UserId; entityId: string } = { userId: rental.user_id, entityId: rental.id };
   await insertAuditEvent(trx, {
     userId: rental.user_id,
     kind: 'rental_changed',
     entityId: id,
-    details: { rentalId: rental.id, changed, ...now },
+    details: { rentalId: rental.id, changed, ...limits },
     apiKeyId,
     clientAddress,
   });
-  await recordEvent(trx, { ...about, type: 'rental.changed', data: { changeId: id, changed, ...now } });
+  await recordEvent(trx, { ...about, type: 'rental.changed', data: { changeId: id, changed, ...limits } });
 }
 
 /** The refusal that a change was answered with; undefined when it was done. */

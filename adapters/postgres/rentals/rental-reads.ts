@@ -1,6 +1,4 @@
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
-import type { Label } from '../../../domain/rentals/labels.js';
-import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { RentalWords } from '../../../domain/rentals/words.js';
 import type { Database, Transaction } from '../database.js';
 import { runPrepared, ReadAhead, type Prepared } from '../prepared.js';
@@ -49,7 +47,8 @@ export function rentalAhead(userId: UserId, id: RentalId, onlyOf: ApiKeyId | und
   return new ReadAhead(rentalOfUser, [id, userId, onlyOf ?? null]);
 }
 
-function withHealth(db: Database | Transaction) {
+/** Begins a read of rentals with what is shown of them. */
+export function withHealth(db: Database | Transaction) {
   return db({ r: 'rentals_now' })
     .leftJoin({ p: 'pods' }, (join) =>
       join.on('p.provider_code', 'r.provider_code').andOn('p.pod_id', 'r.pod_id'),
@@ -62,42 +61,6 @@ function withHealth(db: Database | Transaction) {
         '(select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels',
       ),
     );
-}
-
-/** The rentals to list; an absent filter filters nothing. */
-export interface RentalFilter {
-  readonly status?: RentalStatus | undefined;
-  readonly label?: Label | undefined;
-  readonly onlyOf?: ApiKeyId | undefined;
-  readonly onlyId?: string | undefined;
-}
-
-/**
- * Lists a user's rentals, newest first.
- * @param filter.label only those that have this label
- * @param filter.onlyOf only those of this key
- * @param filter.onlyId only the one with this id
- * @param beforeNo the last one's number of the page before
- */
-export async function listRentals(
-  db: Database,
-  userId: UserId,
-  { status, label, onlyOf, onlyId }: RentalFilter,
-  beforeNo: number | undefined,
-  limit: number,
-): Promise<RentalWithHealth[]> {
-  const query = withHealth(db).where({ 'r.user_id': userId }).orderBy('r.no', 'desc').limit(limit);
-  if (onlyOf !== undefined) void query.where({ 'r.api_key_id': onlyOf });
-  if (onlyId !== undefined) void query.whereRaw('r.id = ?', [onlyId]);
-  if (status !== undefined) void query.where({ 'r.status': status });
-  if (label !== undefined) {
-    const labelled = db('rental_labels')
-      .where({ user_id: userId, ...label })
-      .select('rental_no');
-    void query.whereIn('r.no', labelled);
-  }
-  if (beforeNo !== undefined) void query.where('r.no', '<', beforeNo);
-  return withWaiting(db, await query);
 }
 
 /** The values of a meter besides the rental itself. */

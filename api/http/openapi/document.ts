@@ -22,6 +22,7 @@ import { quoteOperations } from '../../rentals/describe-quotes.js';
 import { errorSchema, refusalResponses, sharedRefusals } from './refusals.js';
 import { tags } from './tags.js';
 import { rentalOperations } from '../../rentals/describe.js';
+import { rentalListOperations } from '../../rentals/describe-list.js';
 import { costOperations } from '../../rentals/describe-costs.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sessionOperations } from '../../accounts/describe-sessions.js';
@@ -38,6 +39,7 @@ export const operations: readonly Operation[] = [
   ...apiKeyOperations,
   ...catalogOperations,
   ...quoteOperations,
+  ...rentalListOperations,
   ...rentalOperations,
   ...costOperations,
   ...walletOperations,

@@ -400,7 +400,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your rentals, newest first */
+        /**
+         * Your rentals, newest first
+         * @description Search, filter and sort all of your rentals. Send the same query with each `cursor`.
+         */
         get: operations["listRentals"];
         put?: never;
         /**
@@ -3295,7 +3298,21 @@ export interface components {
                  * @description When it reaches its limit of costs. Null: it has none, or does not run yet.
                  */
                 spendLimitAt: string | null;
+                /** @description Before this change. Events of release 0.2 don’t tell it. */
+                maxSpendCentsBefore?: number | null;
+                /**
+                 * Format: date-time
+                 * @description The same.
+                 */
+                autoStopAtBefore?: string | null;
             };
+        };
+        RentalCounts: {
+            provisioning: number;
+            running: number;
+            stopping: number;
+            stopped: number;
+            failed: number;
         };
         RentalCreatedEvent: {
             id: string;
@@ -3403,6 +3420,8 @@ export interface components {
         };
         RentalPage: {
             rentals: components["schemas"]["Rental"][];
+            /** @description How many there are in all by status, whatever `status`, `live` and `cursor` say. Only with `counts=true`. */
+            counts?: components["schemas"]["RentalCounts"];
             /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
             nextCursor: string | null;
         };
@@ -4943,6 +4962,7 @@ export type RefreshedProof = components['schemas']['RefreshedProof'];
 export type Reliability = components['schemas']['Reliability'];
 export type Rental = components['schemas']['Rental'];
 export type RentalChangedEvent = components['schemas']['RentalChangedEvent'];
+export type RentalCounts = components['schemas']['RentalCounts'];
 export type RentalCreatedEvent = components['schemas']['RentalCreatedEvent'];
 export type RentalEndingDetails = components['schemas']['RentalEndingDetails'];
 export type RentalEndingError = components['schemas']['RentalEndingError'];
@@ -6461,9 +6481,19 @@ export interface operations {
             query?: {
                 /** @description Only what your request with this Idempotency-Key made in the last 24 hours: one, or none. */
                 idempotencyKey?: string;
+                /** @description Only the rentals with these ids, separated by commas. Ids that are not yours are left out. */
+                ids?: string[];
                 status?: "provisioning" | "running" | "stopping" | "stopped" | "failed";
+                /** @description `true`: only rentals that are provisioning, running or stopping. `false`: only ended ones. */
+                live?: boolean;
                 /** @description Only rentals with this label, as key:value. */
                 label?: string;
+                /** @description Only rentals with each of these words, at most 8, in their name, id, labels (`key:value`), family, model, region or provider. A part of a word is enough; case does not matter. */
+                search?: string;
+                /** @description `name`: A to Z, unnamed ones last. `price`: highest hourly price first. `cost`: running ones first, then the most expensive ones. */
+                sort?: "newest" | "oldest" | "name" | "price" | "cost";
+                /** @description Adds `counts`. */
+                counts?: boolean;
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
                 pageSize?: number;

@@ -1,31 +1,28 @@
 import { chargesQuery } from '../../../api/rentals/describe-costs.js';
 import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/ledger/rental-charges.js';
-import type { RentalWithHealth } from '../../../adapters/postgres/rentals/rental-reads.js';
 import type { LedgerEntry } from '../../../adapters/postgres/ledger/ledger-reads.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseToEnd } from '../../../api/api-keys/request.js';
-import { keyIdOf, onlyOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
-import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
+import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { readChange, refuseTooLate } from '../../../api/rentals/change-request.js';
 import { presentCharges } from '../../../api/rentals/charges.js';
 import { readQuoteBody, type QuoteBody } from '../../../api/rentals/by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
-import { readRentalRequest, rentalsQuery } from '../../../api/rentals/request.js';
+import { readRentalRequest, rentalsEndpoint } from '../../../api/rentals/request.js';
 import { readQuery } from '../../../api/http/validation.js';
 import { asksForLimits } from '../../../domain/rentals/changes.js';
 import { isFinal } from '../../../domain/rentals/rental.js';
 import { rentalFates, type Account, type MockRental } from '../account.js';
-import { answerOnce, madeUnder } from '../idempotency.js';
+import { answerOnce } from '../idempotency.js';
 import { readMeter } from '../meter.js';
 import { choiceOf, rentalHeader } from '../on-demand.js';
 import { refusalByCode } from '../refuse.js';
 import { openByQuote } from '../quotes.js';
 import { changeRental } from '../change.js';
 import { openRental, stopRental } from '../rentals.js';
+import { listed, readNow, rentalsFor } from '../rental-list.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
-
-const CREATE = 'POST /v1/rentals';
 
 /** Renting machines: they run after about two seconds, and are metered each second. */
 export function rentalRoutes(router: ApiRouter, world: World): void {
@@ -33,19 +30,7 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/rentals',
     signedIn(world, async (ctx, account) => {
-      const { idempotencyKey, status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
-      const before = await numberOf(readCursor(cursor, isIdKey('rent')), (id) =>
-        Promise.resolve(rentalsFor(ctx, account).find(({ row }) => row.id === id)?.row.no),
-      );
-      const isMade = madeUnder(ctx, account, CREATE, idempotencyKey);
-      const rows = rentalsFor(ctx, account)
-        .map(({ row }) => row)
-        .filter((row) => row.no < (before ?? Infinity) && (status === undefined || row.status === status))
-        .filter(({ id }) => isMade(id))
-        .filter(({ labels }) => label === undefined || labels?.[label.key] === label.value)
-        .toReversed();
-      const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-      ctx.body = { rentals: page.map((row) => presentRental(readNow(world, row))), nextCursor };
+      ctx.body = await listed(world, ctx, account);
     }),
   );
   router.get(
@@ -73,13 +58,6 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
   );
 }
 
-/** A row as the service reads it: with the time of the reading. */
-export function readNow(world: World, row: RentalWithHealth): RentalWithHealth {
-  const { waiting } = row;
-  const isWaiting = row.status === 'provisioning' && waiting !== null;
-  return { ...row, waiting: isWaiting ? { ...waiting, read_at: world.now() } : null };
-}
-
 function createRental(world: World) {
   return signedIn(world, async (ctx, account) => {
     const byQuote = readQuoteBody(ctx);
@@ -91,7 +69,7 @@ function createRental(world: World) {
       Promise.resolve(account.sshKeys.map(({ id }) => id)),
     );
     const fate = choiceOf(ctx, rentalHeader, rentalFates);
-    answerOnce(ctx, account, CREATE, body, () => {
+    answerOnce(ctx, account, rentalsEndpoint, body, () => {
       if (missingKey) throw missingKey;
       const { row } = openRental(world, account, request, fate);
       note(world, ctx, account, 'rental_created', row.id);
@@ -102,7 +80,7 @@ function createRental(world: World) {
 
 function takeQuote(world: World, ctx: ApiContext, account: Account, body: QuoteBody): void {
   const fate = choiceOf(ctx, rentalHeader, rentalFates);
-  answerOnce(ctx, account, CREATE, body, () => {
+  answerOnce(ctx, account, rentalsEndpoint, body, () => {
     const { rental, isTaken } = openByQuote(world, account, body.quoteId, fate, keyIdOf(ctx));
     if (isTaken) ctx.set('Idempotent-Replayed', 'true');
     else note(world, ctx, account, 'rental_created', rental.row.id);
@@ -120,8 +98,7 @@ function change(world: World) {
     refuseTooLate(asked, row.running_at, world.now());
     answerOnce(ctx, account, 'PATCH /v1/rentals/:id', { ...body, id: row.id }, () => {
       const id = newId('chg');
-      changeRental(world, account, rental, { id, asked });
-      note(world, ctx, account, 'rental_changed', id);
+      note(world, ctx, account, 'rental_changed', id, changeRental(world, account, rental, { id, asked }));
       return presentRental(readNow(world, row));
     });
   });
@@ -139,12 +116,6 @@ function stop(world: World) {
     note(world, ctx, account, 'rental_stopped', row.id);
     ctx.body = presentStop(row);
   });
-}
-
-/** The rentals that a caller sees: a key with a cap sees its own alone. */
-function rentalsFor(ctx: ApiContext, { rentals }: Account): readonly MockRental[] {
-  const key = onlyOf(ctx);
-  return key === undefined ? rentals : rentals.filter(({ row }) => row.api_key_id === key);
 }
 
 function getRental(ctx: ApiContext, account: Account): MockRental {

@@ -3,7 +3,7 @@ import { progressIn } from '../../../adapters/postgres/rentals/progress-reads.js
 import { HOUR } from '../../../domain/durations.js';
 import { madeUpHistory, madeUpReliability } from '../../../lab/mock/history.js';
 import { openRental, stopRental } from '../../../lab/mock/rentals.js';
-import { readNow } from '../../../lab/mock/routes/rentals.js';
+import { readNow } from '../../../lab/mock/rental-list.js';
 import { beginTopup, payPage } from '../../../lab/mock/topups.js';
 import { createTestWorld, requestOf } from './worlds.js';
 

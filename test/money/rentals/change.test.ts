@@ -236,16 +236,16 @@ describe('a change of a rental’s limits', () => {
       ],
     );
     assert.equal(audit[0]!.entity_id, first);
-    const { rows } = await db.raw<{ rows: { data: { changeId: string; changed: string[] } }[] }>(
+    const { rows } = await db.raw<{ rows: { data: Record<string, unknown> }[] }>(
       `select data from event_outbox where user_id = ? and type = 'rental.changed' and entity_id = ? order by no`,
       [wallet.user_id, id],
     );
     assert.deepEqual(rows[0]!.data, {
       ...{ changeId: first, changed: ['labels', 'maxSpendCents'] },
-      ...{ maxSpendCents: 500, autoStopAt: null },
+      ...{ maxSpendCents: 500, autoStopAt: null, maxSpendCentsBefore: null, autoStopAtBefore: null },
       spendLimitAt: new Date((await getRental(db, id)).running_at!.getTime() + 500 * SECOND).toISOString(),
     });
-    assert.equal(rows.length, 2);
+    assert.equal(rows[1]!.data['maxSpendCentsBefore'], 500);
     const refused = await ask(id, { maxSpendCents: 5 });
     await insertStopRequest(db, (await getRental(db, id)).no, 'user');
     await isRefused(tell(id, refused), 'rental_ending');
