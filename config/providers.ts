@@ -12,11 +12,14 @@ import {
   type ValuesOf,
 } from './variables.js';
 
+/** The APIs that the service speaks. */
+const dialects = ['shadeform', 'runpod', 'vast', 'lambda'] as const;
+
 /** One upstream that its credentials enable. */
 export interface ProviderConfig {
   readonly code: string;
   /** The API by which the service speaks to it. */
-  readonly dialect: 'shadeform' | 'runpod';
+  readonly dialect: (typeof dialects)[number];
   readonly url: string;
   readonly apiKey: string;
   /** The number of requests that all our processes together may send. */
@@ -24,6 +27,7 @@ export interface ProviderConfig {
 }
 
 const requestsPerMinute = integer(10, 1_000_000);
+const oneOf = dialects.join('|');
 
 /** The upstreams: each is enabled by its key. */
 export const providerVariables = {
@@ -32,7 +36,7 @@ export const providerVariables = {
     filled.when('LAB_PROVIDER_URL', { is: trimmed.required(), then: Joi.required() }),
   ),
   LAB_PROVIDER_DIALECTS: withDefault(
-    text.pattern(/^\s*(shadeform|runpod)(\s*,\s*(shadeform|runpod))*\s*$/),
+    text.pattern(new RegExp(`^\\s*(${oneOf})(\\s*,\\s*(${oneOf}))*\\s*$`)),
     'shadeform',
   ),
   /** For trials alone: machines on loopback and on private addresses are entered and rented out. */
@@ -43,6 +47,12 @@ export const providerVariables = {
   RUNPOD_API_KEY: withDefault(trimmed, ''),
   RUNPOD_API_URL: withDefault(url(), 'https://api.runpod.io'),
   RUNPOD_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 60),
+  VAST_API_KEY: withDefault(trimmed, ''),
+  VAST_API_URL: withDefault(url(), 'https://console.vast.ai'),
+  VAST_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 60),
+  LAMBDA_API_KEY: withDefault(trimmed, ''),
+  LAMBDA_API_URL: withDefault(url(), 'https://cloud.lambda.ai'),
+  LAMBDA_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 60),
 };
 
 type ProviderValues = ValuesOf<typeof providerVariables>;
@@ -67,6 +77,20 @@ export function providersOf(env: ProviderValues): ProviderConfig[] {
       apiKey: env.RUNPOD_API_KEY,
       requestsPerMinute: env.RUNPOD_REQUESTS_PER_MINUTE,
     },
+    {
+      code: 'vast',
+      dialect: 'vast',
+      url: env.VAST_API_URL,
+      apiKey: env.VAST_API_KEY,
+      requestsPerMinute: env.VAST_REQUESTS_PER_MINUTE,
+    },
+    {
+      code: 'lambda',
+      dialect: 'lambda',
+      url: env.LAMBDA_API_URL,
+      apiKey: env.LAMBDA_API_KEY,
+      requestsPerMinute: env.LAMBDA_REQUESTS_PER_MINUTE,
+    },
   ];
   return [...labProvidersOf(env), ...real.filter(({ apiKey }) => apiKey !== '')];
 }
@@ -75,11 +99,14 @@ export function providersOf(env: ProviderValues): ProviderConfig[] {
 function labProvidersOf(env: ProviderValues): ProviderConfig[] {
   const { LAB_PROVIDER_URL: url, LAB_PROVIDER_KEY: apiKey } = env;
   if (url === null || apiKey === null) return [];
-  const common = { url, apiKey, requestsPerMinute: LAB_REQUESTS_PER_MINUTE };
+  const common = { apiKey, requestsPerMinute: LAB_REQUESTS_PER_MINUTE };
+  const below = (path: string) => `${url.replace(/\/+$/, '')}/${path}`;
   const providers: ProviderConfig[] = [
-    { code: 'lab', dialect: 'shadeform', ...common },
-    { code: 'lab-runpod', dialect: 'runpod', ...common },
+    { code: 'lab', dialect: 'shadeform', url, ...common },
+    { code: 'lab-runpod', dialect: 'runpod', url, ...common },
+    { code: 'lab-vast', dialect: 'vast', url: below('vast'), ...common },
+    { code: 'lab-lambda', dialect: 'lambda', url: below('lambda'), ...common },
   ];
-  const dialects = new Set(itemsOf(env.LAB_PROVIDER_DIALECTS));
-  return providers.filter(({ dialect }) => dialects.has(dialect));
+  const spoken = new Set<string>(itemsOf(env.LAB_PROVIDER_DIALECTS));
+  return providers.filter(({ dialect }) => spoken.has(dialect));
 }

@@ -76,7 +76,8 @@ export type MailCause =
 export type NoticeCause =
   | Caused<'refund_limit', { rentalId: RentalId }>
   /** A day in UTC, such as 2026-11-22: the notice is sent once a day. */
-  | Caused<'no_funds', { provider: string; day: string }>;
+  | Caused<'no_funds', { provider: string; day: string }>
+  | Caused<'unfit_account', { provider: string; day: string }>;
 
 /** The cause of a notice to a user: what happened, once. */
 export type UserNoticeCause =
@@ -182,6 +183,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   budget_reached: ({ userId, month, percent }) => `budget-reached:${userId}:${month}:${percent}`,
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
   no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
+  unfit_account: ({ provider, day }) => `unfit-account:${provider}:${day}`,
 };
 
 type Reader = (rest: string) => Cause | undefined;
@@ -233,7 +235,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
   ['budget-reached', readBudgetReached],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
-  ['no-funds', readNoFunds],
+  ['no-funds', (rest) => readAccount('no_funds', rest)],
+  ['unfit-account', (rest) => readAccount('unfit_account', rest)],
 ]);
 
 function readOperation(rest: string): Cause | undefined {
@@ -307,9 +310,9 @@ function readChargesHeld(rest: string): Cause | undefined {
   return withId('usr', whose, (userId) => ({ kind: 'charges_held', markId, userId }));
 }
 
-function readNoFunds(rest: string): Cause | undefined {
+function readAccount(kind: 'no_funds' | 'unfit_account', rest: string): Cause | undefined {
   const [provider, day] = cut(rest, rest.lastIndexOf(':'));
-  return provider === '' || day === '' ? undefined : { kind: 'no_funds', provider, day };
+  return provider === '' || day === '' ? undefined : { kind, provider, day };
 }
 
 /** The texts before and after a colon; the whole text and an empty one where there is none. */

@@ -54,7 +54,7 @@ describe('the configuration of upstream providers', () => {
   });
 
   it('refuses a dialect that it does not know', () => {
-    for (const LAB_PROVIDER_DIALECTS of ['vast', 'shadeform;runpod', 'runpod,', 'runpods']) {
+    for (const LAB_PROVIDER_DIALECTS of ['vast.ai', 'shadeform;runpod', 'runpod,', 'runpods']) {
       assert.throws(() => providersOf({ ...LAB, LAB_PROVIDER_DIALECTS }), ConfigError);
     }
   });

@@ -2,11 +2,18 @@ import type { Database } from '../adapters/postgres/database.js';
 import { createRequestBudget } from '../adapters/postgres/requests/request-budgets.js';
 import type { OddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import type { Provider } from '../adapters/providers/provider.js';
+import { createLambdaProvider } from '../adapters/providers/lambda/lambda.js';
 import { createRunpodProvider } from '../adapters/providers/runpod/runpod.js';
 import { createShadeformProvider } from '../adapters/providers/shadeform/shadeform.js';
+import { createVastProvider } from '../adapters/providers/vast/vast.js';
 import type { ProviderConfig } from '../config.js';
 
-const ADAPTERS = { shadeform: createShadeformProvider, runpod: createRunpodProvider };
+const ADAPTERS = {
+  shadeform: createShadeformProvider,
+  runpod: createRunpodProvider,
+  vast: createVastProvider,
+  lambda: createLambdaProvider,
+};
 
 /** Makes the upstreams that their credentials enable, by code. */
 export function createProviders(

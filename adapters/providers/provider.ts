@@ -61,7 +61,7 @@ export interface Provider {
    */
   pace?(read: 'offers' | 'pods'): Promise<number>;
   /**
-   * Reads the balance of our account there. Absent where the upstream does not tell.
+   * Reads the balance of our account there. Absent where the upstream does not tell (decision 157, "Four upstreams").
    * @throws ProviderError
    */
   readBalance?(): Promise<AccountBalance>;
@@ -167,6 +167,12 @@ export class ProviderError extends PeerError {
       podId?: string;
       /** Our account there has no money left: a matter for operators, not of this offer. */
       noFunds?: boolean;
+      /** The upstream's own code of the failure. */
+      code?: string;
+      /** Others had their turn just now: the upstream stays for sale, and this call is made later or elsewhere. */
+      outOfTurn?: boolean;
+      /** Our account there is set up so that we must not rent with it: operators are told. */
+      unfitAccount?: boolean;
     } = {},
     options?: ErrorOptions,
   ) {
@@ -174,8 +180,13 @@ export class ProviderError extends PeerError {
   }
 
   get isOfPeer(): boolean {
-    const { status = 0, noFunds = false } = this.details;
-    return ['unknown', 'rate_limited'].includes(this.kind) || noFunds || statusesOfAll.includes(status);
+    const { status = 0, noFunds = false, unfitAccount = false } = this.details;
+    return (
+      ['unknown', 'rate_limited'].includes(this.kind) ||
+      noFunds ||
+      unfitAccount ||
+      statusesOfAll.includes(status)
+    );
   }
 
   /** The failure without the upstream's own words, for readers who must not see those. */

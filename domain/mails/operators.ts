@@ -50,6 +50,15 @@ export function noFundsMail({ provider, message }: { provider: string; message: 
   ]);
 }
 
+/** Our account at an upstream is set up so that nothing may be rented with it. @param message what is wrong with it */
+export function unfitAccountMail({ provider, message }: { provider: string; message: string }): Message {
+  return messageOf(`Our account at ${provider} can’t be used`, [
+    `We offer none of its machines: ${message}`,
+    'Mend it in its console. We look every few minutes, and offer its machines again once it is well.',
+    'To see its state: npm run ops -- providers',
+  ]);
+}
+
 /** This many findings are spelled out; the rest is counted. */
 const SPELLED_OUT = 20;
 

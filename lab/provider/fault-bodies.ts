@@ -10,7 +10,7 @@ import {
 import type { LabQuota } from './quotas.js';
 
 /** The fields of the body that are settings, not faults. */
-export type SettingName = 'bootMs' | 'deleteMs' | 'balanceCents' | 'quotas';
+export type SettingName = 'bootMs' | 'deleteMs' | 'balanceCents' | 'contractMs' | 'quotas';
 
 /** A number of times; `true` until cleared, `false` not at all. */
 const times = Joi.alternatives(Joi.number().integer().min(0), Joi.boolean());
@@ -28,6 +28,9 @@ const on = Joi.array()
 export const faultsSchema = Joi.object({
   noCapacity: timesOr({ types: Joi.array().items(Joi.string()).min(1) }),
   noFunds: times,
+  accountKey: times,
+  dearTraffic: times,
+  paced: times,
   diskInPrice: times,
   loseCreateAnswer: times,
   failCreateAfterMake: times,
@@ -47,6 +50,7 @@ export const faultsSchema = Joi.object({
   bootMs: ms,
   deleteMs: ms,
   balanceCents: Joi.number().integer(),
+  contractMs: Joi.number().integer().min(0),
   quotas: Joi.array()
     .items(
       Joi.object({
@@ -68,6 +72,9 @@ type WithTimes<T> = WireTimes | ({ times?: WireTimes } & Partial<T>);
 export interface FaultsBody {
   noCapacity?: WithTimes<{ types: string[] }>;
   noFunds?: WireTimes;
+  accountKey?: WireTimes;
+  dearTraffic?: WireTimes;
+  paced?: WireTimes;
   diskInPrice?: WireTimes;
   loseCreateAnswer?: WireTimes;
   failCreateAfterMake?: WireTimes;
@@ -88,6 +95,7 @@ export interface FaultsBody {
   bootMs?: number;
   deleteMs?: number;
   balanceCents?: number;
+  contractMs?: number;
   /** Of RunPod's dialect; null for the documented ones, which refuse nothing. */
   quotas?: readonly LabQuota[] | null;
 }

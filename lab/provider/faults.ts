@@ -15,6 +15,12 @@ export interface LabFaults {
   noCapacity: { times: Times; types: readonly string[] | null } | null;
   /** Creates are refused because the account has no money, in the dialect's own way. */
   noFunds: Times;
+  /** While this is not 0, the account at Vast holds an SSH key, which opens each new machine there. */
+  accountKey: Times;
+  /** While this is not 0, Vast bills traffic by the byte, at $0.01/GB. */
+  dearTraffic: Times;
+  /** While this is not 0, requests that come too soon after another are refused, as Vast and Lambda do. */
+  paced: Times;
   /** While this is not 0, the price that RunPod tells of any pod includes the cost of its disk. */
   diskInPrice: Times;
   /** The pod is made, and the create gets no answer. */
@@ -54,6 +60,9 @@ export function noFaults(): LabFaults {
   return {
     noCapacity: null,
     noFunds: 0,
+    accountKey: 0,
+    dearTraffic: 0,
+    paced: 0,
     diskInPrice: 0,
     loseCreateAnswer: 0,
     failCreateAfterMake: 0,

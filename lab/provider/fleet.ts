@@ -30,8 +30,10 @@ export interface LabSettings {
   bootMs: number;
   /** From delete until the pod is gone from the lists. */
   deleteMs: number;
-  /** The balance of the account in RunPod's dialect. */
+  /** The balance of the account in the dialects that tell one. */
   balanceCents: number;
+  /** How long contracts at Vast still run. */
+  contractMs: number;
 }
 
 /** All pods of the lab: their rows in the state file, and the machines behind them. */

@@ -29,11 +29,12 @@ export function labRoutes(fleet: Fleet, store: LabStore): Router {
     return { settings: { ...settings, quotas: quotas.told }, faults, refusedByQuotas: quotas.refused };
   };
   const script: NodeJS.Timeout[] = [];
-  const set = ({ bootMs, deleteMs, balanceCents, quotas, ...faults }: FaultsBody): void => {
+  const set = ({ bootMs, deleteMs, balanceCents, contractMs, quotas, ...faults }: FaultsBody): void => {
     const { settings } = fleet;
     settings.bootMs = bootMs ?? settings.bootMs;
     settings.deleteMs = deleteMs ?? settings.deleteMs;
     settings.balanceCents = balanceCents ?? settings.balanceCents;
+    settings.contractMs = contractMs ?? settings.contractMs;
     if (quotas !== undefined) fleet.quotas.set(quotas);
     fleet.faults = { ...fleet.faults, ...faultsOf(faults) };
   };
@@ -44,7 +45,8 @@ export function labRoutes(fleet: Fleet, store: LabStore): Router {
       hostKey: undefined,
       userName: podUserNameOf(pod),
     }));
-    ctx.body = { ...knobs(), pods, sshKeys: store.state.sshKeys, registries: store.state.registries };
+    const { sshKeys, registries, lambdaKeys } = store.state;
+    ctx.body = { ...knobs(), pods, sshKeys, registries, lambdaKeys };
   });
   router.get('/faults', (ctx) => {
     ctx.body = knobs();

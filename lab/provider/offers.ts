@@ -104,8 +104,14 @@ export function findLabOffer(cloud: string, type: string, region: string): LabOf
   return labOffers.find((offer) => offer.cloud === cloud && offer.type === type && offer.region === region);
 }
 
-/** The lab's offers in RunPod's dialect: its own only, since it resells nobody's. */
-export const runpodLabOffers: readonly LabOffer[] = labOffers.filter(({ cloud }) => cloud === 'runpod');
+/** The lab's offers in the dialect of a cloud: its own only, since it resells nobody's. */
+export const runpodLabOffers: readonly LabOffer[] = offersOf('runpod');
+export const vastLabOffers: readonly LabOffer[] = offersOf('vast');
+export const lambdaLabOffers: readonly LabOffer[] = offersOf('lambda');
+
+function offersOf(wanted: string): LabOffer[] {
+  return labOffers.filter(({ cloud }) => cloud === wanted);
+}
 
 /** An operating system that every lab machine can have, as Shadeform spells them. */
 export const labOsOptions: readonly string[] = [

@@ -8,12 +8,19 @@ import { createPodProcesses, type PodProcesses } from './pod-processes.js';
 import { startPodSshServer, type PodSshServer } from './pod-ssh-server.js';
 import { openForwards, type PortForward, type PortForwards } from './port-forwards.js';
 import { startSickDaemon } from './sick-daemon.js';
-import { isOfDialect, type LabPod } from './state.js';
+import type { LabDialect, LabPod } from './state.js';
 
 /** The login name that the lab advertises, as each upstream does. */
 export function podUserNameOf(pod: LabPod): string {
-  return isOfDialect(pod, 'runpod') ? 'root' : 'shadeform';
+  return USER_NAMES[pod.dialect ?? 'shadeform'];
 }
+
+const USER_NAMES: Readonly<Record<LabDialect, string>> = {
+  shadeform: 'shadeform',
+  runpod: 'root',
+  vast: 'root',
+  lambda: 'ubuntu',
+};
 
 /** The time for which the daemon waits for the pod's script; a longer script continues in the background. */
 const SCRIPT_HEAD_START_MS = 2_000;

@@ -4,16 +4,19 @@ import type { AddressInfo } from 'node:net';
 import Koa, { HttpError } from 'koa';
 import { Fleet } from './fleet.js';
 import { labRoutes } from './lab-routes.js';
+import { lambdaFailureOf, lambdaRoutes } from './lambda-routes.js';
 import { findPodUser, prepareHomesDir } from './pod-home.js';
 import { runpodGraphql } from './runpod-graphql.js';
 import { proxied } from './proxy.js';
 import { problemOf, runpodRoutes } from './runpod-routes.js';
 import { shadeformRoutes } from './shadeform-routes.js';
 import { openLabStore } from './state.js';
+import { vastFailureOf, vastRoutes } from './vast-routes.js';
 
 const DEFAULT_BOOT_MS = 2_000;
 const DEFAULT_DELETE_MS = 300;
 const DEFAULT_BALANCE_CENTS = 1_000_000;
+const DEFAULT_CONTRACT_MS = 30 * 24 * 3_600_000;
 
 export interface LabProviderOptions {
   /** 0 takes a free port. */
@@ -22,7 +25,7 @@ export interface LabProviderOptions {
   readonly host?: string;
   /** The folder of the state, and of the pods' homes if their user can reach it. */
   readonly dataDir: string;
-  /** The X-API-KEY under /v1, and the bearer token under /v2 and at /graphql. */
+  /** The X-API-KEY under /v1, and the bearer token of the other dialects. */
   readonly apiKey: string;
   /** From create until a pod is up. */
   readonly bootMs?: number;
@@ -32,8 +35,8 @@ export interface LabProviderOptions {
 
 export interface LabProvider {
   /**
-   * The service's origin: Shadeform's API is below /v1, RunPod's below /v2 and at /graphql, the lab's own endpoints
-   * below /lab.
+   * The service's origin: Shadeform's API is below /v1, RunPod's below /v2 and at /graphql, Lambda's and Vast's below
+   * /lambda/api and /vast/api, the lab's own endpoints below /lab.
    */
   readonly url: string;
   readonly port: number;
@@ -44,7 +47,7 @@ export interface LabProvider {
 }
 
 /**
- * Starts the lab's GPU provider: two upstreams' dialects over HTTP, and a real SSH server for each pod, all on
+ * Starts the lab's GPU provider: four upstreams' dialects over HTTP, and a real SSH server for each pod, all on
  * loopback. It restores the pods of the data folder's state file: on the same ports, with the same host keys.
  */
 export async function startLabProvider(options: LabProviderOptions): Promise<LabProvider> {
@@ -58,6 +61,7 @@ export async function startLabProvider(options: LabProviderOptions): Promise<Lab
       bootMs: options.bootMs ?? DEFAULT_BOOT_MS,
       deleteMs: options.deleteMs ?? DEFAULT_DELETE_MS,
       balanceCents: DEFAULT_BALANCE_CENTS,
+      contractMs: DEFAULT_CONTRACT_MS,
     },
   );
   const app = new Koa();
@@ -68,6 +72,8 @@ export async function startLabProvider(options: LabProviderOptions): Promise<Lab
     shadeformRoutes(fleet, store),
     runpodRoutes(fleet, store),
     runpodGraphql(fleet),
+    vastRoutes(fleet),
+    lambdaRoutes(fleet, store),
     labRoutes(fleet, store),
   ]) {
     app.use(router.routes()).use(router.allowedMethods());
@@ -94,7 +100,7 @@ export async function startLabProvider(options: LabProviderOptions): Promise<Lab
   };
 }
 
-/** Answers every failure as `{error}`, or in RunPod's form, and prints unexpected ones on the terminal too. */
+/** Answers every failure as `{error}`, or in the dialect's own form, and prints unexpected ones on the terminal too. */
 async function answerErrors(ctx: Koa.Context, next: Koa.Next): Promise<void> {
   try {
     await next();
@@ -108,8 +114,12 @@ async function answerErrors(ctx: Koa.Context, next: Koa.Next): Promise<void> {
 }
 
 function answerError(ctx: Koa.Context, message: string): void {
-  ctx.body = isOfRunpod(ctx) ? problemOf(ctx.status, message) : { error: message };
-  if (isOfRunpod(ctx)) ctx.type = 'application/problem+json';
+  if (isOfRunpod(ctx)) {
+    ctx.body = problemOf(ctx.status, message);
+    ctx.type = 'application/problem+json';
+  } else if (ctx.path.startsWith('/lambda/')) ctx.body = lambdaFailureOf(ctx.status, message);
+  else if (ctx.path.startsWith('/vast/')) ctx.body = vastFailureOf(ctx.status, message);
+  else ctx.body = { error: message };
 }
 
 function statusOf(error: Error): number {
@@ -125,9 +135,10 @@ function onlyWithKey(apiKey: string): Koa.Middleware {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return async (ctx, next) => {
     if (ctx.get('origin') !== '') ctx.throw(403, 'not for web pages');
-    const key = isOfRunpod(ctx) ? ctx.get('authorization') : ctx.get('x-api-key');
-    const known = timingSafeEqual(digest(key), digest(isOfRunpod(ctx) ? `Bearer ${apiKey}` : apiKey));
-    if ((ctx.path.startsWith('/v1') || isOfRunpod(ctx)) && !known) ctx.throw(401, 'invalid API key');
+    const byToken = takesToken(ctx);
+    const key = byToken ? ctx.get('authorization') : ctx.get('x-api-key');
+    const known = timingSafeEqual(digest(key), digest(byToken ? `Bearer ${apiKey}` : apiKey));
+    if ((ctx.path.startsWith('/v1') || byToken) && !known) ctx.throw(401, 'invalid API key');
     await next();
   };
 }
@@ -146,6 +157,10 @@ function withinQuotas({ quotas }: Fleet): Koa.Middleware {
     }
     await next();
   };
+}
+
+function takesToken(ctx: Koa.Context): boolean {
+  return isOfRunpod(ctx) || /^\/(lambda|vast)\//.test(ctx.path);
 }
 
 function isOfRunpod(ctx: Koa.Context): boolean {

@@ -8,7 +8,7 @@ export type LabPodStatus =
   'creating' | 'pending_provider' | 'pending' | 'active' | 'error' | 'deleting' | 'deleted';
 
 /** The upstream API that bought a pod; only this API shows it. */
-export type LabDialect = 'shadeform' | 'runpod';
+export type LabDialect = 'shadeform' | 'runpod' | 'vast' | 'lambda';
 
 export interface LabPod {
   readonly id: string;
@@ -80,10 +80,12 @@ export interface LabState {
   readonly pods: LabPod[];
   readonly sshKeys: LabSshKey[];
   readonly registries: LabRegistry[];
+  /** The keys of Lambda's dialect, which knows them by their names. */
+  readonly lambdaKeys: LabSshKey[];
 }
 
 /** A state as its file has it; that of an earlier release lacks what is newer. */
-type KeptState = Omit<LabState, 'registries'> & Partial<Pick<LabState, 'registries'>> & { version: number };
+type KeptState = Pick<LabState, 'pods' | 'sshKeys'> & Partial<LabState> & { version: number };
 
 /** The number of ended pods that are kept, for tests and a look back. */
 const ENDED_KEPT = 200;
@@ -131,13 +133,14 @@ function readState(path: string): LabState {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { pods: [], sshKeys: [], registries: [] };
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      return { pods: [], sshKeys: [], registries: [], lambdaKeys: [] };
     throw error;
   }
   try {
-    const { version, pods, sshKeys, registries } = JSON.parse(text) as KeptState;
+    const { version, pods, sshKeys, registries = [], lambdaKeys = [] } = JSON.parse(text) as KeptState;
     if (version !== 1) throw new Error(`its version is ${version}, not 1`);
-    return { pods, sshKeys, registries: registries ?? [] };
+    return { pods, sshKeys, registries, lambdaKeys };
   } catch (error) {
     throw new Error(`The lab provider can't read ${path}; remove it to begin anew.`, { cause: error });
   }

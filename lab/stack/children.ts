@@ -133,6 +133,8 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     LAB_PROVIDER_KEY: secrets.providerKey,
     SHADEFORM_API_KEY: '',
     RUNPOD_API_KEY: '',
+    VAST_API_KEY: '',
+    LAMBDA_API_KEY: '',
   };
 }
 

@@ -64,6 +64,7 @@ const kept: readonly [text: string, cause: Cause][] = [
   ],
   [`refund-limit:rent_${ulid}`, { kind: 'refund_limit', rentalId }],
   ['no-funds:runpod:2026-01-02', { kind: 'no_funds', provider: 'runpod', day: '2026-01-02' }],
+  ['unfit-account:vast:2026-01-02', { kind: 'unfit_account', provider: 'vast', day: '2026-01-02' }],
 ];
 
 const ulids = fc
@@ -144,6 +145,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   }),
   refund_limit: fc.record({ rentalId: ours('rent') }),
   no_funds: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
+  unfit_account: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
 };
 const kinds = Object.keys(facts) as Cause['kind'][];
 const anyOf = (kind: Cause['kind']): fc.Arbitrary<Cause> =>

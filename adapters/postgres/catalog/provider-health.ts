@@ -1,6 +1,6 @@
 import type { AccountBalance, ProviderError } from '../../providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
-import { noFundsMail } from '../../../domain/mails/operators.js';
+import { noFundsMail, unfitAccountMail } from '../../../domain/mails/operators.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
 import type { ProviderRow } from '../rows/tables.js';
@@ -48,7 +48,8 @@ export async function noteProviderSuccess(db: Database, code: string, use: Upstr
 
 /**
  * Keeps an upstream's failure for operators. It takes the upstream's offers out of the catalog when the upstream fails
- * again and again, refuses the account, or limits the rate. A failing upstream comes back with its next answer.
+ * again and again, refuses the account, or limits the rate. A failing upstream comes back with its next answer. A call that was out
+ * of turn is no failure.
  */
 export async function noteProviderFailure(
   db: Database,
@@ -56,6 +57,7 @@ export async function noteProviderFailure(
   use: UpstreamUse,
   error: ProviderError,
 ): Promise<void> {
+  if (error.details.outOfTurn === true) return;
   const circuit = circuits[use];
   const message = `${error.kind}: ${error.message}`.slice(0, 500);
   const out = error.kind === 'unknown' ? undefined : outOf(error);
@@ -68,7 +70,7 @@ export async function noteProviderFailure(
     })
     .returning(['failures', 'create_failures']);
   const inARow = row?.[circuit.failures] ?? 0;
-  if (isWithoutFunds(error)) await noteNoFunds(db, code, message);
+  await noteAccount(db, code, error, message);
   if (out) await openCircuit(db, code, out);
   else if (error.kind === 'unknown' && inARow >= catalogLimits.breakAfterFailures) {
     const forMs = Math.min(
@@ -79,17 +81,30 @@ export async function noteProviderFailure(
   }
 }
 
+async function noteAccount(db: Database, code: string, error: ProviderError, message: string): Promise<void> {
+  if (isWithoutFunds(error)) await noteForOperators(db, code, 'no_funds', message);
+  if (error.details.unfitAccount === true) await noteForOperators(db, code, 'unfit_account', message);
+}
+
+/** What operators are told of our account at an upstream. */
+const MAILS = { no_funds: noFundsMail, unfit_account: unfitAccountMail } as const;
+
 /**
- * Notes, once a day while it lasts, that our account at an upstream has no money left: nothing can be rented there, and
- * some upstreams end what runs.
+ * Notes, once a day while it lasts, that our account at an upstream has no money left, or must not be rented with:
+ * nothing can be rented there, and some upstreams end what runs.
  */
-async function noteNoFunds(db: Database, code: string, message: string): Promise<void> {
+async function noteForOperators(
+  db: Database,
+  code: string,
+  kind: keyof typeof MAILS,
+  message: string,
+): Promise<void> {
   const { rows } = await db.raw<{ rows: { day: string }[] }>(
     `select to_char(clock_ms() at time zone 'UTC', 'YYYY-MM-DD') as day`,
   );
   await recordNotice(db, {
-    cause: { kind: 'no_funds', provider: code, day: rows[0]?.day ?? '' },
-    message: noFundsMail({ provider: code, message }),
+    cause: { kind, provider: code, day: rows[0]?.day ?? '' },
+    message: MAILS[kind]({ provider: code, message }),
   });
 }
 
@@ -118,7 +133,8 @@ function outOf(error: ProviderError): { reason: OutReason; forMs: number } | und
       forMs: Math.min(error.details.retryAfterMs ?? catalogLimits.breakBaseMs, catalogLimits.rateLimitMaxMs),
     };
   if (isWithoutFunds(error)) return { reason: 'no_funds', forMs: catalogLimits.breakMaxMs };
-  if (error.kind === 'refused' && ACCOUNT_STATUSES.includes(error.details.status))
+  const { status, unfitAccount = false } = error.details;
+  if (error.kind === 'refused' && (unfitAccount || ACCOUNT_STATUSES.includes(status)))
     return { reason: 'refused', forMs: catalogLimits.breakMaxMs };
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { machineLimits } from '../../../domain/machines/limits.js';
 import { READING_SHARE, readIntervalMs, type QuotaWindow } from '../../providers/upstream/quotas.js';
-import type { RequestBudget } from '../../providers/upstream/request-budget.js';
+import type { Pace, RequestBudget } from '../../providers/upstream/request-budget.js';
 import type { Database } from '../database.js';
 
 /** An upstream's word on its quotas counts for this long; each answer renews it. */
@@ -18,7 +18,7 @@ export function createRequestBudget(
   requestsPerMinute: number,
   slackMs = 2 * machineLimits.pollMs,
 ): RequestBudget {
-  const limiter = (use: string, points: number): RateLimiterPostgres =>
+  const limiter = (use: string, points: number, seconds = 60): RateLimiterPostgres =>
     new RateLimiterPostgres({
       storeClient: db,
       storeType: 'knex',
@@ -27,10 +27,16 @@ export function createRequestBudget(
       clearExpiredByTimeout: false,
       keyPrefix: `upstream-${use}`,
       points,
-      duration: 60,
+      duration: seconds,
     });
   const all = limiter('all', requestsPerMinute);
   const reading = limiter('reading', Math.max(1, Math.floor(requestsPerMinute * READING_SHARE)));
+  const turns = new Map<string, RateLimiterPostgres>();
+  const turnsOf = ({ name, everyMs }: Pace): RateLimiterPostgres => {
+    const known = turns.get(name) ?? limiter(`turn-${name}`, 1, everyMs / 1_000);
+    turns.set(name, known);
+    return known;
+  };
   return {
     async take(use) {
       const waitMs = use === 'reading' ? await consume(reading, code) : 0;
@@ -38,6 +44,7 @@ export function createRequestBudget(
     },
     pace: (reads) => pace(db, code, reads, slackMs),
     learn: (windows) => learn(db, code, windows),
+    takeTurn: (pace) => consume(turnsOf(pace), code),
   };
 }
 

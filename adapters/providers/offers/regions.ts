@@ -44,10 +44,23 @@ const COUNTRY_WORDS = new Map(
 /** Region names that follow no common form, by the cloud that uses them: the same name differs between clouds. */
 const REGIONS = new Map(
   Object.entries({
+    'lambda/asia-northeast-1': 'JP',
+    'lambda/asia-northeast-2': 'JP',
+    'lambda/asia-south-1': 'IN',
+    'lambda/australia-east-1': 'AU',
+    'lambda/europe-central-1': 'DE',
+    'lambda/me-west-1': 'IL',
     'lambda/us-east-1': 'US',
+    'lambda/us-east-2': 'US',
+    'lambda/us-east-3': 'US',
+    'lambda/us-midwest-1': 'US',
+    'lambda/us-midwest-2': 'US',
     'lambda/us-south-1': 'US',
     'lambda/us-south-2': 'US',
+    'lambda/us-south-3': 'US',
     'lambda/us-west-1': 'US',
+    'lambda/us-west-2': 'US',
+    'lambda/us-west-3': 'US',
     'massedcompute/us-central-1': 'US',
     'massedcompute/us-central-2': 'US',
     'massedcompute/us-east-1': 'US',
@@ -64,6 +77,8 @@ const DATA_CENTER = /^(?:(US|CA)-[A-Z]{2,3}|(?:EU|EUR|AP|SEA|OC)-([A-Z]{2}))-\d+
 
 const CITY_COUNTRY_NUMBER = /^[a-z]+-([a-z]+)-\d+$/;
 const LEADING_COUNTRY = /^([A-Z]{2}), /;
+/** Vast's places: "Texas, US". */
+const TRAILING_COUNTRY = /(?:^|, )([A-Z]{2})$/;
 
 /**
  * Finds the ISO country of an upstream's region: by its name in the tables and forms above, or by the code at the start
@@ -74,7 +89,8 @@ export function findCountry(cloud: string, region: string, label: string): strin
   const named = REGIONS.get(`${cloud}/${region}`) ?? COUNTRY_WORDS.get(word);
   if (named !== undefined) return named;
   const inDataCenter = cloud === 'runpod' ? DATA_CENTER.exec(region) : null;
-  const code = firstGroup(inDataCenter) ?? firstGroup(LEADING_COUNTRY.exec(label));
+  const inLabel = (cloud === 'vast' ? TRAILING_COUNTRY : LEADING_COUNTRY).exec(label);
+  const code = firstGroup(inDataCenter) ?? firstGroup(inLabel);
   return code !== undefined && isCountryCode(code) ? code : undefined;
 }
 

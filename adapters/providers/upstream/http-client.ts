@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ProviderError } from '../provider.js';
-import type { RequestBudget, RequestUse } from './request-budget.js';
+import type { Pace, RequestBudget, RequestUse } from './request-budget.js';
 
 /**
  * The limit of a whole list, as long as it makes progress: 50,000 machines are some 100 MB (decision 75, "Long upstream
@@ -26,7 +27,7 @@ export class HttpFailure extends Error {
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Appended to the client's base address; begins with a slash. */
   readonly path: string;
   readonly body?: unknown;
@@ -43,6 +44,8 @@ export interface HttpRequest {
   readonly repeatable?: boolean;
   /** The kind of request in the budget; by default a GET reads and all else acts. */
   readonly use?: RequestUse;
+  /** The paces of the upstream that the request keeps: it waits for its turn in each, within its limit. */
+  readonly paces?: readonly Pace[];
 }
 
 /**
@@ -93,9 +96,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   const exchange = async <T>(request: HttpRequest, limitMs: number, read: ReadAnswer<T>) => {
+    const endMs = performance.now() + limitMs;
+    await awaitTurns(request, endMs, options.budget);
     await refuseOverBudget(request, options.budget);
-    const stallMs = request.isList ? Math.min(limitMs, options.timeoutMs) : limitMs;
-    const watch = watchProgress(stallMs, limitMs);
+    const leftMs = Math.max(1, Math.floor(endMs - performance.now()));
+    const stallMs = request.isList ? Math.min(leftMs, options.timeoutMs) : leftMs;
+    const watch = watchProgress(stallMs, leftMs);
     try {
       const response = await fetchAnswer(request, watch.signal);
       return { headers: response.headers, answer: await read(response, watch.tell) };
@@ -164,6 +170,30 @@ function limitOf(
   const limitMs = Math.floor(Math.min(timeoutMs, ofClientMs, untilMs - performance.now()));
   if (limitMs > 0) return limitMs;
   throw new HttpFailure(false, `${method} ${path}: there was no time left to ask`);
+}
+
+/**
+ * Waits for a turn in each pace of a request.
+ * @throws ProviderError rate_limited, out of turn, when none comes in time: nothing was sent
+ */
+async function awaitTurns(
+  { method, path, paces = [] }: HttpRequest,
+  endMs: number,
+  budget: RequestBudget | undefined,
+): Promise<void> {
+  for (const pace of paces) {
+    for (;;) {
+      const waitMs = (await budget?.takeTurn(pace)) ?? 0;
+      if (waitMs === 0) break;
+      if (pace.failsOutOfTurn === true || performance.now() + waitMs >= endMs) {
+        throw new ProviderError('rate_limited', `${method} ${path}: it is not its turn (${pace.name})`, {
+          retryAfterMs: waitMs,
+          outOfTurn: true,
+        });
+      }
+      await sleep(waitMs);
+    }
+  }
 }
 
 /** Does not send a request that the upstream would refuse: it might shut us out for longer. */

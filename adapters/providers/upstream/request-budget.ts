@@ -15,6 +15,19 @@ export interface RequestBudget {
   pace(reads: number): Promise<number>;
   /** Keeps the quotas of the upstream's last answer; they replace the earlier ones. */
   learn(windows: readonly QuotaWindow[]): Promise<void>;
+  /**
+   * Takes the next turn of a pace.
+   * @returns 0 when it is taken, else how long until the next one is free, in milliseconds
+   */
+  takeTurn(pace: Pace): Promise<number>;
+}
+
+/** An upstream's smallest time between two requests of a kind, over all our processes. */
+export interface Pace {
+  readonly name: string;
+  readonly everyMs: number;
+  /** A request that is not in turn fails at once: nobody waits so long for it. */
+  readonly failsOutOfTurn?: boolean;
 }
 
 export type RequestUse = 'reading' | 'acting';

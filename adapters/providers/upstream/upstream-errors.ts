@@ -1,4 +1,4 @@
-import { fieldsOf, textField, textsField } from './fields.js';
+import { fieldsOf, numberField, textField, textsField, type Fields } from './fields.js';
 import type { HttpAnswer } from './http-answer.js';
 import type { HttpFailure } from './http-client.js';
 import { ProviderError, type ProviderErrorKind } from '../provider.js';
@@ -19,17 +19,43 @@ const DEFAULT_RETRY_AFTER_MS = 5_000;
  */
 export function errorOfAnswer(what: string, effect: CallEffect, answer: HttpAnswer): ProviderError {
   const fields = fieldsOf(answer.body);
-  const noFunds = answer.status === 402 || textField(fields, 'error_code') === 'INSUFFICIENT_FUNDS';
-  const podId = effect === 'buys' ? textField(fields, 'id') : null;
+  const code = codeOf(fields);
+  const noFunds = isWithoutFunds(answer.status, code);
+  const podId = effect === 'buys' ? madeBy(fields) : null;
+  const ofStatus = noFunds ? 'refused' : kindOfStatus(answer.status, effect);
   // An error that names a machine has made it, whatever else it says.
-  const kind = podId !== null ? 'unknown' : noFunds ? 'refused' : kindOfStatus(answer.status, effect);
+  const kind = podId === null ? ofStatus : 'unknown';
   const retryAfterMs = kind === 'rate_limited' ? retryAfterOf(answer.headers) : undefined;
   return new ProviderError(kind, `${what}: HTTP ${answer.status}${wordsOf(answer.body)}`, {
     status: answer.status,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(podId === null ? {} : { podId }),
-    ...(noFunds ? { noFunds } : {}),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(podId !== null && { podId }),
+    ...(code !== null && { code }),
+    ...(noFunds && { noFunds }),
   });
+}
+
+function isWithoutFunds(status: number, code: string | null): boolean {
+  return status === 402 || (code !== null && NO_FUNDS_CODES.has(code));
+}
+
+/** The codes by which an upstream says that our account has no money left. */
+const NO_FUNDS_CODES: ReadonlySet<string> = new Set(['INSUFFICIENT_FUNDS', 'insufficient_credit']);
+
+/** Returns the code of a failure: `error_code`, `error.code`, or an `error` that is one word. */
+function codeOf(fields: Fields): string | null {
+  const error = textField(fields, 'error') ?? '';
+  return (
+    textField(fields, 'error_code') ??
+    textField(fieldsOf(fields['error']), 'code') ??
+    (/^[a-z_]{1,64}$/.test(error) ? error : null)
+  );
+}
+
+/** Returns the id of a machine that an answer names, be it an error. */
+function madeBy(fields: Fields): string | null {
+  const contract = numberField(fields, 'new_contract');
+  return textField(fields, 'id') ?? (contract === null ? null : String(contract));
 }
 
 /** Sorts a call that got no answer. One that provably never left has bought nothing. */
@@ -84,10 +110,13 @@ function findWindowsEndMs(headers: Headers): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends) * 1000;
 }
 
-/** Returns the upstream's own words, for operators: `error`, `message`, or `detail` and `errors` (RFC 9457). */
+const WORDS = ['error', 'message', 'msg', 'detail'];
+
+/** Returns the upstream's own words, for operators: of `error` or around it, or `detail` and `errors` (RFC 9457). */
 function wordsOf(body: unknown): string {
-  const fields = fieldsOf(body);
-  const words = textField(fields, 'error') ?? textField(fields, 'message') ?? textField(fields, 'detail');
+  const outer = fieldsOf(body);
+  const fields = { ...outer, ...fieldsOf(outer['error']) };
+  const words = WORDS.flatMap((name) => textField(fields, name) ?? []).join(': ') || null;
   const all = [...(words === null ? [] : [words]), ...textsField(fields, 'errors')];
   return all.length === 0 ? '' : ` (${all.join('; ').slice(0, MAX_WORDS)})`;
 }

@@ -11,8 +11,10 @@ export interface UpstreamCall extends HttpRequest {
 }
 
 /** A list that is read while it arrives, whatever its length. */
-export interface UpstreamList<T> extends ListReading<T>, Wait {
+export interface UpstreamList<T> extends ListReading<T>, Wait, Pick<HttpRequest, 'paces' | 'body'> {
   readonly path: string;
+  /** Default: GET. A search by POST changes nothing either. */
+  readonly method?: 'GET' | 'POST';
 }
 
 /** An upstream's API: its answers, and each of its failures as a ProviderError that says what may have happened. */
@@ -43,7 +45,11 @@ export function createUpstream(options: HttpClientOptions): Upstream {
       throw errorOfAnswer(what, effect, answer);
     },
     async list(what, list) {
-      const request = { method: 'GET', path: list.path, untilMs: list.untilMs, isList: true } as const;
+      const { method = 'GET', path, untilMs, paces, body } = list;
+      const request: HttpRequest = {
+        ...{ method, path, untilMs, body, isList: true, use: 'reading', repeatable: true },
+        ...(paces === undefined ? {} : { paces }),
+      };
       const answer = await http
         .send(request, (response, tellProgress) => readList(response, list, tellProgress))
         .catch(failWith(what, 'buys_nothing'));

@@ -2150,7 +2150,7 @@ export interface components {
             available: number;
         };
         /** @enum {string} */
-        FamilyId: "rtx-4090" | "rtx-5090" | "rtx-4000-ada" | "rtx-6000-ada" | "rtx-pro-6000" | "rtx-a4000" | "rtx-a5000" | "rtx-a6000" | "a40" | "l4" | "l40" | "l40s" | "a100-40gb" | "a100-80gb" | "h100-80gb" | "h100-94gb" | "h200-141gb" | "b200";
+        FamilyId: "rtx-3090" | "rtx-4090" | "rtx-5080" | "rtx-5090" | "rtx-4000-ada" | "rtx-6000-ada" | "rtx-pro-6000" | "rtx-a4000" | "rtx-a5000" | "rtx-a6000" | "a10" | "a40" | "l4" | "l40" | "l40s" | "a100-40gb" | "a100-80gb" | "h100-80gb" | "h100-94gb" | "h200-141gb" | "gh200" | "b200" | "b300" | "mi300x";
         FeedRange: {
             /** @description The oldest event that is kept. */
             firstSeq: number;

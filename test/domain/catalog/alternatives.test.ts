@@ -18,8 +18,8 @@ describe('the rule of alternatives', () => {
       ranked.map(({ kind }) => kind),
       [
         ...['rtx-6000-ada', 'rtx-a6000', 'a40', 'l40', 'a100-80gb', 'h100-80gb', 'h100-94gb'],
-        ...['rtx-pro-6000', 'h200-141gb', 'b200', 'a100-40gb', 'rtx-5090', 'rtx-4090', 'rtx-a5000', 'l4'],
-        ...['rtx-4000-ada', 'rtx-a4000'],
+        ...['rtx-pro-6000', 'gh200', 'h200-141gb', 'b200', 'mi300x', 'b300', 'a100-40gb', 'rtx-5090'],
+        ...['rtx-3090', 'rtx-4090', 'rtx-a5000', 'a10', 'l4', 'rtx-4000-ada', 'rtx-5080', 'rtx-a4000'],
       ],
     );
     assert.deepEqual(

@@ -2,6 +2,7 @@ import {
   chargeMarkMail,
   findingsMail,
   noFundsMail,
+  unfitAccountMail,
   refundLimitMail,
 } from '../../../domain/mails/operators.js';
 import { isWhole, type Whole } from './whole.js';
@@ -61,6 +62,16 @@ const mails: readonly Whole[] = [
     [
       'It refused a machine: refused: 402 Payment Required',
       'Top up the account there. We offer none of its machines until it sells to us again, and try every few minutes.',
+      'To see its state: npm run ops -- providers',
+    ],
+  ],
+  [
+    'tell of an account that nothing may be rented with',
+    unfitAccountMail({ provider: 'vast', message: 'refused: the account has 1 SSH keys' }),
+    'Our account at vast can’t be used',
+    [
+      'We offer none of its machines: refused: the account has 1 SSH keys',
+      'Mend it in its console. We look every few minutes, and offer its machines again once it is well.',
       'To see its state: npm run ops -- providers',
     ],
   ],

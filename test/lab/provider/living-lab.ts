@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2 from 'ssh2';
+import { createLambdaProvider } from '../../../adapters/providers/lambda/lambda.js';
 import { createRunpodProvider } from '../../../adapters/providers/runpod/runpod.js';
 import { createShadeformProvider } from '../../../adapters/providers/shadeform/shadeform.js';
+import { createVastProvider } from '../../../adapters/providers/vast/vast.js';
+import type { Dialect } from '../../../adapters/providers/offers/gpu-models.js';
 import type { AllocationRequest, Pod, Provider } from '../../../adapters/providers/provider.js';
 import type { FaultsBody } from '../../../lab/provider/fault-bodies.js';
 import { proxyPath } from '../../../lab/provider/proxy.js';
@@ -19,8 +22,10 @@ export const API_KEY = 'test-key';
 export interface LivingLab {
   readonly dataDir: string;
   readonly provider: Provider;
-  /** The same lab in RunPod's dialect. */
+  /** The same lab in the other dialects. */
   readonly runpod: Provider;
+  readonly vast: Provider;
+  readonly lambda: Provider;
   url(): string;
   /** The folder of the pods' homes. */
   homesDir(): string;
@@ -30,6 +35,10 @@ export interface LivingLab {
   clearFaults(): Promise<void>;
   state(): Promise<Pick<LabState, 'pods' | 'sshKeys' | 'registries'>>;
   crash(podId: string, mode?: string): Promise<void>;
+  /** The same for the machine of a tag, whatever its upstream calls it. */
+  crashTagged(tag: string, mode?: string): Promise<void>;
+  /** The adapter of a dialect. */
+  of(dialect: Dialect): Provider;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -59,14 +68,25 @@ export async function startLivingLab(options: { bootMs?: number } = {}): Promise
     };
   };
   const adapterOptions = { url: lab.url, apiKey: API_KEY, deployment: 'test', timeoutMs: 5_000 };
-  return {
-    dataDir,
-    provider: createShadeformProvider({ code: 'lab', ...adapterOptions }),
+  const crash: LivingLab['crash'] = async (podId, mode = 'error') => {
+    await call('POST', `/lab/pods/${podId}/crash`, { mode });
+  };
+  const state: LivingLab['state'] = async () => (await call('GET', '/lab/state')).body as unknown as LabState;
+  const adapters = {
+    shadeform: createShadeformProvider({ code: 'lab', ...adapterOptions }),
     runpod: createRunpodProvider({
       code: 'lab-runpod',
       proxyUrl: `${lab.url}${proxyPath}`,
       ...adapterOptions,
     }),
+    vast: createVastProvider({ code: 'lab-vast', ...adapterOptions, url: `${lab.url}/vast` }),
+    lambda: createLambdaProvider({ code: 'lab-lambda', ...adapterOptions, url: `${lab.url}/lambda` }),
+  };
+  return {
+    dataDir,
+    ...adapters,
+    provider: adapters.shadeform,
+    of: (dialect) => adapters[dialect],
     url: () => lab.url,
     homesDir: () => lab.homesDir,
     call,
@@ -77,11 +97,12 @@ export async function startLivingLab(options: { bootMs?: number } = {}): Promise
     async clearFaults() {
       await call('DELETE', '/lab/faults');
     },
-    async state() {
-      return (await call('GET', '/lab/state')).body as unknown as LabState;
-    },
-    async crash(podId, mode = 'error') {
-      await call('POST', `/lab/pods/${podId}/crash`, { mode });
+    state,
+    crash,
+    async crashTagged(tag, mode) {
+      const pod = (await state()).pods.find(({ name }) => name === tag);
+      if (pod === undefined) throw new Error(`the lab has no machine of ${tag}`);
+      await crash(pod.id, mode);
     },
     async restart() {
       const { port } = lab;
@@ -117,6 +138,16 @@ export function requestOf(change: Partial<AllocationRequest> = {}): AllocationRe
 export function runpodRequestOf(change: Partial<AllocationRequest> = {}): AllocationRequest {
   const offerId = 'SECURE/NVIDIA GeForce RTX 4090/1/EU-RO-1';
   return requestOf({ offerId, maxPricePerHourCents: 69, ...change });
+}
+
+/** A request for Vast's single RTX 4090, with a tag of its own. */
+export function vastRequestOf(change: Partial<AllocationRequest> = {}): AllocationRequest {
+  return requestOf({ offerId: '7000001', ...change });
+}
+
+/** A request for Lambda's single H100, with a tag of its own. */
+export function lambdaRequestOf(change: Partial<AllocationRequest> = {}): AllocationRequest {
+  return requestOf({ offerId: 'gpu_1x_h100_sxm5/us-south-1', maxPricePerHourCents: 329, ...change });
 }
 
 /** Waits until a condition holds. @throws after ten seconds: only a failing test waits so long */

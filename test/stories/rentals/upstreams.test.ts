@@ -14,6 +14,7 @@ const machine = { familyId: 'rtx-4090', gpuCount: 1 };
 for (const [dialect, loss] of [
   ['shadeform', 'error'],
   ['runpod', 'preempted'],
+  ['vast', 'error'],
 ] as const) {
   describe(`a rental at an upstream that speaks ${dialect}’s dialect`, () => {
     let service: TestService;

@@ -14,7 +14,10 @@ import { createWebhookSender, type SenderOptions } from '../../../adapters/webho
 import { createOddityBook } from '../../../adapters/providers/upstream/oddity-book.js';
 import { createProber } from '../../../adapters/providers/ssh/prober.js';
 import type { Provider } from '../../../adapters/providers/provider.js';
+import type { Dialect } from '../../../adapters/providers/offers/gpu-models.js';
+import { createLambdaProvider } from '../../../adapters/providers/lambda/lambda.js';
 import { createRunpodProvider } from '../../../adapters/providers/runpod/runpod.js';
+import { createVastProvider } from '../../../adapters/providers/vast/vast.js';
 import { createShadeformProvider } from '../../../adapters/providers/shadeform/shadeform.js';
 import { connectTemporal } from '../../../adapters/temporal/client.js';
 import type { ApiSettings } from '../../../api/settings.js';
@@ -64,7 +67,7 @@ export interface ServiceOptions {
   /** From create until a pod is up, in milliseconds. */
   readonly bootMs?: number;
   /** The dialects of the upstreams, all of them the lab; default: Shadeform alone. */
-  readonly dialects?: readonly ('shadeform' | 'runpod')[];
+  readonly dialects?: readonly Dialect[];
   /** true: with the loops of the upkeep. By default a test runs their rounds by hand. */
   readonly upkeep?: boolean;
   /** The number of tick engines; 0 leaves metering to the rentals' own loops. */
@@ -95,8 +98,10 @@ export const secretKey = 'sk_test_service';
 export const publishableKey = 'pk_test_service';
 
 const upstreams = {
-  shadeform: { code: 'lab', create: createShadeformProvider },
-  runpod: { code: 'lab-runpod', create: createRunpodProvider },
+  shadeform: { code: 'lab', path: '', create: createShadeformProvider },
+  runpod: { code: 'lab-runpod', path: '', create: createRunpodProvider },
+  vast: { code: 'lab-vast', path: '/vast', create: createVastProvider },
+  lambda: { code: 'lab-lambda', path: '/lambda', create: createLambdaProvider },
 };
 
 /** How long the upstream's adapter waits for an answer, in milliseconds: the lab answers within a few, or never. */
@@ -264,9 +269,9 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
   );
   const oddities = createOddityBook();
   const providers = (options.dialects ?? ['shadeform']).map((dialect) => {
-    const { code, create } = upstreams[dialect];
+    const { code, path, create } = upstreams[dialect];
     const provider = create({
-      ...{ code, url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
+      ...{ code, url: parts.gpus.url() + path, apiKey: API_KEY, deployment: 'test' },
       timeoutMs: CALL_LIMIT_MS,
       budget: undefined,
       onOddity: (oddity) => oddities.note(code, oddity),

@@ -113,10 +113,26 @@ describe('the circuit of an upstream', () => {
     assert.deepEqual(notices, [{ subject: 'Our account at lab is out of money' }]);
   });
 
+  it('opens when the account must not be used, and stays open while lists work', async () => {
+    const unfit = failure('refused', { unfitAccount: true });
+    for (let n = 0; n < 2; n += 1) await noteProviderFailure(database.db, 'lab', 'reading', unfit);
+    await noteProviderSuccess(database.db, 'lab', 'reading');
+    assert.ok(!(await isForSale()));
+    assert.equal((await listProviders(database.db))[0]?.out_reason, 'refused');
+    const notices = await database.db('operator_notices').select('subject');
+    assert.deepEqual(notices, [{ subject: 'Our account at lab can’t be used' }]);
+  });
+
   it('stays closed when one request is refused for what it says (422), or an offer is sold out', async () => {
     await noteProviderFailure(database.db, 'lab', 'creating', failure('refused', { status: 422 }));
     for (let n = 0; n < 10; n += 1)
       await noteProviderFailure(database.db, 'lab', 'creating', failure('no_capacity', { status: 400 }));
+    assert.ok(await isForSale());
+  });
+
+  it('stays closed when others had their turn just now', async () => {
+    const late = failure('rate_limited', { retryAfterMs: 12_000, outOfTurn: true });
+    await noteProviderFailure(database.db, 'lab', 'creating', late);
     assert.ok(await isForSale());
   });
 

@@ -26,6 +26,18 @@ describe('the request budget of an upstream', () => {
     assert.ok(waitMs > 0 && waitMs <= 60_000, `${waitMs} ms`);
   });
 
+  it('gives one turn in each stretch of a pace, whoever asks, and tells when the next one is free', async () => {
+    const budgets = [1, 2].map(() => createRequestBudget(database.db, 'turns', 1_000));
+    const pace = { name: 'launch', everyMs: 400 };
+    const waits = await Promise.all(budgets.map((budget) => budget.takeTurn(pace)));
+    assert.deepEqual(waits.filter((ms) => ms === 0).length, 1);
+    const waitMs = Math.max(...waits);
+    assert.ok(waitMs > 0 && waitMs <= 400, `${waitMs} ms`);
+    assert.equal(await budgets[0]!.takeTurn({ name: 'list', everyMs: 400 }), 0);
+    await new Promise((resolve) => setTimeout(resolve, waitMs + 20));
+    assert.equal(await budgets[1]!.takeTurn(pace), 0);
+  });
+
   it('is one for all workers', async () => {
     const budgets = [1, 2, 3].map(() => createRequestBudget(database.db, 'shared', 10));
     const allowed = await Promise.all(budgets.map((budget) => spend(budget, 'acting', 10)));
@@ -138,6 +150,7 @@ describe('the request budget of an upstream', () => {
   it('sends nothing that it does not allow', async () => {
     const budget: RequestBudget = {
       take: () => Promise.resolve(1_234),
+      takeTurn: () => Promise.resolve(0),
       pace: () => Promise.resolve(0),
       learn: () => Promise.resolve(),
     };

@@ -4,11 +4,13 @@ import type { ProviderError } from '../../../../adapters/providers/provider.js';
 import { ownSoftwareId } from '../../../../domain/rentals/software.js';
 import { ownSoftware } from '../../../support/own-software.js';
 import {
+  lambdaRequestOf,
   newRenterKey,
   requestOf,
   runpodRequestOf,
   startLivingLab,
   untilActive,
+  vastRequestOf,
   type LivingLab,
 } from '../../../lab/provider/living-lab.js';
 import {
@@ -25,7 +27,13 @@ import {
   shadeformInstances,
   shadeformTypes,
 } from './examples.js';
+import { lambdaFailures, lambdaInstances, lambdaTypes } from './lambda-examples.js';
 import { contracts, faultsOf, operationOf } from './schemas.js';
+import { vastFailures, vastInstances, vastOffers } from './vast-examples.js';
+
+function isTold(offer: object): boolean {
+  return !Object.values(offer).includes(null);
+}
 
 /** The documented answers, by operation. */
 const EXAMPLES: Readonly<Record<Dialect, Readonly<Record<string, unknown>>>> = {
@@ -47,24 +55,74 @@ const EXAMPLES: Readonly<Record<Dialect, Readonly<Record<string, unknown>>>> = {
     'POST /v1/instances/create': { id: 'i1' },
     'POST /v1/sshkeys/add': { id: 'key-1' },
   },
+  vast: {
+    // What is not told comes as null, against the description.
+    'POST /api/v0/bundles/': { offers: Object.values(vastOffers).filter(isTold) },
+    'PUT /api/v0/asks/{id}/': { success: true, new_contract: 7_000_001 },
+    'GET /api/v1/instances/': { instances: Object.values(vastInstances), next_token: null },
+    'GET /api/v0/ssh/': [],
+    'GET /api/v0/users/current/': { id: 1, balance: 12.345 },
+  },
+  lambda: {
+    'GET /api/v1/instance-types': { data: lambdaTypes },
+    'GET /api/v1/instances': { data: Object.values(lambdaInstances) },
+    'POST /api/v1/instance-operations/launch': { data: { instance_ids: ['i1'] } },
+    'GET /api/v1/ssh-keys': { data: [{ id: 'k1', name: 'someone’s', public_key: 'ssh-ed25519 AAAA' }] },
+    'POST /api/v1/ssh-keys': { data: { id: 'k2', name: 'test-machines', public_key: 'ssh-ed25519 AAAA' } },
+  },
 };
 
-const DIALECTS = [
-  { dialect: 'runpod', create: 'POST /v2/pods', failures: runpodFailures, podId: 'p1' },
-  { dialect: 'shadeform', create: 'POST /v1/instances/create', failures: shadeformFailures, podId: 'i1' },
-] as const;
+interface Row {
+  readonly dialect: Dialect;
+  readonly create: string;
+  /** The field of a create that holds the tag. */
+  readonly tag: string;
+  readonly failures: typeof runpodFailures;
+  /** An id that may stand in a path. */
+  readonly podId: string;
+}
+
+const launch = 'POST /api/v1/instance-operations/launch';
+const DIALECTS: readonly Row[] = [
+  { dialect: 'runpod', create: 'POST /v2/pods', tag: 'name', failures: runpodFailures, podId: 'p1' },
+  {
+    ...{ dialect: 'shadeform', create: 'POST /v1/instances/create', tag: 'name' },
+    ...{ failures: shadeformFailures, podId: 'i1' },
+  },
+  {
+    ...{ dialect: 'vast', create: 'PUT /api/v0/asks/7000001/', tag: 'label' },
+    ...{ failures: vastFailures, podId: '7000001' },
+  },
+  { dialect: 'lambda', create: launch, tag: 'name', failures: lambdaFailures, podId: 'i1' },
+];
+
+/** The list of machines. */
+const LISTS = {
+  runpod: '/v2/pods',
+  shadeform: '/v1/instances',
+  vast: '/api/v1/instances/',
+  lambda: '/api/v1/instances',
+};
 
 const NO_QUERY = { type: 'object', maxProperties: 0 };
-const REQUESTS = { runpod: runpodRequestOf, shadeform: requestOf };
+const REQUESTS = {
+  runpod: runpodRequestOf,
+  shadeform: requestOf,
+  vast: vastRequestOf,
+  lambda: lambdaRequestOf,
+};
 
-for (const { dialect, create, failures, podId } of DIALECTS) {
+for (const { dialect, create, tag, failures, podId } of DIALECTS) {
   describe(`the contract with ${dialect}`, () => {
     const contract = contracts[dialect];
     let upstream: ScriptedUpstream;
     beforeEach(async () => {
       upstream = await startScriptedUpstream(dialect);
       for (const [operation, body] of Object.entries(EXAMPLES[dialect])) {
-        upstream.handlers[operation.replace('{id}', podId)] = json(operation === create ? 201 : 200, body);
+        upstream.handlers[operation.replace('{id}', podId)] = json(
+          operation === create && dialect !== 'vast' ? 201 : 200,
+          body,
+        );
       }
     });
     afterEach(() => upstream.stop());
@@ -108,16 +166,16 @@ for (const { dialect, create, failures, podId } of DIALECTS) {
 
     it('refuses a create without a name, and one with a field that is not described', async () => {
       await useAll();
-      const schema = contract.requests[create] ?? {};
+      const schema = contract.requests[operationOf(create)] ?? {};
       const body = upstream.sent.find(({ path }) => path === create)?.body as Record<string, unknown>;
-      assert.equal(faultsOf(schema, { ...body, name: undefined }).length, 1);
+      assert.equal(faultsOf(schema, { ...body, [tag]: undefined }).length, 1);
       assert.equal(faultsOf(schema, { ...body, gpuCount: 1 }).length, 1);
     });
 
     for (const [operation, example] of Object.entries(EXAMPLES[dialect])) {
       it(`describes the documented answer to ${operation}`, () => {
         assert.deepEqual(faultsOf(contract.answers[operation]!, example), []);
-        assert.notDeepEqual(faultsOf(contract.answers[operation]!, {}), []);
+        assert.notDeepEqual(faultsOf(contract.answers[operation]!, 1), []);
       });
     }
 
@@ -164,6 +222,69 @@ describe('the documented examples, as they are read', () => {
     ]);
   });
 
+  it('Vast’s instances: made, loading, running, stopped, exited, offline', async () => {
+    const body = { instances: Object.values(vastInstances), next_token: null };
+    const none = [null, null, null, 40];
+    assert.deepEqual(await podsOf('vast', 'GET /api/v1/instances/', body), [
+      ['100', 'test-rent-0', 'pending', ...none],
+      ['101', 'test-rent-1', 'pending', ...none],
+      ['102', 'test-rent-2', 'active', '192.0.2.7', 34_446, 'root', 40],
+      ['103', 'test-rent-3', 'lost', ...none],
+      ['104', 'test-rent-4', 'lost', ...none],
+      ['105', 'test-rent-5', 'pending', '192.0.2.7', 34_447, 'root', 40],
+    ]);
+  });
+
+  it('Lambda’s instances: booting, active, unhealthy, preempted, terminating, terminated', async () => {
+    const body = { data: Object.values(lambdaInstances) };
+    assert.deepEqual(await podsOf('lambda', 'GET /api/v1/instances', body), [
+      ['i1', 'test-rent-1', 'pending', null, null, 'ubuntu', 329],
+      ['i2', 'test-rent-2', 'active', '192.0.2.7', 22, 'ubuntu', 329],
+      ['i3', 'test-rent-3', 'pending', null, null, 'ubuntu', 329],
+      ['i4', 'test-rent-4', 'lost', null, null, 'ubuntu', 329],
+      ['i5', 'test-rent-5', 'ending', null, null, 'ubuntu', 329],
+    ]);
+  });
+
+  it('Vast’s search: what is known, lasts, and whose traffic costs next to nothing', async () => {
+    upstream = await startScriptedUpstream('vast');
+    upstream.handlers['POST /api/v0/bundles/'] = json(200, { offers: Object.values(vastOffers) });
+    const offers = await upstream.provider.listOffers();
+    assert.deepEqual(
+      offers.map(({ offerId, model, pricePerHourCents, regionCode }) => [
+        ...[offerId, model, pricePerHourCents, regionCode],
+      ]),
+      [
+        ['7000001', 'RTX_4090', 40, 'US'],
+        ['7000002', 'A100_SXM_80GB', 110, 'US'],
+        ['7000003', 'RTX_4090', 40, 'US'],
+      ],
+    );
+    assert.deepEqual(
+      upstream.oddities.map(({ kind, subject }) => `${kind}: ${subject}`),
+      ['unknown_gpu: Imaginary RTX 9999 24 GB', 'unknown_region: , ', 'malformed: offer 7000010'],
+    );
+  });
+
+  it('Lambda’s types: what is known, where it is to be had', async () => {
+    upstream = await startScriptedUpstream('lambda');
+    upstream.handlers['GET /api/v1/instance-types'] = json(200, { data: lambdaTypes });
+    const offers = await upstream.provider.listOffers();
+    assert.deepEqual(
+      offers.map(({ offerId, model, templates }) => [offerId, model, templates?.length]),
+      [
+        ['gpu_1x_h100_sxm5/us-south-1', 'H100_SXM_80GB', 6],
+        ['gpu_1x_gh200/us-south-1', 'GH200', 1],
+        ['gpu_1x_a10/us-south-1', 'A10', 6],
+        ['gpu_1x_a100_sxm4/us-south-1', 'A100_SXM_40GB', 6],
+      ],
+    );
+    assert.deepEqual(
+      upstream.oddities.map(({ kind, subject }) => `${kind}: ${subject}`),
+      ['unknown_region: mars-north-1 (Olympus, Mars)', 'unknown_gpu: Imaginary (999 GB SXM9)'],
+    );
+  });
+
   it('RunPod’s catalog: what is sold, and nothing that is sold out', async () => {
     upstream = await startScriptedUpstream('runpod');
     upstream.handlers['GET /v2/catalog/gpus'] = json(200, { gpus: Object.values(runpodGpus) });
@@ -195,29 +316,32 @@ describe('the lab, held to the contracts', () => {
   after(() => lab.stop());
   afterEach(() => lab.clearFaults());
 
+  const prefixes = { runpod: '', shadeform: '', vast: '/vast', lambda: '/lambda' };
   const answerTo = async (dialect: Dialect, operation: string, path: string, body?: unknown) => {
     const [method = ''] = operation.split(' ');
-    const answer = await lab.call(method, path, body);
+    const answer = await lab.call(method, prefixes[dialect] + path, body);
     assert.deepEqual(faultsOf(contracts[dialect].answers[operation]!, answer.body), [], operation);
     return answer.body;
   };
 
   for (const { dialect } of DIALECTS) {
     it(`answers as ${dialect} does, while pods are pending, active and crashed`, async () => {
-      const provider = dialect === 'runpod' ? lab.runpod : lab.provider;
-      const [operation, path] =
-        dialect === 'runpod' ? ['GET /v2/pods', '/v2/pods'] : ['GET /v1/instances', '/v1/instances'];
+      const provider = lab.of(dialect);
+      const path = LISTS[dialect];
+      const operation = `GET ${path}`;
       const request = REQUESTS[dialect]();
       await provider.allocate(request);
       await answerTo(dialect, operation, path);
-      const { podId } = await untilActive(provider, request.tag);
+      await untilActive(provider, request.tag);
       await answerTo(dialect, operation, path);
-      await lab.crash(podId);
+      await lab.crashTagged(request.tag);
       await answerTo(dialect, operation, path);
     });
   }
 
-  it('sells as both do', async () => {
+  it('sells as all of them do', async () => {
+    await answerTo('vast', 'POST /api/v0/bundles/', '/api/v0/bundles/', {});
+    await answerTo('lambda', 'GET /api/v1/instance-types', '/api/v1/instance-types');
     const stock = '/v2/catalog/gpus?include=AVAILABILITY&product=POD&count=8';
     await answerTo('runpod', 'GET /v2/catalog/gpus', stock);
     await answerTo('shadeform', 'GET /v1/instances/types', '/v1/instances/types');

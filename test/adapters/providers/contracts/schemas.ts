@@ -1,12 +1,16 @@
 import { Ajv, type SchemaObject } from 'ajv';
 import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.js';
 import type { Contract } from './contract.js';
+import { lambdaContract } from './lambda.js';
 import { runpodContract } from './runpod.js';
 import { shadeformContract } from './shadeform.js';
+import { vastContract } from './vast.js';
 
 export const contracts: Readonly<Record<Dialect, Contract>> = {
   runpod: runpodContract,
   shadeform: shadeformContract,
+  vast: vastContract,
+  lambda: lambdaContract,
 };
 
 const ajv = new Ajv({ allErrors: true });
@@ -22,5 +26,5 @@ export function faultsOf(schema: SchemaObject, value: unknown): string[] {
 
 /** Returns the request's name in the tables above: ids in its path become `{id}`. */
 export function operationOf(path: string): string {
-  return path.replace(/\/(pods|instances|sshkeys|registries)\/(?!create$|types$|add$)[^/]+/, '/$1/{id}');
+  return path.replace(/\/(pods|instances|sshkeys|registries|asks)\/(?!create$|types$|add$)[^/]+/, '/$1/{id}');
 }

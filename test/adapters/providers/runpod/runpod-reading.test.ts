@@ -101,7 +101,7 @@ describe('the RunPod adapter: reading lists', () => {
   it('skips what can’t be sold, tells it once, and goes on', async () => {
     handlers[CATALOG] = (response, path, query) => {
       const gpus = [
-        gpuOf({ id: 'AMD Instinct MI300X OAM', memory: 192 }),
+        gpuOf({ id: 'AMD Instinct MI325X OAM', memory: 192 }),
         gpuOf({ id: 'NVIDIA GeForce RTX 4090', memory: 48 }),
         gpuOf({ id: 'NVIDIA L4', memory: 24, price: { secure: 0 } }),
         gpuOf({ id: 'NVIDIA L40', memory: 48, price: null }),
@@ -123,7 +123,7 @@ describe('the RunPod adapter: reading lists', () => {
     assert.deepEqual((await idsOf())[0], 'SECURE/NVIDIA GeForce RTX 4090/1/CA-MTL-1');
     assert.equal((await idsOf()).length, 4);
     assert.deepEqual(oddKinds().slice(0, oddKinds().length / 2), [
-      'unknown_gpu: AMD Instinct MI300X OAM 192 GB',
+      'unknown_gpu: AMD Instinct MI325X OAM 192 GB',
       'unknown_gpu: NVIDIA GeForce RTX 4090 48 GB',
       'malformed: gpu NVIDIA L4',
       'malformed: gpu NVIDIA L40',

@@ -84,7 +84,7 @@ describe('the Shadeform adapter: reading lists', () => {
       instance_types: [
         good,
         typeOf({ configuration: { gpu_type: 'H100', num_gpus: 3 } }),
-        typeOf({ configuration: { gpu_type: 'MI300X' } }),
+        typeOf({ configuration: { gpu_type: 'MI325X' } }),
         typeOf({ configuration: { vram_per_gpu_in_gb: 40 } }),
         typeOf({ hourly_price: 0 }),
         typeOf({ hourly_price: null }),

@@ -7,8 +7,10 @@ import {
   type Provider,
   type ProviderErrorKind,
 } from '../../../../adapters/providers/provider.js';
+import { createLambdaProvider } from '../../../../adapters/providers/lambda/lambda.js';
 import { createRunpodProvider } from '../../../../adapters/providers/runpod/runpod.js';
 import { createShadeformProvider } from '../../../../adapters/providers/shadeform/shadeform.js';
+import { createVastProvider } from '../../../../adapters/providers/vast/vast.js';
 import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.js';
 
 export type Handler = (response: ServerResponse, path: string, query: URLSearchParams) => void;
@@ -27,6 +29,8 @@ export interface SentRequest {
 const DIALECTS = {
   shadeform: { create: createShadeformProvider, basePath: '/v1' },
   runpod: { create: createRunpodProvider, basePath: '' },
+  vast: { create: createVastProvider, basePath: '' },
+  lambda: { create: createLambdaProvider, basePath: '' },
 };
 
 /** An upstream that answers as a test scripts it, and the adapter that calls it. */

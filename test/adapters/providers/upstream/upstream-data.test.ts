@@ -30,7 +30,7 @@ describe('from upstream GPU names to models', () => {
     ['H100', 'sxm5', 640],
     ['A100_80G', 'pcie', 40],
     ['h100', 'sxm5', 80],
-    ['MI300X', 'pcie', 192],
+    ['MI325X', 'pcie', 192],
     ['', '', 0],
   ];
   for (const [gpuType, interconnect, vramGb] of unknown) {

@@ -1,0 +1,69 @@
+import { ProviderError, type AllocationRequest, type Oddity, type Pod } from '../provider.js';
+import { findOurPod, type StatusWords } from '../listed-pod.js';
+import { centsOfUsd } from '../offers/prices.js';
+import { bareKey } from '../ssh/throw-away-keys.js';
+import { fieldsOf, findList, numberField, textField, type Fields } from '../upstream/fields.js';
+
+/** Args and `onstart` together may have so many characters. */
+const MOST_SCRIPT = 4_096;
+/** It is no word of Vast's: its status is null until a machine has begun to load. */
+const NOT_YET = 'created';
+
+const WORDS: StatusWords = {
+  statuses: new Map([
+    [NOT_YET, 'pending'],
+    ['loading', 'pending'],
+    ['scheduling', 'pending'],
+    ['running', 'active'],
+    ['rebooting', 'pending'],
+    // The host has sent no heartbeat, or is cut off: mostly for a while, and its own machines run on meanwhile.
+    ['unknown', 'pending'],
+    ['offline', 'pending'],
+    ['stopped', 'lost'],
+    ['frozen', 'lost'],
+    ['exited', 'lost'],
+  ]),
+  // A machine that is gone is in no list; this word is never said.
+  gone: 'destroyed',
+};
+
+/** Reads one element of `instances`; undefined for a pod that is not ours. */
+export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity) => void): Pod | undefined {
+  const instance = fieldsOf(value);
+  const id = numberField(instance, 'id');
+  const listed = {
+    podId: id === null ? null : String(id),
+    names: [textField(instance, 'label') ?? ''],
+    upstreamStatus: textField(instance, 'actual_status') ?? NOT_YET,
+    ...addressOf(instance),
+    pricePerHourCents: centsOfUsd(numberField(instance, 'dph_total') ?? 0),
+  };
+  return findOurPod(listed, WORDS, tagPrefix, odd);
+}
+
+/** Reads the port that the host itself opens for SSH, which is there once the container runs. */
+function addressOf(instance: Fields): Pick<Pod, 'host' | 'port' | 'username'> {
+  const host = textField(instance, 'public_ipaddr')?.trim() ?? '';
+  const [mapping] = findList(fieldsOf(instance['ports']), '22/tcp') ?? [];
+  const port = Number(textField(fieldsOf(mapping), 'HostPort') ?? NaN);
+  if (host === '' || !Number.isInteger(port)) return { host: null, port: null, username: null };
+  return { host, port, username: 'root' };
+}
+
+/**
+ * Makes the script that a container runs at each start: it opens the machine for the renter's keys and for no other.
+ * @throws ProviderError no_capacity when the keys are too long for it: another upstream takes them
+ */
+export function onstartOf({ publicKeys }: Pick<AllocationRequest, 'publicKeys'>): string {
+  const lines = publicKeys.map((line) => `'${bareKey(line)}'`).join(' ');
+  const script = [
+    'umask 077',
+    'cd "${HOME:-/root}" && mkdir -p .ssh',
+    `printf '%s\\n' ${lines === '' ? "''" : lines} > .ssh/authorized_keys`,
+  ].join('\n');
+  if (script.length <= MOST_SCRIPT) return script;
+  throw new ProviderError(
+    'no_capacity',
+    `the renter's keys make a script of ${script.length} characters, and it takes ${MOST_SCRIPT}`,
+  );
+}

@@ -1,0 +1,219 @@
+import { isTemplateId } from '../../../domain/catalog/templates.js';
+import { MINUTE, SECOND } from '../../../domain/durations.js';
+import { lastOfEach } from '../listed-pod.js';
+import { dearestOfEach } from '../offers/dearest-of-each.js';
+import {
+  ProviderError,
+  type AccountBalance,
+  type AllocatedPod,
+  type AllocationRequest,
+  type Pod,
+  type Provider,
+  type Wait,
+} from '../provider.js';
+import { fieldsOf, findList, numberField, textField } from '../upstream/fields.js';
+import { CALL_LIMIT_MS, type ProviderOptions } from '../upstream/provider-options.js';
+import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
+import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
+import { readOffer, vastSearch } from './vast-offers.js';
+import { VAST_DISK_GB, vastTemplates } from './vast-templates.js';
+import { findPod, onstartOf } from './vast-wire.js';
+
+/** Some hosts pull an image of some GB over a slow link. */
+const PROVISION_DEADLINE_MS = 20 * MINUTE;
+/** Instances of one page: the most that there may be. */
+const PAGE = 25;
+const MOST_PAGES = 4_000;
+/** The account is looked at with each list of offers; a create trusts what was seen so lately. */
+const ACCOUNT_SEEN_MS = 2 * MINUTE;
+
+/**
+ * The smallest times between two requests, by endpoint: those of the published description and a tenth more, since two
+ * requests are not equally long on their way. A create too soon costs 12 s.
+ */
+const PACES = {
+  create: { name: 'create', everyMs: 5 * SECOND, failsOutOfTurn: true },
+  destroy: { name: 'destroy', everyMs: 3.3 * SECOND },
+  list: { name: 'list', everyMs: 1.1 * SECOND },
+  search: { name: 'search', everyMs: 6.6 * SECOND },
+  account: { name: 'account', everyMs: 2.2 * SECOND },
+};
+const CREATE_PENALTY_MS = 12 * SECOND;
+
+/**
+ * The API of Vast.ai (v0, v1) as a Provider. Facts: its published OpenAPI description and guides.
+ * @param options.url the API's origin; the paths begin with /api
+ */
+export function createVastProvider(options: ProviderOptions): Provider {
+  const tagPrefix = `${options.deployment}-`;
+  const odd = options.onOddity ?? (() => undefined);
+  const upstream = createUpstream({
+    url: options.url,
+    headers: { authorization: `Bearer ${options.apiKey}` },
+    timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
+    budget: options.budget,
+  });
+  const checkAccount = createAccountCheck(upstream);
+  /** What everything in the account costs, by the last list of all. */
+  let burnCentsPerHour = 0;
+  const read = (instance: unknown): Pod[] => [findPod(instance, tagPrefix, odd) ?? []].flat();
+
+  return {
+    code: options.code,
+    provisionDeadlineMs: PROVISION_DEADLINE_MS,
+    templates: new Set(vastTemplates.keys()),
+    async listOffers() {
+      await checkAccount({ seenMs: 0 });
+      const offers = await upstream.list('listing offers', {
+        ...{ method: 'POST', path: '/api/v0/bundles/', body: vastSearch, paces: [PACES.search] },
+        ...{ name: 'offers', read: (offer) => readOffer(offer, odd) },
+      });
+      return dearestOfEach(offers);
+    },
+    async allocate(request) {
+      await checkAccount({ seenMs: ACCOUNT_SEEN_MS, untilMs: request.untilMs }).catch(asBeforeBuying);
+      return allocate(upstream, tagPrefix, request);
+    },
+    async find(tag, wait) {
+      // The filter knows whole labels alone, so the list of all of ours can't use it.
+      const instances = await listInstances(upstream, { label: { eq: tag } }, wait);
+      return instances.flatMap(read).find((pod) => pod.tag === tag);
+    },
+    async listPods() {
+      const instances = await listInstances(upstream, {});
+      burnCentsPerHour = burnOf(instances);
+      return lastOfEach(instances.flatMap(read));
+    },
+    async terminate(podId, wait) {
+      await upstream.call('ending a pod', {
+        ...{ method: 'DELETE', path: `/api/v0/instances/${encodeURIComponent(podId)}/` },
+        ...{ paces: [PACES.destroy], repeatable: true },
+        // Only the lists tell whether a pod is gone.
+        accepts: isGone,
+        ...wait,
+      });
+    },
+    async readBalance(): Promise<AccountBalance> {
+      const { body } = await upstream.call('reading the balance', {
+        ...{ method: 'GET', path: '/api/v0/users/current/', paces: [PACES.account] },
+      });
+      const balance = numberField(fieldsOf(body), 'balance');
+      if (balance === null)
+        throw new ProviderError('unknown', 'reading the balance: no balance in the answer');
+      return { balanceCents: Math.floor(Math.round(balance * 100_000) / 1_000), burnCentsPerHour };
+    },
+  };
+}
+
+/**
+ * Makes the check that the account holds no SSH key: Vast puts each of them into every new machine, so that its owner
+ * could enter what renters rent.
+ */
+function createAccountCheck(upstream: Upstream): (how: { seenMs: number } & Wait) => Promise<void> {
+  let seen: { readonly keys: number; readonly atMs: number } | undefined;
+  return async ({ seenMs, untilMs }) => {
+    if (seen === undefined || performance.now() - seen.atMs > seenMs) {
+      seen = { keys: await countAccountKeys(upstream, { untilMs }), atMs: performance.now() };
+    }
+    if (seen.keys === 0) return;
+    throw new ProviderError(
+      'refused',
+      `the account holds SSH keys (${seen.keys}), which open every new machine: remove them there`,
+      { unfitAccount: true },
+    );
+  };
+}
+
+async function countAccountKeys(upstream: Upstream, wait: Wait): Promise<number> {
+  const what = 'reading the account’s SSH keys';
+  const answer = await upstream.call(what, {
+    ...{ method: 'GET', path: '/api/v0/ssh/', paces: [PACES.account], ...wait },
+    // It says "not found" when there is none.
+    accepts: (status) => status === 404,
+  });
+  if (answer.status === 404) return 0;
+  const keys = Array.isArray(answer.body) ? answer.body : findList(fieldsOf(answer.body), 'ssh_keys');
+  if (keys === undefined) throw errorOfAnswer(`${what}: no list in the answer`, 'buys_nothing', answer);
+  return keys.filter((key) => textField(fieldsOf(key), 'deleted_at') === null).length;
+}
+
+function asBeforeBuying(error: unknown): never {
+  throw error instanceof ProviderError ? beforeBuying(error) : error;
+}
+
+/** Lists all instances of the account that fit, page by page. A part is not a whole list: one failure fails it. */
+async function listInstances(upstream: Upstream, filters: object, wait: Wait = {}): Promise<unknown[]> {
+  const instances: unknown[] = [];
+  let token: string | null = null;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const query = new URLSearchParams({ limit: String(PAGE), select_filters: JSON.stringify(filters) });
+    if (token !== null) query.set('after_token', token);
+    const what = `listing pods, page ${page + 1}`;
+    const answer = await upstream.call(what, {
+      ...{ method: 'GET', path: `/api/v1/instances/?${query.toString()}`, paces: [PACES.list], ...wait },
+    });
+    const found = findList(fieldsOf(answer.body), 'instances');
+    if (found === undefined)
+      throw errorOfAnswer(`${what}: no instances in the answer`, 'buys_nothing', answer);
+    instances.push(...found);
+    token = textField(fieldsOf(answer.body), 'next_token');
+    if (token === null) return instances;
+  }
+  throw new ProviderError('unknown', `listing pods: more than ${MOST_PAGES} pages`);
+}
+
+function burnOf(instances: readonly unknown[]): number {
+  const usd = instances.reduce(
+    (sum: number, each) => sum + (numberField(fieldsOf(each), 'dph_total') ?? 0),
+    0,
+  );
+  return Math.ceil(Math.round(usd * 100_000) / 1_000);
+}
+
+async function allocate(
+  upstream: Upstream,
+  tagPrefix: string,
+  request: AllocationRequest,
+): Promise<AllocatedPod> {
+  const body = createBodyOf(request, tagPrefix);
+  const answer = await upstream
+    .call('creating a pod', {
+      ...{ method: 'PUT', path: `/api/v0/asks/${request.offerId}/`, body, untilMs: request.untilMs },
+      ...{ effect: 'buys', paces: [PACES.create] },
+    })
+    .catch(forOthersTurn);
+  const contract = numberField(fieldsOf(answer.body), 'new_contract');
+  if (contract === null) throw errorOfAnswer('creating a pod: no contract in the answer', 'buys', answer);
+  return { podId: String(contract), pricePerHourCents: null };
+}
+
+function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
+  const image = isTemplateId(request.templateId) ? vastTemplates.get(request.templateId) : undefined;
+  if (image === undefined || !/^[1-9]\d*$/.test(request.offerId)) {
+    throw new ProviderError(
+      'refused',
+      `no such offer or template: ${request.offerId}, ${request.templateId}`,
+    );
+  }
+  if (!request.tag.startsWith(tagPrefix)) {
+    // Such a pod would never be listed again, so it must not be bought.
+    throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${request.tag}`);
+  }
+  return {
+    image,
+    label: request.tag,
+    disk: VAST_DISK_GB,
+    runtype: 'ssh_direct',
+    target_state: 'running',
+    // Else it would wait for its GPU, and cost its disk meanwhile.
+    cancel_unavail: true,
+    onstart: onstartOf(request),
+  };
+}
+
+/** A create too soon is refused for a while; the rest of the upstream goes on. */
+function forOthersTurn(error: unknown): never {
+  if (!(error instanceof ProviderError) || error.details.status !== 429) throw error;
+  const details = { ...error.details, retryAfterMs: CREATE_PENALTY_MS, outOfTurn: true };
+  throw new ProviderError('rate_limited', error.message, details, { cause: error });
+}
