@@ -138,8 +138,10 @@ for (const { dialect, create, tag, failures, podId } of DIALECTS) {
         const endBy = new Date(Date.now() + 3_600_000);
         await provider.allocate(REQUESTS[dialect]({ templateId, endBy }));
       }
-      const software = ownSoftware({ ports: [{ name: 'page', port: 8080, kind: 'http', public: true }] });
-      await provider.allocate(REQUESTS[dialect]({ templateId: ownSoftwareId, software, publicKeys: keys }));
+      if (provider.software) {
+        const software = ownSoftware({ ports: [{ name: 'page', port: 8080, kind: 'http', public: true }] });
+        await provider.allocate(REQUESTS[dialect]({ templateId: ownSoftwareId, software, publicKeys: keys }));
+      }
       upstream.handlers['DELETE /v2/registries/r1'] = json(204, null);
       await provider.sweepCredentials?.(() => false);
       await provider.listPods();
