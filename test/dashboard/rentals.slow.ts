@@ -27,6 +27,7 @@ describe('the list of rentals', function () {
 
   const list = (name: string) => page.getByRole('region', { name, exact: true });
   const titles = (name: string) => list(name).getByRole('heading', { level: 3 }).allInnerTexts();
+  const names = Array.from({ length: 5 }, (_, no) => [`run ${no}`, 'rtx-4090'] as const);
   const searchOf = () => Object.fromEntries(new URL(page.url()).searchParams);
 
   it('greets who has rented nothing, and leads to what can be rented', async () => {
@@ -93,34 +94,107 @@ describe('the list of rentals', function () {
     assert.deepEqual(searchOf(), {});
   });
 
-  it('shows older ones on demand, says where that fails, and looks through what it has', async () => {
-    const id = await renter.rent({ name: 'run' }, 'fails');
-    const ended = await renter.reaches(id, 'failed');
-    const all = Array.from({ length: 53 }, (_, no) => ({ ...ended, id: `rent_${no}`, name: `run ${no}` }));
-    let isBroken = false;
-    await page.route('**/v1/rentals?pageSize=50*', async (route, request) => {
-      const cursor = new URL(request.url()).searchParams.get('cursor');
-      const from = Number(cursor ?? 0);
-      const rentals = all.slice(from, from + 50);
-      const nextCursor = from + 50 < all.length ? `${from + 50}` : null;
-      if (cursor === null || !isBroken) await route.fulfill({ json: { rentals, nextCursor } });
+  it('searches, sorts and counts over all rentals, and shows more on demand', async () => {
+    for (const [name, familyId] of [...names, ['needle', 'b200']] as const) {
+      await renter.reaches(await renter.rent({ name, familyId }, 'fails'), 'failed');
+    }
+    // Only the first of several pages is loaded, and what is sought stands on none of it.
+    await page.route('**/v1/rentals?*pageSize=50*', async (route, request) => {
+      await route.continue({ url: request.url().replace('pageSize=50', 'pageSize=2') });
+    });
+    await visitor.open('/app/rentals?sort=oldest');
+    await until('a page stands there', async () => (await titles('Ended')).join() === 'run 0,run 1');
+    await list('Ended').getByText('6', { exact: true }).waitFor();
+    await page.getByLabel('Search').fill('needle');
+    await until('it is found', async () => (await titles('Ended')).join() === 'needle');
+    await list('Ended').getByText('1', { exact: true }).waitFor();
+    assert.equal(await page.getByLabel('Status').getByRole('option', { name: 'Failed (1)' }).count(), 1);
+    assert.deepEqual(searchOf(), { sort: 'oldest', q: 'needle' });
+    await page.getByLabel('Search').fill('run');
+    await page.getByLabel('Sort by').selectOption('Name, A to Z');
+    await until('they are sorted', async () => (await titles('Ended')).join() === 'run 0,run 1');
+    let isBroken = true;
+    await page.route('**/v1/rentals?*cursor=*', async (route, request) => {
+      if (!isBroken) await route.fallback();
       else await route.continue({ headers: { ...request.headers(), 'x-mock-failure': 'forbidden' } });
     });
-    await visitor.open('/app/rentals');
-    await until('a page stands there', async () => (await titles('Ended')).length === 50);
-    await page.getByLabel('Search').fill('run 2');
-    await until('it is narrowed', async () => (await titles('Ended')).length === 14);
-    await page.getByLabel('Search').fill('run 1 nothing');
-    await page.getByText('We searched the newest 50 rentals. There are older ones.').waitFor();
-    await page.getByRole('button', { name: 'Clear filters' }).last().click();
-    isBroken = true;
-    await page.getByRole('button', { name: 'Show older rentals' }).click();
+    await page.getByRole('button', { name: 'Show more rentals' }).click();
     await failedRequest(page).waitFor();
-    assert.equal((await titles('Ended')).length, 50);
+    assert.equal((await titles('Ended')).length, 2);
     isBroken = false;
-    await readAgain(page, list('Ended').getByRole('heading', { level: 3 }).nth(52));
-    assert.equal((await titles('Ended')).length, 53);
-    assert.equal(await page.getByRole('button', { name: 'Show older rentals' }).count(), 0);
+    await readAgain(page, list('Ended').getByText('run 3'));
+    await page.getByLabel('Search').fill('nowhere');
+    await list('Ended').getByText('No rentals match').waitFor();
+    await list('Running now').getByText('No running machines match.').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).last().click();
+    await until('all are back', async () => (await titles('Ended')).join() === 'needle,run 4');
+  });
+
+  describe('several machines at once', () => {
+    const dialog = () => page.getByRole('dialog');
+    const lines = async () =>
+      (await dialog().getByRole('listitem').allInnerTexts()).map((text) => text.split('\n'));
+
+    async function open(...rented: string[]): Promise<string[]> {
+      const ids: string[] = [];
+      for (const name of rented) ids.push(await renter.rent({ name }));
+      for (const id of ids) await renter.reaches(id, 'running');
+      await visitor.open('/app/rentals');
+      await until('they stand there', async () => (await titles('Running now')).length === rented.length);
+      return ids;
+    }
+
+    it('are chosen by keyboard, asked about once, and stopped by one request each, told by name', async () => {
+      await open('one', 'two', 'three');
+      const sent: string[] = [];
+      page.on('request', (request) => {
+        if (request.url().endsWith('/stop')) sent.push(request.url());
+      });
+      await page.getByLabel('Select one').focus();
+      await page.keyboard.press('Space');
+      await page.getByRole('button', { name: 'Stop 1 machine' }).waitFor();
+      await page.getByLabel('Select all').press('Space');
+      assert.equal(await page.getByLabel('Select two').isChecked(), true);
+      await page.getByLabel('Select two').press('Space');
+      await list('Running now').getByText('2 selected').waitFor({ state: 'attached' });
+      await page.getByRole('button', { name: 'Stop 2 machines' }).press('Enter');
+      await dialog().getByText('All data on them is lost').waitFor();
+      await dialog()
+        .getByText(/^Together they have cost \$\d+\.\d\d, and cost \$\d+\.\d\d an hour\.$/)
+        .waitFor();
+      assert.deepEqual(
+        (await lines()).map(([name]) => name),
+        ['three', 'one'],
+      );
+      const confirm = dialog().getByRole('button', { name: 'Stop all 2' });
+      await confirm.dblclick();
+      await dialog().getByText('2 machines were stopped.').waitFor();
+      for (const [, outcome = ''] of await lines())
+        assert.match(outcome, /^Stopped\. It cost \$0\.\d\d; you got \$/);
+      assert.equal(sent.length, 2, 'one press is one request each');
+      await dialog().getByRole('button', { name: 'Close' }).last().click();
+      await until('one is left', async () => (await titles('Running now')).join() === 'two');
+    });
+
+    it('go on where one fails, which can be tried again, and is told where another was faster', async () => {
+      const [failing = '', faster = ''] = await open('stays', 'ends');
+      let isBroken = true;
+      await page.route(`**/v1/rentals/${failing}/stop`, async (route, request) => {
+        const headers = { ...request.headers(), ...(isBroken && { 'x-mock-failure': 'forbidden' }) };
+        await route.continue({ headers });
+      });
+      await page.getByLabel('Select all').check();
+      await page.getByRole('button', { name: 'Stop 2 machines' }).click();
+      await renter.stop(faster);
+      await renter.reaches(faster, 'stopped');
+      await dialog().getByRole('button', { name: 'Stop all 2' }).click();
+      await dialog().getByText('1 machine may still run and cost money.').waitFor();
+      assert.match((await lines()).join('\n'), /ends,It had already stopped\.\nstays,Not stopped: /);
+      isBroken = false;
+      await dialog().getByRole('button', { name: 'Try 1 again' }).click();
+      await dialog().getByText('2 machines were stopped.').waitFor();
+      await renter.reaches(failing, 'stopped');
+    });
   });
 
   it('says that it failed, and shows all once it answers', async () => {

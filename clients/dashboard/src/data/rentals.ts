@@ -6,14 +6,25 @@ import {
   type Rental,
   type RentalStatus,
 } from '@gpu-rental/client';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, apiOrigin } from './client.js';
 
-/** What the service filters rentals by. */
-export interface RentalFilter {
-  readonly status?: RentalStatus;
+/** The orders in which the service lists rentals. */
+export type RentalSort = NonNullable<NonNullable<Parameters<typeof api.rentals.list>[0]>['sort']>;
+
+/** What the service searches rentals for. */
+export interface RentalSought {
   /** `key:value`. */
   readonly label?: string;
+  readonly search?: string;
+}
+
+/** What the service filters and sorts rentals by. */
+export interface RentalFilter extends RentalSought {
+  readonly status?: RentalStatus;
+  /** Whether they still have a machine. */
+  readonly live?: boolean;
+  readonly sort?: RentalSort;
 }
 
 /** The states in which a rental still has a machine. */
@@ -23,7 +34,7 @@ export const liveStatuses = ['provisioning', 'running', 'stopping'] as const sat
 export const isLive = ({ status }: Pick<Rental, 'status'>): boolean =>
   liveStatuses.some((live) => live === status);
 
-/** Rentals, newest first, page by page. */
+/** Rentals, page by page. What was found before stands until the rest is found. */
 export const rentalsQuery = (filter: RentalFilter = {}) =>
   infiniteQueryOptions({
     queryKey: ['rentals', 'pages', filter],
@@ -31,18 +42,41 @@ export const rentalsQuery = (filter: RentalFilter = {}) =>
       api.rentals.list({ ...filter, pageSize: 50 }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
   });
 
-/** All rentals that still have a machine, newest first: they are few, and may be older than all of a first page. */
-export const liveRentalsQuery = queryOptions({
-  queryKey: ['rentals', 'live'],
-  queryFn: async ({ signal }): Promise<Rental[]> => {
-    const lists = await Promise.all(
-      liveStatuses.map((status) => api.rentals.list({ status, pageSize: 200 }, { signal }).toArray()),
-    );
-    return lists.flat().sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
-  },
-});
+/** The rentals that still have a machine, all of them: they are few. */
+export const liveRentals = (filter: RentalSought & { readonly sort?: RentalSort }) =>
+  queryOptions({
+    queryKey: ['rentals', 'live', filter],
+    queryFn: ({ signal }) => api.rentals.list({ ...filter, live: true, pageSize: 200 }, { signal }).toArray(),
+    placeholderData: keepPreviousData,
+  });
+
+/** All rentals that still have a machine, newest first. */
+export const liveRentalsQuery = liveRentals({});
+
+/** How many rentals there are by status, over all of them. */
+export const rentalCountsQuery = (sought: RentalSought) =>
+  queryOptions({
+    queryKey: ['rentals', 'counts', sought],
+    queryFn: async ({ signal }) => {
+      const page = await api.rentals.list({ ...sought, counts: true, pageSize: 1 }, { signal }).firstPage();
+      return page.counts ?? null;
+    },
+    placeholderData: keepPreviousData,
+  });
+
+/** The rentals of some ids, by their ids; at most 100. Those that are nobody's are not among them. */
+export const rentalsByIds = (ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ['rentals', 'ids', ids],
+    queryFn: async ({ signal }) => {
+      const { rentals } = await api.rentals.list({ ids: [...ids], pageSize: 100 }, { signal }).firstPage();
+      return new Map(rentals.map((rental) => [rental.id, rental]));
+    },
+    placeholderData: keepPreviousData,
+  });
 
 /** One rental. */
 export const rentalQuery = (id: string) =>

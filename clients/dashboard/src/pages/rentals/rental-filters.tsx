@@ -1,18 +1,21 @@
+import { number } from '../../format/number.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Button } from '../../ui/button.js';
 import { Field, Input, Select } from '../../ui/field.js';
 import { useTyped } from '../../ui/use-typed.js';
-import { isLabel, readRentalsSearch, rentalStatuses, type RentalsSearch } from './search.js';
+import { isLabel, readRentalsSearch, rentalSorts, rentalStatuses, type RentalsSearch } from './search.js';
 
 const texts = rentalTexts.list;
 
 interface RentalFiltersProps {
   readonly search: RentalsSearch;
+  /** How many there are of each status, as far as that is known. */
+  readonly counts: Readonly<Record<string, number>> | null | undefined;
   readonly onChange: (search: RentalsSearch) => void;
 }
 
 /** What the list of rentals may be narrowed by. */
-export function RentalFilters({ search, onChange }: RentalFiltersProps) {
+export function RentalFilters({ search, counts, onChange }: RentalFiltersProps) {
   const change = (fields: Readonly<Record<string, unknown>>): void =>
     onChange(readRentalsSearch({ ...search, ...fields }));
   const q = useTyped(search.q ?? '', (text) => change({ q: text.trim() }));
@@ -23,7 +26,7 @@ export function RentalFilters({ search, onChange }: RentalFiltersProps) {
   return (
     <search
       aria-label={texts.filters}
-      className="grid grid-cols-2 items-start gap-3 rounded-lg border border-line bg-surface p-4 sm:grid-cols-[2fr_1fr_1.3fr]"
+      className="grid grid-cols-2 items-start gap-3 rounded-lg border border-line bg-surface p-4 sm:grid-cols-[1.5fr_1fr] lg:grid-cols-[2fr_1.1fr_1.3fr_1.1fr]"
     >
       <Field label={texts.search} className="max-sm:col-span-2">
         {(ids) => <Input {...ids} {...q} type="search" placeholder={texts.searchHint} autoComplete="off" />}
@@ -38,7 +41,7 @@ export function RentalFilters({ search, onChange }: RentalFiltersProps) {
             <option value="">{texts.anyStatus}</option>
             {rentalStatuses.map((status) => (
               <option key={status} value={status}>
-                {rentalTexts.status[status]}
+                {statusWord(status, counts?.[status])}
               </option>
             ))}
           </Select>
@@ -56,6 +59,21 @@ export function RentalFilters({ search, onChange }: RentalFiltersProps) {
           />
         )}
       </Field>
+      <Field label={texts.sort} className="max-sm:col-span-2">
+        {(ids) => (
+          <Select
+            {...ids}
+            value={search.sort ?? rentalSorts[0]}
+            onChange={(event) => change({ sort: event.target.value })}
+          >
+            {rentalSorts.map((sort) => (
+              <option key={sort} value={sort}>
+                {texts.sorts[sort]}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
       {Object.keys(search).length > 0 && (
         <div className="col-span-full">
           <Button look="quiet" size="small" onClick={() => onChange({})}>
@@ -65,4 +83,9 @@ export function RentalFilters({ search, onChange }: RentalFiltersProps) {
       )}
     </search>
   );
+}
+
+function statusWord(status: (typeof rentalStatuses)[number], count: number | undefined): string {
+  const word = rentalTexts.status[status];
+  return count === undefined ? word : texts.counted(word, number(count));
 }

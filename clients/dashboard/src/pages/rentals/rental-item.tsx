@@ -9,6 +9,7 @@ import { rentalTexts } from '../../texts/rentals.js';
 import { classes } from '../../ui/classes.js';
 import { Skeleton } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
+import { ChoiceBox, type Choice } from './choosing.js';
 import { rentalTitle } from './matching.js';
 import { LabelBadges, StatusBadge } from './rental-badges.js';
 import { billedSeconds, unbilled, useCost } from './use-cost.js';
@@ -38,7 +39,7 @@ export function RentalColumns() {
 }
 
 /** A rental: a row where there is room, a card on phones. All of it leads to the rental. */
-export function RentalItem({ rental }: { readonly rental: Rental }) {
+export function RentalItem({ rental, choice }: { readonly rental: Rental; readonly choice?: Choice }) {
   const { id, name, status, gpuCount, family, region, labels, startedAt, pricePerHourCents } = rental;
   const now = useNow();
   const { chargedCents } = useCost(rental);
@@ -47,8 +48,11 @@ export function RentalItem({ rental }: { readonly rental: Rental }) {
   return (
     <li className={classes(grid, 'relative hover:bg-sunken')}>
       <div className="col-span-2 min-w-0 lg:col-span-1">
-        <div className="flex items-start justify-between gap-3">
-          <h3 className="min-w-0 font-semibold break-words">
+        <div className="flex items-start gap-3">
+          {choice?.choosable.includes(rental) === true && (
+            <ChoiceBox rental={rental} name={rentalTitle(rental)} choice={choice} />
+          )}
+          <h3 className="min-w-0 flex-1 font-semibold break-words">
             <Link
               to="/app/rentals/$rentalId"
               params={{ rentalId: id }}

@@ -6,7 +6,15 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { isLive, liveRentalsQuery, rentalsQuery, type RentalFilter } from '../../data/rentals.js';
+import type { ReactNode } from 'react';
+import {
+  liveRentals,
+  liveStatuses,
+  rentalCountsQuery,
+  rentalsQuery,
+  type RentalSought,
+} from '../../data/rentals.js';
+import { number } from '../../format/number.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { shellTexts } from '../../texts/shell.js';
 import { Button, buttonClasses } from '../../ui/button.js';
@@ -14,22 +22,30 @@ import { Card } from '../../ui/card.js';
 import { More } from '../../ui/more.js';
 import { Page } from '../../ui/page.js';
 import { EmptyState, ErrorNote } from '../../ui/states.js';
-import { fits } from './matching.js';
+import { Choosing, useChoice } from './choosing.js';
 import { RentalFilters } from './rental-filters.js';
-import { RentalColumns, RentalItem, RentalSkeleton } from './rental-item.js';
-import type { RentalsSearch } from './search.js';
+import { RentalList } from './rental-list.js';
+import { rentalStatuses, type RentalsSearch } from './search.js';
 
 const route = getRouteApi('/app/rentals');
 const texts = rentalTexts.list;
 
-/** All rentals: what runs first, then what has ended. */
+/** How many rentals were found, by status; undefined before the service told, null where it tells none. */
+type Counts = Readonly<Record<string, number>> | null | undefined;
+
+/** All rentals: what runs first, then what has ended. The service searches, sorts and counts. */
 export function RentalsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (next: RentalsSearch): void => void navigate({ search: next, replace: true });
-  const isSplit = search.status === undefined;
-  const live = useQuery({ ...liveRentalsQuery, enabled: isSplit });
-  const pages = useInfiniteQuery(rentalsQuery(filterOf(search)));
+  const { status, sort } = search;
+  const isSplit = status === undefined;
+  const sought = soughtBy(search);
+  const order = sort !== undefined && { sort };
+  const counts = useQuery(rentalCountsQuery(sought)).data;
+  const live = useQuery({ ...liveRentals({ ...sought, ...order }), enabled: isSplit });
+  const part = isSplit ? { live: false } : { status };
+  const pages = useInfiniteQuery(rentalsQuery({ ...sought, ...order, ...part }));
   return (
     <Page
       title={shellTexts.pages.rentals}
@@ -39,30 +55,48 @@ export function RentalsPage() {
         </Link>
       }
     >
-      <RentalFilters search={search} onChange={change} />
+      <RentalFilters search={search} counts={counts} onChange={change} />
       {isSplit && <LiveRentals search={search} live={live} />}
       {/* What stands below is not pushed down by what is still to come above. */}
-      {(!isSplit || !live.isPending) && <Rentals search={search} pages={pages} onClear={() => change({})} />}
+      {(!isSplit || !live.isPending) && (
+        <Rentals search={search} counts={counts} pages={pages} onClear={() => change({})} />
+      )}
     </Page>
   );
 }
+
+function soughtBy({ q, label }: RentalsSearch): RentalSought {
+  return { ...(q !== undefined && { search: q }), ...(label !== undefined && { label }) };
+}
+
+const isSought = (search: RentalsSearch): boolean => Object.keys(soughtBy(search)).length > 0;
 
 interface LiveRentalsProps {
   readonly search: RentalsSearch;
   readonly live: UseQueryResult<readonly Rental[]>;
 }
 
-/** What runs now: few, and perhaps older than all of the first page. */
-function LiveRentals({ search, live }: LiveRentalsProps) {
-  const { data, error, isPending, refetch } = live;
-  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
-  const rentals = data?.filter((rental) => fits(rental, search));
+/** What runs now, all of it, from which several may be chosen and stopped. */
+function LiveRentals({
+  search,
+  live: { data, error, isPending, isPlaceholderData, refetch },
+}: LiveRentalsProps) {
+  const choice = useChoice(data);
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   return (
-    <Card title={texts.live} isFlush>
-      {rentals?.length === 0 ? (
-        <p className="px-4 py-5 text-muted">{texts.noneLiveTitle}</p>
+    <Card title={texts.live} isFlush aside={<Choosing choice={choice} />}>
+      {data?.length === 0 ? (
+        <p className="px-4 py-5 text-muted">{isSought(search) ? texts.noneLiveFit : texts.noneLiveTitle}</p>
       ) : (
-        <RentalList label={texts.live} rentals={rentals} isPending={isPending} skeletons={1} />
+        <RentalList
+          label={texts.live}
+          rentals={data}
+          count={data?.length}
+          isPending={isPending}
+          isOld={isPlaceholderData}
+          skeletons={1}
+          choice={choice}
+        />
       )}
     </Card>
   );
@@ -70,6 +104,7 @@ function LiveRentals({ search, live }: LiveRentalsProps) {
 
 interface RentalsProps {
   readonly search: RentalsSearch;
+  readonly counts: Counts;
   readonly pages: UseInfiniteQueryResult<{
     readonly pages: readonly { readonly rentals: readonly Rental[] }[];
   }>;
@@ -77,81 +112,63 @@ interface RentalsProps {
 }
 
 /** The rentals of a status, page by page; without one, those that have ended. */
-function Rentals({ search, pages, onClear }: RentalsProps) {
-  const { status } = search;
-  const { data, error, isPending, hasNextPage } = pages;
+function Rentals({ search, counts, pages, onClear }: RentalsProps) {
+  const { data, error, isPending, isPlaceholderData } = pages;
   if (error && !data) return <More pages={pages} />;
-  const read = data?.pages.flatMap(({ rentals }) => rentals);
-  const rentals = read?.filter((rental) => fits(rental, search) && isOfList(rental, status));
-  const title = status === undefined ? texts.ended : rentalTexts.status[status];
+  const rentals = data?.pages.flatMap((page) => page.rentals);
+  const title = search.status === undefined ? texts.ended : rentalTexts.status[search.status];
+  const count = countOf(counts, search) ?? rentals?.length;
   return (
-    <Card title={title} isFlush>
-      {read && rentals?.length === 0 ? (
-        <NoRentals
-          isFiltered={Object.keys(search).length > 0}
-          hasAny={read.length > 0}
-          readSoFar={hasNextPage ? read.length : undefined}
-          onClear={onClear}
-        />
+    <Card title={title} isFlush aside={count !== undefined && count > 0 && <Count count={count} />}>
+      {rentals?.length === 0 ? (
+        <NoRentals search={search} counts={counts} onClear={onClear} />
       ) : (
-        <RentalList label={title} rentals={rentals} isPending={isPending} skeletons={5} />
+        <RentalList
+          label={title}
+          rentals={rentals}
+          count={count}
+          isPending={isPending}
+          isOld={isPlaceholderData}
+          skeletons={5}
+        />
       )}
       <More pages={pages} label={texts.more} isFoot />
     </Card>
   );
 }
 
-/** The part of the filters that the service knows. */
-function filterOf({ status, label }: RentalsSearch): RentalFilter {
-  return { ...(status !== undefined && { status }), ...(label !== undefined && { label }) };
+function Count({ count }: { readonly count: number }): ReactNode {
+  return <span className="text-[13px] tabular text-muted">{number(count)}</span>;
 }
 
-/** Without a status, what runs has a list of its own. */
-const isOfList = (rental: Rental, status: RentalsSearch['status']): boolean =>
-  status !== undefined || !isLive(rental);
-
-interface RentalListProps {
-  readonly label: string;
-  /** Undefined while they are on their way. */
-  readonly rentals: readonly Rental[] | undefined;
-  readonly isPending: boolean;
-  readonly skeletons: number;
-}
-
-function RentalList({ label, rentals, isPending, skeletons }: RentalListProps) {
-  return (
-    <>
-      <p role="status" className="sr-only">
-        {isPending ? shellTexts.loading : texts.found(rentals?.length ?? 0)}
-      </p>
-      <RentalColumns />
-      <ul aria-label={label} className="divide-y divide-line">
-        {rentals
-          ? rentals.map((rental) => <RentalItem key={rental.id} rental={rental} />)
-          : Array.from({ length: skeletons }, (_, place) => <RentalSkeleton key={place} />)}
-      </ul>
-    </>
-  );
+/** How many rentals the lower list has in all, as far as the service has told. */
+function countOf(counts: Counts, { status }: RentalsSearch): number | undefined {
+  if (!counts) return undefined;
+  if (status !== undefined) return counts[status];
+  const isEnded = (name: string): boolean => !liveStatuses.some((live) => live === name);
+  return rentalStatuses.filter(isEnded).reduce((sum, name) => sum + (counts[name] ?? 0), 0);
 }
 
 interface NoRentalsProps {
-  readonly isFiltered: boolean;
-  /** There are rentals, which all still run. */
-  readonly hasAny: boolean;
-  /** How many were looked through, where there are older ones. */
-  readonly readSoFar: number | undefined;
+  readonly search: RentalsSearch;
+  readonly counts: Counts;
   readonly onClear: () => void;
 }
 
-function NoRentals({ isFiltered, hasAny, readSoFar, onClear }: NoRentalsProps) {
+function NoRentals({ search, counts, onClear }: NoRentalsProps) {
+  const hasAny = Object.values(counts ?? {}).some((count) => count > 0);
+  const isFiltered = isSought(search) || search.status !== undefined;
+  if (hasAny && search.status === undefined) {
+    const none = isFiltered ? texts.noneEndedFit : texts.noneEnded;
+    return <p className="px-4 py-5 text-muted">{none}</p>;
+  }
   if (isFiltered) {
     return (
       <EmptyState title={texts.noneFitTitle} actions={<Button onClick={onClear}>{texts.clear}</Button>}>
-        {readSoFar === undefined ? texts.noneFit : texts.noneFitYet(readSoFar)}
+        {texts.noneFit}
       </EmptyState>
     );
   }
-  if (hasAny) return <p className="px-4 py-5 text-muted">{texts.noneEnded}</p>;
   return (
     <EmptyState
       title={texts.noneTitle}

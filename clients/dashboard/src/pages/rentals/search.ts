@@ -1,4 +1,5 @@
 import type { RentalStatus } from '@gpu-rental/client';
+import type { RentalSort } from '../../data/rentals.js';
 
 export const rentalStatuses = [
   'provisioning',
@@ -8,6 +9,9 @@ export const rentalStatuses = [
   'failed',
 ] as const satisfies RentalStatus[];
 
+/** The orders of the list, the usual one first. */
+export const rentalSorts = ['newest', 'oldest', 'name', 'price', 'cost'] as const satisfies RentalSort[];
+
 /** What the address of the list of rentals tells: its filters. */
 export interface RentalsSearch {
   /** A part of what a rental shows. */
@@ -15,17 +19,21 @@ export interface RentalsSearch {
   readonly status?: RentalStatus;
   /** `key:value`. */
   readonly label?: string;
+  /** Newest first unless told. */
+  readonly sort?: RentalSort;
 }
 
 /** Reads the filters of the address; what is none of them is left out. */
 export function readRentalsSearch(search: Readonly<Record<string, unknown>>): RentalsSearch {
   const { q, label } = search;
   const status = rentalStatuses.find((one) => one === search['status']);
+  const sort = rentalSorts.slice(1).find((one) => one === search['sort']);
   return {
     // An address shows a text of digits alone as a number.
     ...((typeof q === 'string' || typeof q === 'number') && q !== '' && { q: q.toString() }),
     ...(status !== undefined && { status }),
     ...(typeof label === 'string' && isLabel(label) && { label }),
+    ...(sort !== undefined && { sort }),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Rental } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { isLive, meterQuery } from '../../data/rentals.js';
-import { useLiveMeter } from '../../live/hooks.js';
-import { chargedAt, heldOf, stalledSince } from '../../live/interpolate.js';
+import { useLiveMeter, useLiveMeters } from '../../live/hooks.js';
+import { chargedAt, heldOf, stalledSince, type TimedMeter } from '../../live/interpolate.js';
 import { useNow } from '../../live/now.js';
 import { rentalTexts } from '../../texts/rentals.js';
 
@@ -17,8 +17,17 @@ export interface Cost {
 
 /** Reads a rental's cost: by the stream, second by second, and by what was asked for where it tells nothing. */
 export function useCost(rental: Rental): Cost {
-  const meter = useLiveMeter(rental.id);
+  return costAt(rental, useLiveMeter(rental.id), useNow());
+}
+
+/** What each of some rentals has cost by now, in whole cents. */
+export function useCosts(rentals: readonly Rental[]): number[] {
+  const meters = useLiveMeters();
   const now = useNow();
+  return rentals.map((rental) => costAt(rental, meters[rental.id], now).chargedCents);
+}
+
+function costAt(rental: Rental, meter: TimedMeter | undefined, now: number): Cost {
   const isEnded = !isLive(rental);
   if (isEnded || !meter) {
     return { chargedCents: rental.totalChargedCents, heldCents: undefined, stalledSince: undefined };
