@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** An authority of our own, with which the lab's servers and their clients know each other. */
@@ -11,6 +11,23 @@ export interface Authority {
    * @returns the files of the certificate and of its key
    */
   issue(name: string): Identity;
+}
+
+/** What a client of Temporal shows and checks. */
+export function shownBy({ certPath }: Pick<Authority, 'certPath'>, identity: Identity) {
+  return {
+    serverRootCACertificate: readFileSync(certPath),
+    clientCertPair: { crt: readFileSync(identity.certPath), key: readFileSync(identity.keyPath) },
+  };
+}
+
+/** The same as variables of a process. */
+export function variablesOf({ certPath }: Pick<Authority, 'certPath'>, identity: Identity) {
+  return {
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: certPath,
+    TEMPORAL_TLS_CLIENT_CERT_PATH: identity.certPath,
+    TEMPORAL_TLS_CLIENT_KEY_PATH: identity.keyPath,
+  };
 }
 
 /** The files of one certificate, in PEM. */

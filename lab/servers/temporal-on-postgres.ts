@@ -8,6 +8,7 @@ import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { stringify } from 'yaml';
 import { connectionTo, type TemporalPlace } from '../../adapters/temporal/place.js';
+import { shownBy, type Authority, type Identity } from './certificates.js';
 import { startProgram, type Program } from './program.js';
 import { findTemporalFault, registerSearchAttributes } from './temporal.js';
 import type { TemporalServerPrograms } from './temporal-server-build.js';
@@ -26,10 +27,14 @@ export interface TemporalOnPostgres {
   /** The folder of its configuration. */
   readonly folder: string;
   readonly logFile: string;
+  /** Its front end takes the certificates of this authority alone; undefined: nothing is encrypted. */
+  readonly tls?: { readonly authority: Authority; readonly identity: Identity } | undefined;
 }
 
 const temporalDatabases = { main: 'temporal', visibility: 'temporal_visibility' } as const;
 export const temporalPortCount = 8;
+/** The name in its certificate. */
+export const serverNameOfTemporal = 'temporal';
 
 const services = ['frontend', 'history', 'matching', 'worker'] as const;
 const run = promisify(execFile);
@@ -80,11 +85,20 @@ export async function startTemporalOnPostgres(options: TemporalOnPostgres): Prom
     env: { PATH: '/usr/bin:/bin', TZ: 'UTC' },
     cwd: options.folder,
     logFile: options.logFile,
-    isReady: () => answersAt(addressOf(options)),
+    isReady: () => answersAt(placeOf(options)),
     readyLimitMs: 120_000,
     stopSignal: 'SIGTERM',
     stopLimitMs: 30_000,
   });
+}
+
+/** Its front end, as it is entered by its own certificate. */
+export function placeOf(
+  { ports, tls }: Pick<TemporalOnPostgres, 'ports' | 'tls'>,
+  namespace = 'default',
+): TemporalPlace {
+  const address = addressOf({ ports });
+  return { address, namespace, ...(tls && { tls: shownBy(tls.authority, tls.identity) }) };
 }
 
 /** host:port of its front end. */
@@ -128,9 +142,9 @@ export async function registerNamespace(
   }
 }
 
-async function answersAt(address: string): Promise<boolean> {
+async function answersAt(place: TemporalPlace): Promise<boolean> {
   try {
-    const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+    const connection = await Connection.connect({ ...connectionTo(place), connectTimeout: 1_000 });
     try {
       await connection.withDeadline(Date.now() + 2_000, () =>
         connection.workflowService.listNamespaces({ pageSize: 1 }),
@@ -144,8 +158,21 @@ async function answersAt(address: string): Promise<boolean> {
   }
 }
 
+/** What the front end shows and asks for, and what the server's own workflows show it. */
+function tlsOf({ authority, identity }: NonNullable<TemporalOnPostgres['tls']>): unknown {
+  const own = { certFile: identity.certPath, keyFile: identity.keyPath };
+  const client = { serverName: serverNameOfTemporal, rootCaFiles: [authority.certPath] };
+  return {
+    frontend: {
+      server: { ...own, requireClientAuth: true, clientCaFiles: [authority.certPath] },
+      client,
+    },
+    systemWorker: { ...own, client },
+  };
+}
+
 /** The server's own format (its config/development-postgres12.yaml). */
-function configOf({ postgres, ports }: TemporalOnPostgres): unknown {
+function configOf({ postgres, ports, tls }: TemporalOnPostgres): unknown {
   const port = (index: number): number => ports[index] ?? 0;
   const sql = (databaseName: string, maxConns: number) => ({
     sql: {
@@ -168,7 +195,10 @@ function configOf({ postgres, ports }: TemporalOnPostgres): unknown {
       numHistoryShards: 4,
       datastores: { main: sql(temporalDatabases.main, 20), visibility: sql(temporalDatabases.visibility, 5) },
     },
-    global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
+    global: {
+      membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' },
+      ...(tls && { tls: tlsOf(tls) }),
+    },
     services: Object.fromEntries(
       services.map((name, index) => [
         name,

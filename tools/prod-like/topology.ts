@@ -8,9 +8,9 @@ import { choosePostgresFolder } from '../../lab/servers/postgres-home.js';
 import { startPostgres, type PostgresServer } from '../../lab/servers/postgres.js';
 import { answersOk, startProgram, type Program, type ProgramPlan } from '../../lab/servers/program.js';
 import {
-  addressOf,
   makeTemporalDatabases,
   migrateTemporal,
+  placeOf,
   registerNamespace,
   startTemporalOnPostgres,
   temporalPortCount,
@@ -23,6 +23,7 @@ import { readSecrets } from '../../lab/stack/secrets.js';
 import { portVariables, readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
 import { urlsOf, type StackUrls } from '../../lab/stack/urls.js';
 import { startFront, type Front } from './front.js';
+import { guardedEntry, plainEntry, type Entry } from './temporal-gate.js';
 
 /** A process that is restarted under load. */
 export type PartName = 'Temporal' | 'API 1' | 'API 2' | 'worker 1' | 'worker 2';
@@ -36,6 +37,8 @@ export interface Topology {
   /** The database's address as the owner of the schema, for the checks. */
   readonly ownerUrl: string;
   readonly opsUrl: string;
+  /** By which operators enter Temporal. */
+  readonly opsTemporal: NodeJS.ProcessEnv;
   readonly front: Front;
   /** Ends a part, orderly or by SIGKILL, and starts it again; `upgrade`: as this release. Resolves when it is ready. */
   restart(name: PartName, how: How): Promise<void>;
@@ -85,8 +88,9 @@ async function startParts(
     from,
   }: { log: (line: string) => void; stops: (() => Promise<unknown>)[]; from: string | undefined },
 ): Promise<Omit<Topology, 'stop'>> {
-  const ports = await findFreePorts(temporalPortCount);
-  const settings = await settingsOn(folder, env, ports[0] ?? 0);
+  const ports = await findFreePorts(temporalPortCount + 1);
+  const entry = entryOf(from, folder, ports);
+  const settings = await settingsOn(folder, env, entry.port);
   const programs = await findTemporalServer(settings.cliPlaces, log);
   const postgres = await startPostgres({
     dataDir: choosePostgresFolder(folder),
@@ -111,13 +115,12 @@ async function startParts(
     ports,
     folder: join(folder, 'temporal'),
     logFile: join(folder, 'logs', 'temporal.log'),
+    tls: entry.tls,
   };
   await migrateTemporal(temporal);
   await add('Temporal', () => startTemporalOnPostgres(temporal));
-  await registerNamespace(
-    { address: addressOf(temporal), namespace: settings.temporalNamespace },
-    searchAttributes,
-  );
+  await registerNamespace(placeOf(temporal, settings.temporalNamespace), searchAttributes);
+  for (const gate of await entry.open(settings, placeOf(temporal).address)) stops.push(() => gate.stop());
   const { outside } = childrenOf(settings, readSecrets(folder));
   for (const child of outside) {
     const program = await startProgram(planOf(child, settings, readSecrets(folder)));
@@ -125,11 +128,11 @@ async function startParts(
   }
   const apiPorts = await findFreePorts(2);
   for (const [index, port] of apiPorts.entries()) {
-    const plan = apiPlan(settings, postgres, index, port);
+    const plan = apiPlan(settings, postgres, index, port, entry.shows('api'));
     await add(`API ${index + 1}` as PartName, (root) => startProgram({ ...plan, cwd: root }));
   }
   for (const name of ['worker 1', 'worker 2'] as const) {
-    const plan = workerPlan(settings, postgres, name);
+    const plan = workerPlan(settings, postgres, name, entry.shows('worker'));
     await add(name, (root) => startProgram({ ...plan, cwd: root }));
   }
   const front = await startFront(settings.ports.api, apiPorts);
@@ -138,10 +141,16 @@ async function startParts(
     urls: urlsOf(settings),
     ownerUrl: postgres.url,
     opsUrl: loginUrl(postgres, 'ops'),
+    opsTemporal: entry.shows('ops'),
     front,
     restart: (name, how) => restartPart(parts.get(name), how, settings.projectDir),
     migrate: () => migrateToLatest(postgres.url, { say: log }),
   };
+}
+
+/** A release before 0.3 knows no TLS. */
+function entryOf(from: string | undefined, folder: string, ports: readonly number[]): Entry {
+  return from === undefined ? guardedEntry(folder, ports.at(-1) ?? 0) : plainEntry(ports[0] ?? 0);
 }
 
 async function restartPart(part: Part | undefined, how: How, present: string): Promise<void> {
@@ -201,6 +210,7 @@ function apiPlan(
   postgres: PostgresServer,
   index: number,
   port: number,
+  shown: NodeJS.ProcessEnv,
 ): ProgramPlan {
   const child: Child = {
     name: `API ${index + 1}`,
@@ -208,10 +218,19 @@ function apiPlan(
     isReady: () => answersOk(`http://127.0.0.1:${port}/readyz`),
     stopLimitMs: 30_000,
   };
-  return builtPlan(child, settings, { API_PORT: String(port), DATABASE_URL: loginUrl(postgres, 'api') });
+  return builtPlan(child, settings, {
+    ...shown,
+    API_PORT: String(port),
+    DATABASE_URL: loginUrl(postgres, 'api'),
+  });
 }
 
-function workerPlan(settings: StackSettings, postgres: PostgresServer, name: string): ProgramPlan {
+function workerPlan(
+  settings: StackSettings,
+  postgres: PostgresServer,
+  name: string,
+  shown: NodeJS.ProcessEnv,
+): ProgramPlan {
   // Its log continues over a restart: lines of earlier processes do not count.
   const child: Child = {
     name,
@@ -219,7 +238,7 @@ function workerPlan(settings: StackSettings, postgres: PostgresServer, name: str
     isReady: (logged) => logged().includes('"msg":"worker ready"'),
     stopLimitMs: 30_000,
   };
-  return builtPlan(child, settings, { DATABASE_URL: loginUrl(postgres, 'worker') });
+  return builtPlan(child, settings, { ...shown, DATABASE_URL: loginUrl(postgres, 'worker') });
 }
 
 /**

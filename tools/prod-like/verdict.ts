@@ -82,10 +82,10 @@ export function judgeRental(rental: Answer['body'], stop: Answer['body'] | undef
 }
 
 /** Checks the ledger as operators do, with their rights. */
-async function judgeLedger({ opsUrl, urls }: Topology): Promise<string[]> {
+async function judgeLedger({ opsUrl, opsTemporal, urls }: Topology): Promise<string[]> {
   const env = {
     DATABASE_URL: opsUrl,
-    TEMPORAL_ADDRESS: urls.temporal,
+    ...{ TEMPORAL_ADDRESS: urls.temporal, ...opsTemporal },
     DASHBOARD_URL: urls.mail,
     SMTP_URL: urls.smtp,
   };
