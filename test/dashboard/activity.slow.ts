@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import type { AuditEvent, Event } from '@gpu-rental/client';
 import type { Page } from 'playwright-core';
 import { auditKinds } from '../../domain/accounts/audit.js';
 import { eventTypes } from '../../domain/events/events.js';
-import { factsOf, toldBy } from '../../clients/dashboard/src/pages/activity/told.js';
+import { factsOf, tellEvent, tellRecord, toldBy } from '../../clients/dashboard/src/pages/activity/told.js';
 import { activityTexts } from '../../clients/dashboard/src/texts/activity.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { readAgain } from '../support/dashboard/failures.js';
 import { accountOf } from '../support/dashboard/ledgers.js';
+import { Renter } from '../support/dashboard/renter.js';
 import { until } from '../support/until.js';
 
 describe('the words of the activity', () => {
@@ -20,16 +22,80 @@ describe('the words of the activity', () => {
     const { events } = activityTexts;
     const settled = toldBy({ reason: 'user', chargedCents: 1_234, refundedCents: 0 });
     assert.match(events['rental.stopped'](settled), /\$12\.34 charged, \$0\.00 of its hold/);
-    assert.match(events['rental.stopped'](toldBy({ chargedCents: 1.5 })), /: – charged/);
+    assert.match(events['rental.stopped'](toldBy({ chargedCents: 1.5 })), /; – charged/);
     assert.match(events['rental.warned'](toldBy({ warning: 'a_new_danger' })), /a new danger/);
-    assert.match(events['webhook.changed'](toldBy({ changed: ['url', 'types'] })), /url, types/);
+    assert.match(events['webhook.changed'](toldBy({ changed: ['url', 'types'] })), /address, events/);
     for (const type of eventTypes) assert.ok(events[type](toldBy({})).length > 5);
   });
 
+  it('say which way a limit of a rental went, by the name of the rental', () => {
+    const [early, late] = ['2026-11-01T10:00:00.000Z', '2026-11-01T12:00:00.000Z'];
+    const told = (data: object, changed: string[]) => {
+      const event = {
+        type: 'rental.changed',
+        entityId: 'rent_1',
+        data: { changed, ...data },
+      } as unknown as Event;
+      return tellEvent(event, (id) => (id === 'rent_1' ? 'train-7' : undefined));
+    };
+    const spend = (now: number | null, before?: number | null) =>
+      told({ maxSpendCents: now, ...(before !== undefined && { maxSpendCentsBefore: before }) }, [
+        'maxSpendCents',
+      ]);
+    assert.equal(spend(2_000, 900), 'train-7: limit raised to $20.00');
+    assert.equal(spend(900, 2_000), 'train-7: limit lowered to $9.00');
+    assert.equal(spend(900, null), 'train-7: limit set to $9.00');
+    assert.equal(spend(900), 'train-7: limit set to $9.00', 'of release 0.2');
+    assert.equal(spend(null, 900), 'train-7: limit removed');
+    const time = (now: string | null, before: string | null) =>
+      told({ autoStopAt: now, autoStopAtBefore: before }, ['autoStopAt']);
+    assert.match(time(late, early), /^train-7: extended until Nov 1, 2026/);
+    assert.match(time(early, late), /^train-7: shortened, stops at Nov 1/);
+    assert.match(time(early, null), /^train-7: set to stop at /);
+    assert.equal(time(null, early), 'train-7: time limit removed');
+    assert.equal(time(null, null), 'train-7: time limit changed');
+    const words = { maxSpendCents: 500, maxSpendCentsBefore: 100 };
+    assert.equal(
+      told(words, ['name', 'labels', 'notes', 'maxSpendCents', 'image']),
+      'train-7: renamed, labels changed, notes changed, limit raised to $5.00, image',
+    );
+  });
+
+  it('name what a record is of, which a change tells in what it holds', () => {
+    const names: Record<string, string> = { rent_1: 'train-7', key_1: 'ci', wh_1: 'ops.example.com' };
+    const told = (kind: string, entityId: string | null, details: object | null = null, named = names) =>
+      tellRecord({ kind, entityId, details } as unknown as AuditEvent, (id) => named[id]);
+    assert.equal(told('rental_stopped', 'rent_1'), 'Stopped train-7');
+    const change = {
+      rentalId: 'rent_1',
+      changed: ['maxSpendCents'],
+      maxSpendCents: 5,
+      maxSpendCentsBefore: 1,
+    };
+    assert.equal(told('rental_changed', 'chg_1', change), 'Changed train-7: limit raised to $0.05');
+    const key = { keyId: 'key_1', changed: ['spendCapCents', 'allowedCidrs'] };
+    assert.equal(told('api_key_changed', null, key), 'Changed API key “ci”: cap, allowed addresses');
+    const hook = { webhookId: 'wh_1', changed: ['url'] };
+    assert.equal(told('webhook_changed', null, hook), 'Changed webhook “ops.example.com”: address');
+    assert.equal(told('api_key_revoked', 'key_1', null, {}), 'Revoked an API key');
+    assert.equal(told('card_saved', 'pm_1'), 'Saved a card');
+    assert.match(told('something_new', null), /something_new/);
+  });
+
   it('tell each fact of a record', () => {
-    assert.deepEqual(factsOf({ chargedCents: 5, why: 'x', none: null, nested: { a: 1 } }), [
-      ['chargedCents', '$0.05'],
-      ['why', 'x'],
+    const record = {
+      chargedCents: 5,
+      hard: true,
+      stopMachines: false,
+      scopes: ['read', 'rentals'],
+      none: null,
+    };
+    assert.deepEqual(factsOf({ ...record, reason: 'auto_stop', nested: { a: 1 } }), [
+      ['charged', '$0.05'],
+      ['strict', 'yes'],
+      ['stop machines', 'no'],
+      ['scopes', 'read, rentals'],
+      ['reason', 'it reached its time limit'],
       ['nested', '{"a":1}'],
     ]);
     assert.deepEqual(factsOf(null), []);
@@ -80,6 +146,25 @@ describe('the activity in the dashboard', function () {
     const [{ id }] = events;
     await page.getByRole('button', { name: `Copy id: ${id}` }).click();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), id);
+  });
+
+  it('tells rentals by their names, which way a limit went, and what was done to which', async () => {
+    const renter = await Renter.signIn(visitor);
+    const id = await renter.rent({ name: 'first', maxSpendCents: 900 });
+    const nameless = await renter.rent({});
+    await visitor.ask('PATCH', `/v1/rentals/${id}`, { data: { maxSpendCents: 2_000, name: 'train-7' } });
+    await visitor.open('/app/activity');
+    const changed = lines().filter({ hasText: 'train-7: renamed, limit raised to $20.00' });
+    assert.equal(await changed.getByRole('link').getAttribute('href'), `/app/rentals/${id}`);
+    await lines().filter({ hasText: '1 × RTX 4090: rented' }).waitFor();
+    await visitor.open('/app');
+    await page.getByRole('main').getByText('train-7: renamed, limit raised to $20.00').waitFor();
+    await visitor.open('/app/activity?tab=audit');
+    const record = lines().filter({ hasText: 'Changed train-7: renamed, limit raised to $20.00' });
+    assert.equal(await record.getByRole('link').getAttribute('href'), `/app/rentals/${id}`);
+    assert.doesNotMatch(await page.getByRole('main').innerText(), /Cents/);
+    await renter.stop(nameless);
+    await lines().filter({ hasText: 'Stopped 1 × RTX 4090' }).waitFor();
   });
 
   it('reads on to the oldest, and filters by type in the address', async () => {

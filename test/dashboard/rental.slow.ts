@@ -106,10 +106,10 @@ describe('the page of a rental', function () {
     const charges = { rentalId: id, interval: 'hour', charges: [charge], totalChargedCents: 1_200 };
     await answerWith(page, 'GET', `/v1/rentals/${id}/charges`, charges);
     await page.reload();
-    await page.getByRole('img', { name: 'Total cost, hour by hour, up to $12.00' }).waitFor();
+    await page.getByRole('img', { name: 'Total cost, hour by hour, up to $12.00', exact: true }).waitFor();
     await until('it is drawn', () => page.evaluate(() => document.querySelector('canvas') !== null));
-    await card('Cost over time').getByText('As a table').click();
-    const rows = await card('Cost over time').getByRole('row').allInnerTexts();
+    await card('Rate and total').getByText('As a table').click();
+    const rows = await card('Rate and total').getByRole('row').allInnerTexts();
     assert.deepEqual(
       rows.slice(1).map((row) => row.match(/\$[\d.,]+/g)),
       [['$12.34', '$0.34'], ['$12.00']],
@@ -120,13 +120,38 @@ describe('the page of a rental', function () {
     );
   });
 
+  it('draws the limit, and says at which rate it is reached', async () => {
+    const id = await openRunning({ maxSpendCents: 9_980 });
+    await page
+      .getByRole('img', { name: /^Total cost, hour by hour, up to \$\d+\.\d\d of a limit of \$99\.80$/ })
+      .waitFor();
+    await card('Rate and total')
+      .getByText(/^\$0\.\d\d, at \$39\.92 an hour$/)
+      .waitFor();
+    await card('Rate and total')
+      .getByText(/^\$99\.80, reached in 2 h \d+ min$/)
+      .waitFor();
+    await renter.stop(id);
+    await card('Rate and total').getByText('$99.80', { exact: true }).waitFor();
+  });
+
+  it('tells what has accrued before the first cent', async () => {
+    await openRunning({ familyId: 'rtx-4090', gpuCount: 1 });
+    await card('Cost')
+      .getByText(/^0\.\d+ ¢ so far$/)
+      .waitFor();
+    await card('Rate and total')
+      .getByText(/^0(\.\d+)? ¢ so far, at \$0\.\d\d an hour\./)
+      .waitFor();
+  });
+
   it('says that the charges are not to be had, and shows them once they are', async () => {
     const id = await openRunning();
     await visitor.fail('GET', `/v1/rentals/${id}/charges`, 'forbidden');
     await page.reload();
-    await card('Cost over time').getByText('Request ').waitFor();
+    await card('Rate and total').getByText('Request ').waitFor();
     await page.unrouteAll();
-    await readAgain(card('Cost over time'), card('Cost over time').getByRole('img'));
+    await readAgain(card('Rate and total'), card('Rate and total').getByRole('img'));
   });
 
   it('renames, and labels', async () => {

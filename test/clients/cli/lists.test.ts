@@ -80,4 +80,25 @@ describe('lists of gpu that are cut', () => {
     assert.ok(lines.includes('15 of 40 shown. To see all: gpu ls'), lines.join('\n'));
     assert.match(lines[0]!, /\$40\.00 an hour/);
   });
+
+  it('are searched and sorted by the service', async () => {
+    await ann.rent('h100-80gb --name Needle');
+    const ids = async (line: string) =>
+      (await ann.json<{ rentals: { id: string; name: string | null }[] }>(line)).rentals.map(
+        ({ id, name }) => name ?? id,
+      );
+    assert.deepEqual(await ids('ls needle H100'), ['Needle']);
+    const byPrice = await ids('ls --sort price');
+    assert.deepEqual([byPrice.length, byPrice[0]], [4, 'Needle']);
+    assert.equal((await ids('ls --all --sort oldest')).at(-1), 'Needle');
+    assert.match(
+      (await ann.type('ls nowhere')).out,
+      /^No running machines match\. To search ended ones too: gpu ls --all\n/,
+    );
+    assert.match((await ann.type('ls --sort best')).err, /newest,\s+oldest, name, price, cost/);
+    assert.equal((await ann.type('stop needle-x Needle')).code, 7, 'a mistyped name stops nothing');
+    assert.deepEqual(await ids('ls needle'), ['Needle']);
+    const twice = await ann.type('stop Needle Needle');
+    assert.deepEqual([twice.code, twice.out.match(/Stopped /g)?.length], [0, 1]);
+  });
 });

@@ -72,7 +72,7 @@ describe('the overview of the dashboard', function () {
     });
     await tile('Cost per hour').getByText('1 machine running').waitFor();
     const recent = page.getByRole('region', { name: 'Recent activity' }).getByRole('listitem');
-    await recent.filter({ hasText: 'The rental is running' }).waitFor();
+    await recent.filter({ hasText: ': running, billed since' }).waitFor();
     assert.equal(await recent.count(), 5);
     const available = tile('Held').getByText(/^\$/);
     const held = await available.innerText();

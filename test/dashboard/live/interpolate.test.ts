@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   accruedCents,
   AHEAD_MS,
+  beforeFirstCent,
   chargedAt,
   heldOf,
   runwaySeconds,
@@ -37,6 +38,18 @@ describe('what a machine has cost between two words of the service', () => {
     const meter = meterAt(10_000);
     const shown = [0, 999, 1_000, 2_500].map((ms) => chargedAt(meter, meter.receivedAtMs + ms));
     assert.deepEqual(shown, [10, 10, 11, 12]);
+  });
+
+  it('tells how much of the first cent has accrued, never a whole one, and nothing after it', () => {
+    const meter = meterAt(2_000, { pricePerHourCents: 360 });
+    const shown = [0, 2_370, 7_999, 60_000].map((ms) => beforeFirstCent(meter, meter.receivedAtMs + ms));
+    assert.deepEqual(shown, [200, 437, 999, undefined]);
+    assert.equal(
+      beforeFirstCent(meterAt(2_000, { pricePerHourCents: 360, status: 'stopping' }), RUNNING_AT),
+      undefined,
+    );
+    const stopAt = { autoStopAt: at(3_000) };
+    assert.equal(beforeFirstCent(meter, meter.receivedAtMs + 5_000, stopAt), 300);
   });
 
   it('is the service’s sum for any rate and span, and never more than its next tick', () => {

@@ -28,6 +28,11 @@ export function signedMoney(cents: number): string {
   return signed.format(decimal(cents));
 }
 
+const hundredths = new Intl.NumberFormat(numberLocale, { maximumFractionDigits: 2 });
+
+/** Writes thousandths of a cent as cents, cut off at hundredths: 437 is “0.43”. */
+export const centsOf = (millicents: number): string => hundredths.format(Math.floor(millicents / 10) / 100);
+
 /** The sign of the currency, for fields in which an amount is typed. */
 export const currencySign: string =
   dollars.formatToParts(0).find(({ type }) => type === 'currency')?.value ?? '$';

@@ -53,6 +53,21 @@ export function chargedAt(meter: TimedMeter, nowMs: number, limits: MeterLimits 
 }
 
 /**
+ * What has accrued of the first cent, in thousandths of it; undefined once there is a whole one, and where nothing
+ * accrues.
+ */
+export function beforeFirstCent(
+  meter: TimedMeter,
+  nowMs: number,
+  limits: MeterLimits = {},
+): number | undefined {
+  if (!isTicking(meter) || chargedAt(meter, nowMs, limits) > 0) return undefined;
+  const untilMs = Math.min(serviceTime(meter, nowMs), knownUntil(meter), instant(limits.autoStopAt));
+  // A cent that is due is not shown before the service says so.
+  return Math.min(999, accruedCents(meter.pricePerHourCents * 1_000, untilMs - Date.parse(meter.runningAt)));
+}
+
+/**
  * Whole cents that are still held for the machine: what it costs is taken out of its hold first.
  * @param meter the sums of one moment
  * @param chargedCents what it has cost by now, which may be known from elsewhere

@@ -4,6 +4,12 @@ import { plural, texts } from './texts.js';
 
 /** What an event holds, as texts. What is not there, or is something else by now, is a dash. */
 export interface Told {
+  /** The thing that it happened to, by its name where it has one, or by what is given. */
+  readonly named: (word: string, unnamed: string) => string;
+  /** The rental that it happened to. */
+  readonly rental: string;
+  /** The kind of its GPUs. */
+  readonly family: string;
   readonly money: (name: string) => string;
   readonly number: (name: string) => string;
   readonly time: (name: string) => string;
@@ -11,24 +17,28 @@ export interface Told {
   /** A word of the service, in words of people. */
   readonly reason: (name: string) => string;
   readonly list: (name: string) => string;
+  /** Rentals by their names. */
+  readonly rentals: (name: string) => string;
+  /** What was changed of a rental, and which way. */
+  readonly changes: string;
 }
 
 /** What happened, in words, by the type of the event. */
 const events = {
   'rental.created': (told) =>
-    `A rental of ${told.number('gpuCount')} × ${told.word('familyId')} started at ${told.money('pricePerHourCents')} an hour; ${told.money('holdCents')} is held for it.`,
-  'rental.machine_found': (told) => `We found a machine for the rental at ${told.word('providerCode')}.`,
+    `${told.rental}: rented ${told.number('gpuCount')} × ${told.family} at ${told.money('pricePerHourCents')} an hour; ${told.money('holdCents')} is held for it`,
+  'rental.machine_found': (told) => `${told.rental}: machine found at ${told.word('providerCode')}`,
   'rental.ssh_answered': (told) =>
-    `The machine answers over SSH at ${told.word('host')}, port ${told.word('port')}.`,
-  'rental.running': (told) => `The rental is running, billed since ${told.time('runningAt')}.`,
-  'rental.warned': (told) => `The machine needs your attention: ${told.reason('warning')}.`,
-  'rental.changed': (told) => `You changed the rental: ${told.list('changed')}.`,
+    `${told.rental}: SSH answers at ${told.word('host')}, port ${told.word('port')}`,
+  'rental.running': (told) => `${told.rental}: running, billed since ${told.time('runningAt')}`,
+  'rental.warned': (told) => `${told.rental}: needs your attention, ${told.reason('warning')}`,
+  'rental.changed': (told) => `${told.rental}: ${told.changes}`,
   'rental.stopping': (told) =>
-    `Billing of the rental stopped at ${told.time('stoppedAt')}: ${told.reason('reason')}.`,
+    `${told.rental}: billing stopped at ${told.time('stoppedAt')}, ${told.reason('reason')}`,
   'rental.stopped': (told) =>
-    `The rental ended: ${told.money('chargedCents')} charged, ${told.money('refundedCents')} of its hold returned.`,
+    `${told.rental}: ended; ${told.money('chargedCents')} charged, ${told.money('refundedCents')} of its hold returned`,
   'rental.failed': (told) =>
-    `The rental failed: ${told.reason('code')}. You were not charged, and ${told.money('refundedCents')} was returned.`,
+    `${told.rental}: failed, ${told.reason('code')}; you were not charged, and ${told.money('refundedCents')} was returned`,
   'topup.succeeded': (told) =>
     `Top-up by ${told.reason('source')}: ${told.money('creditedCents')} was added to your wallet.`,
   'topup.failed': (told) =>
@@ -45,7 +55,7 @@ const events = {
   'wallet.low': (told) =>
     `Your balance lasts less than an hour: ${told.money('balanceCents')} at ${told.money('burnPerHourCents')} an hour.`,
   'wallet.exhausted': (told) =>
-    `Your balance ran out, so we stopped these machines: ${told.list('rentalIds')}.`,
+    `Your balance ran out, so we stopped these machines: ${told.rentals('rentalIds')}.`,
   'budget.reached': (told) =>
     `You have spent ${told.number('percent')}% of your budget for ${told.word('month')}: ${told.money('spentCents')} of ${told.money('monthlyCents')}.`,
   'auto_topup.succeeded': (told) => `An automatic top-up added ${told.money('creditedCents')}.`,
@@ -58,15 +68,17 @@ const events = {
   'invoice.voided': (told) => `An invoice for ${told.money('amountCents')} was voided.`,
   'invoice.uncollectible': (told) =>
     `An invoice for ${told.money('amountCents')} was marked uncollectible. You can still pay it.`,
-  'ssh_key.added': (told) => `An SSH key was added: ${told.word('fingerprint')}.`,
-  'ssh_key.removed': (told) => `An SSH key was removed: ${told.word('fingerprint')}.`,
-  'api_key.created': () => 'An API key was created.',
-  'api_key.revoked': () => 'An API key was revoked.',
-  'webhook.created': () => 'A webhook was added.',
-  'webhook.changed': (told) => `A webhook was changed: ${told.list('changed')}.`,
-  'webhook.switched_off': (told) => `A webhook was turned off: ${told.reason('reason')}.`,
-  'webhook.removed': () => 'A webhook was removed.',
-  'webhook.ping': () => 'A ping was sent to a webhook.',
+  'ssh_key.added': (told) => `${told.named('SSH key', 'An SSH key')} was added: ${told.word('fingerprint')}.`,
+  'ssh_key.removed': (told) =>
+    `${told.named('SSH key', 'An SSH key')} was removed: ${told.word('fingerprint')}.`,
+  'api_key.created': (told) => `${told.named('API key', 'An API key')} was created.`,
+  'api_key.revoked': (told) => `${told.named('API key', 'An API key')} was revoked.`,
+  'webhook.created': (told) => `${told.named('Webhook', 'A webhook')} was added.`,
+  'webhook.changed': (told) => `${told.named('Webhook', 'A webhook')} was changed: ${told.list('changed')}.`,
+  'webhook.switched_off': (told) =>
+    `${told.named('Webhook', 'A webhook')} was turned off: ${told.reason('reason')}.`,
+  'webhook.removed': (told) => `${told.named('Webhook', 'A webhook')} was removed.`,
+  'webhook.ping': (told) => `A ping was sent to ${told.named('webhook', 'a webhook')}.`,
   'session.started': (told) => `Someone signed in with ${told.reason('by')}.`,
   'session.ended': (told) => `A session ended: ${told.reason('by')}.`,
   'feed.resync': () => 'The service was restored from a backup. Events before this one may be missing.',
@@ -142,6 +154,37 @@ const audit = {
   api_key_revoked: 'Revoked an API key',
 } satisfies Readonly<Record<AuditKind, string>>;
 
+/** The same with the thing to which it was done, of those that have names. */
+const auditNamed: Readonly<Partial<Record<AuditKind, (told: Told) => string>>> = {
+  ssh_key_added: (told) => `Added ${told.named('SSH key', 'an SSH key')}`,
+  rental_created: (told) => `Rented ${told.rental}`,
+  rental_changed: (told) => `Changed ${told.rental}: ${told.changes}`,
+  rental_stopped: (told) => `Stopped ${told.rental}`,
+  rental_ended: (told) => `${told.rental} ended automatically: ${told.reason('reason')}`,
+  webhook_created: (told) => `Added ${told.named('webhook', 'a webhook')}`,
+  webhook_changed: (told) => `Changed ${told.named('webhook', 'a webhook')}: ${told.list('changed')}`,
+  webhook_switched_off: (told) => `${told.named('Webhook', 'A webhook')} was turned off`,
+  api_key_created: (told) => `Created ${told.named('API key', 'an API key')}`,
+  api_key_changed: (told) => `Changed ${told.named('API key', 'an API key')}: ${told.list('changed')}`,
+  api_key_revoked: (told) => `Revoked ${told.named('API key', 'an API key')}`,
+};
+
+/** Names of fields, where they need more than to be set apart. */
+const fields: Readonly<Record<string, string>> = {
+  url: 'address',
+  types: 'events',
+  spendCapCents: 'cap',
+  allowedCidrs: 'allowed addresses',
+  maxSpendCents: 'limit',
+  autoStopAt: 'time limit',
+  monthlyCents: 'budget',
+  thresholdCents: 'below',
+  amountCents: 'amount',
+  chargedCents: 'charged',
+  refundedCents: 'returned',
+  hard: 'strict',
+};
+
 /** The feed of events, and the audit trail. */
 export const activityTexts = texts({
   lead: 'What happened in your account, and who did what. Newest first.',
@@ -154,6 +197,27 @@ export const activityTexts = texts({
   events,
   eventTypes,
   audit,
+  auditNamed,
+  /** A thing and its name. */
+  named: (word: string, name: string) => `${word} “${name}”`,
+  aRental: 'A rental',
+  changes: {
+    name: 'renamed',
+    labels: 'labels changed',
+    notes: 'notes changed',
+    spendSet: (amount: string) => `limit set to ${amount}`,
+    spendRaised: (amount: string) => `limit raised to ${amount}`,
+    spendLowered: (amount: string) => `limit lowered to ${amount}`,
+    spendRemoved: 'limit removed',
+    timeSet: (time: string) => `set to stop at ${time}`,
+    timeLater: (time: string) => `extended until ${time}`,
+    timeEarlier: (time: string) => `shortened, stops at ${time}`,
+    timeRemoved: 'time limit removed',
+    timeChanged: 'time limit changed',
+  },
+  fields,
+  yes: 'yes',
+  no: 'no',
   /** Words of the service that say why, where they need more than their underscores taken away. */
   reasons: {
     user: 'you stopped it',
@@ -189,11 +253,10 @@ export const activityTexts = texts({
   },
   unknown: '–',
   unknownEvent: (type: string) => `This page does not know this type of event: ${type}.`,
-  machine: 'a machine',
   number: (seq: string) => `No. ${seq}`,
   copyId: 'Copy id',
   from: (address: string) => `from ${address}`,
-  byKey: (id: string) => `by API key ${id}`,
+  byKey: (name: string) => `by API key ${name}`,
   failedSignIns: (tries: string, number: number) =>
     plural(number, { one: '1 wrong code was entered', other: `${tries} wrong codes were entered` }),
   failedNote: 'In the hour that followed. We count them and show the total.',

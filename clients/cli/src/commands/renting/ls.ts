@@ -1,4 +1,5 @@
 import { isApiError, type Rental } from '@gpu-rental/client';
+import { Option } from 'commander';
 import type { Cli } from '../../cli.js';
 import { label, wholeNumber, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
@@ -13,6 +14,16 @@ interface Options {
   readonly all?: boolean;
   readonly limit: number;
   readonly label?: Readonly<Record<string, string>>;
+  readonly sort: (typeof sorts)[number];
+}
+
+const sorts = ['newest', 'oldest', 'name', 'price', 'cost'] as const;
+
+/** What the service searches and sorts by. */
+interface Query {
+  readonly label?: string;
+  readonly search?: string;
+  readonly sort: Options['sort'];
 }
 
 /** gpu ls */
@@ -22,28 +33,35 @@ export const addLs: AddCommand = (program, act) => {
     .alias('list')
     .summary('your machines')
     .description('Your current machines, newest first; with --all, ended ones too.')
+    .argument('[word...]', 'only machines with these words in name, id, labels, GPU, region or provider')
     .option('-a, --all', 'include ended ones')
     .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 10_000), 50)
     .option('--label <key=value>', 'only machines with this label', label)
+    .addOption(
+      new Option('--sort <by>', 'running machines come first by cost').choices(sorts).default('newest'),
+    )
     .action(
-      act(async (cli, options: Options) => {
-        await list(cli, options);
+      act(async (cli, words: readonly string[], options: Options) => {
+        await list(cli, words, options);
         return undefined;
       }),
     );
 };
 
-async function list(cli: Cli, { all = false, limit, label: labels }: Options): Promise<void> {
+async function list(
+  cli: Cli,
+  sought: readonly string[],
+  { all = false, limit, label: labels, sort }: Options,
+): Promise<void> {
   const { out } = cli;
-  const query = labelQuery(labels);
+  const search = sought.length > 0 && { search: sought.join(' ') };
+  const query = { ...labelQuery(labels), ...search, sort };
   const [cut, burn] = await Promise.all([readRentals(cli, all, limit, query), readBurn(cli)]);
   const { rows: rentals, words, more } = cut;
   const nowMs = cli.surroundings.now();
   out.result({ rentals, ...more }, () => {
     if (rentals.length === 0) {
-      return out.text(
-        all ? 'No rentals yet. Next: gpu rent' : 'No machines running. To see ended ones: gpu ls --all',
-      );
+      return out.text(noneWords(all, search !== false || labels !== undefined));
     }
     const told = [...words, ...(burn > 0 ? [`${sumOf(cut, query)} ${usd(burn)} an hour.`] : [])];
     return [
@@ -53,9 +71,17 @@ async function list(cli: Cli, { all = false, limit, label: labels }: Options): P
   });
 }
 
+function noneWords(all: boolean, isNarrowed: boolean): string {
+  if (!isNarrowed) {
+    return all ? 'No rentals yet. Next: gpu rent' : 'No machines running. To see ended ones: gpu ls --all';
+  }
+  return all ? 'No rentals match.' : 'No running machines match. To search ended ones too: gpu ls --all';
+}
+
 /** The service adds up what runs: the rows that are shown may be some of it. */
-function sumOf({ more }: CutList<Rental>, { label }: { label?: string }): string {
-  return more.hasMore === true || label !== undefined ? 'All of your machines together:' : 'Together';
+function sumOf({ more }: CutList<Rental>, { label, search }: Query): string {
+  const isPart = more.hasMore === true || label !== undefined || search !== undefined;
+  return isPart ? 'All of your machines together:' : 'Together';
 }
 
 /** Cents an hour; 0 as well for a key that may not read money. */
@@ -69,21 +95,12 @@ async function readBurn(cli: Cli): Promise<number> {
 }
 
 /** Those that live are few, and read as a whole: they are among the newest, but not always on the first page. */
-async function readRentals(
-  cli: Cli,
-  all: boolean,
-  limit: number,
-  query: { label?: string },
-): Promise<CutList<Rental>> {
+async function readRentals(cli: Cli, all: boolean, limit: number, query: Query): Promise<CutList<Rental>> {
   const client = cli.client();
   const { signal } = cli;
   if (all) return readCut(client.rentals.list({ ...query, pageSize: pageFor(limit) }, { signal }), limit);
-  const states = ['provisioning', 'running', 'stopping'] as const;
-  const lists = await Promise.all(
-    states.map((status) => client.rentals.list({ ...query, status, pageSize: 200 }, { signal }).toArray()),
-  );
   return cutRows(
-    lists.flat().toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1)),
+    await client.rentals.list({ ...query, live: true, pageSize: 200 }, { signal }).toArray(),
     limit,
   );
 }

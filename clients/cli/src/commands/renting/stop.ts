@@ -20,23 +20,23 @@ interface Outcome {
 export const addStop: AddCommand = (program, act) => {
   program
     .command('stop')
-    .argument(...rentalArgument)
-    .summary('stop a machine and its billing')
-    .description('Stop a machine. Billing stops at once, and everything on its disk is lost.')
+    .argument('[machine...]', rentalArgument[1])
+    .summary('stop machines and their billing')
+    .description('Stop one or more machines. Billing stops at once, and everything on their disks is lost.')
     .option('--all', 'all of your machines')
     .action(
-      act(async (cli, given: string | undefined, { all = false }: { all?: boolean }) => {
-        if (all && given !== undefined) throw usageFailure('Name one machine, or say --all.');
+      act(async (cli, given: readonly string[], { all = false }: { all?: boolean }) => {
+        if (all && given.length > 0) throw usageFailure('Name the machines, or say --all.');
         await stop(cli, given, all);
         return undefined;
       }),
     );
 };
 
-async function stop(cli: Cli, given: string | undefined, all: boolean): Promise<void> {
+async function stop(cli: Cli, given: readonly string[], all: boolean): Promise<void> {
   const client = cli.client();
-  const rentals = all ? await liveOnes(cli, client) : [await findRental(cli, client, given, 'end')];
-  await agree(cli, rentals, given);
+  const rentals = all ? await liveOnes(cli, client) : await namedOnes(cli, client, given);
+  if (given.length === 0) await agree(cli, rentals);
   cli.standing = standingOf(rentals.map((rental) => ({ rental, answer: undefined, error: undefined })));
   const outcomes = await Promise.all(rentals.map((rental) => stopOne(client, rental)));
   cli.standing = standingOf(outcomes);
@@ -49,9 +49,9 @@ async function stop(cli: Cli, given: string | undefined, all: boolean): Promise<
 }
 
 /** Who names a machine means it; otherwise the question says which one. */
-async function agree(cli: Cli, rentals: readonly Rental[], given: string | undefined): Promise<void> {
+async function agree(cli: Cli, rentals: readonly Rental[]): Promise<void> {
   const [first] = rentals;
-  if (given !== undefined || !first) return;
+  if (!first) return;
   const nowMs = cli.surroundings.now();
   const what =
     rentals.length === 1
@@ -65,13 +65,19 @@ async function agree(cli: Cli, rentals: readonly Rental[], given: string | undef
   if (!agreed) throw new Failure('givenUp', 'Nothing was stopped.');
 }
 
+/** Finds all that are named, each once, before one is stopped: a mistyped name stops nothing. */
+async function namedOnes(cli: Cli, client: GpuRental, given: readonly string[]): Promise<Rental[]> {
+  const found = new Map<string, Rental>();
+  for (const name of given.length === 0 ? [undefined] : given) {
+    const rental = await findRental(cli, client, name, 'end');
+    found.set(rental.id, rental);
+  }
+  return [...found.values()];
+}
+
 async function liveOnes(cli: Cli, client: GpuRental): Promise<Rental[]> {
-  const lists = await Promise.all(
-    (['provisioning', 'running'] as const).map((status) =>
-      client.rentals.list({ status, pageSize: 200 }, { signal: cli.signal }).toArray(),
-    ),
-  );
-  const rentals = lists.flat();
+  const live = await client.rentals.list({ live: true, pageSize: 200 }, { signal: cli.signal }).toArray();
+  const rentals = live.filter(({ status }) => status !== 'stopping');
   if (rentals.length === 0)
     throw new Failure('notFound', 'You have no machines now.', 'To see ended ones: gpu ls --all');
   return rentals;

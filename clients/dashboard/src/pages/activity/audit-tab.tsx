@@ -7,10 +7,14 @@ import { activityTexts } from '../../texts/activity.js';
 import { Feed } from './feed.js';
 import { FeedLine } from './feed-line.js';
 import { KindFilter } from './kind-filter.js';
-import { factsOf } from './told.js';
+import { entityOf, factsOf, tellRecord } from './told.js';
+import { idsIn, useNames, type NameOf } from './use-names.js';
 
 const { audit } = activityTexts;
 const options = Object.entries(audit).map(([value, label]) => ({ value, label }));
+
+/** Kinds of which the title tells all that their record holds. */
+const tellsAll: ReadonlySet<string> = new Set(['rental_changed', 'webhook_changed', 'api_key_changed']);
 
 /** What was done, by whom and from where. */
 export function AuditTab() {
@@ -18,7 +22,7 @@ export function AuditTab() {
   const navigate = useNavigate({ from: '/app/activity' });
   const kind = isKind(asked) ? asked : undefined;
   const query = useInfiniteQuery(auditQuery(kind));
-  const lines = query.data?.pages.flatMap(linesOf) ?? [];
+  const count = query.data?.pages.reduce((sum, page) => sum + linesOf(page).length, 0) ?? 0;
   return (
     <>
       <KindFilter
@@ -31,14 +35,10 @@ export function AuditTab() {
           void navigate({ search, resetScroll: false });
         }}
       />
-      <Feed query={query} isFiltered={kind !== undefined} count={lines.length}>
-        {lines.map((line) =>
-          'tries' in line ? (
-            <FailedLine key={line.hour} failed={line} />
-          ) : (
-            <RecordLine key={line.id} record={line} />
-          ),
-        )}
+      <Feed query={query} isFiltered={kind !== undefined} count={count}>
+        {query.data?.pages.map((page, place) => (
+          <PageLines key={place} page={page} />
+        ))}
       </Feed>
     </>
   );
@@ -71,19 +71,35 @@ function FailedLine({ failed: { hour, tries } }: { readonly failed: FailedSignIn
   );
 }
 
-function RecordLine({ record }: { readonly record: AuditEvent }) {
-  const { id, kind, entityId, details, apiKeyId, clientAddress, at } = record;
+/** The names of a page are read at once. */
+function PageLines({ page }: { readonly page: components['schemas']['AuditEventPage'] }) {
+  const nameOf = useNames(
+    page.events.flatMap(({ entityId, details, apiKeyId }) => [...idsIn(entityId, details), apiKeyId ?? '']),
+  );
+  return (
+    nameOf &&
+    linesOf(page).map((line) =>
+      'tries' in line ? (
+        <FailedLine key={line.hour} failed={line} />
+      ) : (
+        <RecordLine key={line.id} record={line} nameOf={nameOf} />
+      ),
+    )
+  );
+}
+
+function RecordLine({ record, nameOf }: { readonly record: AuditEvent; readonly nameOf: NameOf }) {
+  const { id, kind, details, apiKeyId, clientAddress, at } = record;
   return (
     <FeedLine
       at={at}
-      // A newer service may write kinds that this page does not know.
-      title={isKind(kind) ? audit[kind] : activityTexts.unknownEvent(kind)}
-      entityId={entityId ?? undefined}
+      title={tellRecord(record, nameOf)}
+      entityId={entityOf(record)}
       noun={kind.split('_')[0]}
       id={id}
-      facts={factsOf(details)}
+      facts={tellsAll.has(kind) ? [] : factsOf(details)}
       notes={[
-        ...(apiKeyId === null ? [] : [activityTexts.byKey(apiKeyId)]),
+        ...(apiKeyId === null ? [] : [activityTexts.byKey(nameOf(apiKeyId) ?? apiKeyId)]),
         ...(clientAddress === null ? [] : [activityTexts.from(clientAddress)]),
       ]}
     />

@@ -8,6 +8,7 @@ import { Feed } from './feed.js';
 import { FeedLine } from './feed-line.js';
 import { KindFilter } from './kind-filter.js';
 import { isEventType, tellEvent } from './told.js';
+import { idsIn, useNames, type NameOf } from './use-names.js';
 
 const { eventTypes } = activityTexts;
 const options = Object.entries(eventTypes).map(([value, label]) => ({ value, label }));
@@ -18,7 +19,7 @@ export function EventsTab() {
   const navigate = useNavigate({ from: '/app/activity' });
   const type = isEventType(asked) ? asked : undefined;
   const query = useInfiniteQuery(eventsQuery(type));
-  const events = query.data?.pages.flatMap((page) => page.events) ?? [];
+  const count = query.data?.pages.reduce((sum, page) => sum + page.events.length, 0) ?? 0;
   return (
     <>
       <KindFilter
@@ -30,21 +31,27 @@ export function EventsTab() {
           void navigate({ search: value === '' ? {} : { type: value }, resetScroll: false })
         }
       />
-      <Feed query={query} isFiltered={type !== undefined} count={events.length}>
-        {events.map((event) => (
-          <EventLine key={event.id} event={event} />
+      <Feed query={query} isFiltered={type !== undefined} count={count}>
+        {query.data?.pages.map((page) => (
+          <EventLines key={page.before ?? 'newest'} events={page.events} />
         ))}
       </Feed>
     </>
   );
 }
 
-function EventLine({ event }: { readonly event: Event }) {
+/** The names of a page are read at once. */
+function EventLines({ events }: { readonly events: readonly Event[] }) {
+  const nameOf = useNames(events.flatMap(({ entityId, data }) => idsIn(entityId, data)));
+  return nameOf && events.map((event) => <EventLine key={event.id} event={event} nameOf={nameOf} />);
+}
+
+function EventLine({ event, nameOf }: { readonly event: Event; readonly nameOf: NameOf }) {
   const { id, seq, type, entityId, createdAt } = event;
   return (
     <FeedLine
       at={createdAt}
-      title={tellEvent(event)}
+      title={tellEvent(event, nameOf)}
       entityId={entityId}
       noun={type.split('.')[0]}
       id={id}

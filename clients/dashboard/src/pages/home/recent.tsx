@@ -8,6 +8,7 @@ import { homeTexts } from '../../texts/home.js';
 import { Card } from '../../ui/card.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
 import { tellEvent } from '../activity/told.js';
+import { idsIn, useNames } from '../activity/use-names.js';
 
 const t = homeTexts.recent;
 const SHOWN = 5;
@@ -16,8 +17,10 @@ const AGO_EVERY_MS = 10_000;
 /** What happened last, in a few lines. Who signed in where is told by the activity alone. */
 export function Recent() {
   const { data, error, refetch } = useInfiniteQuery(eventsQuery(undefined));
-  const events = data?.pages[0]?.events.filter(({ type }) => !type.startsWith('session.')).slice(0, SHOWN);
-  if (error !== null && events === undefined) {
+  const read = data?.pages[0]?.events.filter(({ type }) => !type.startsWith('session.')).slice(0, SHOWN);
+  const nameOf = useNames((read ?? []).flatMap(({ entityId, data: held }) => idsIn(entityId, held)));
+  const events = nameOf && read?.map((event) => ({ event, text: tellEvent(event, nameOf) }));
+  if (error !== null && read === undefined) {
     return <ErrorNote error={error} onRetry={() => void refetch()} />;
   }
   return (
@@ -38,8 +41,8 @@ export function Recent() {
         </div>
       ) : (
         <ul className="divide-y divide-line">
-          {events.map((event) => (
-            <Line key={event.id} event={event} />
+          {events.map(({ event, text }) => (
+            <Line key={event.id} event={event} text={text} />
           ))}
           {events.length === 0 && <li className="px-4 py-3 text-muted">{t.none}</li>}
         </ul>
@@ -48,10 +51,9 @@ export function Recent() {
   );
 }
 
-function Line({ event }: { readonly event: Event }) {
+function Line({ event, text }: { readonly event: Event; readonly text: string }) {
   const now = useNow(AGO_EVERY_MS);
   const { createdAt, entityId } = event;
-  const text = tellEvent(event);
   return (
     <li className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-0.5 px-4 py-2.5">
       <span className="min-w-0 break-words">

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo } from 'react';
 import { chargesQuery, isLive } from '../../data/rentals.js';
-import { money } from '../../format/money.js';
+import { centsOf, money } from '../../format/money.js';
+import { span } from '../../format/time.js';
+import { runwaySeconds } from '../../live/interpolate.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Card } from '../../ui/card.js';
 import { lazyPart } from '../../ui/lazy-part.js';
@@ -12,6 +14,7 @@ import { ErrorNote, Skeleton } from '../../ui/states.js';
 import { Table, Td, Th } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { chargePoints } from './charge-points.js';
+import { useCost } from './use-cost.js';
 
 const texts = rentalTexts.charges;
 const DAYS_BY_HOUR = 14;
@@ -41,7 +44,7 @@ export function ChargesCard({ rental }: { readonly rental: Rental }) {
         </Link>
       }
     >
-      {isBilled ? <ReadCharges rental={rental} /> : <p className="text-muted">{texts.noneYet}</p>}
+      {isBilled ? <ReadCharges rental={rental} /> : <NoneYet rental={rental} />}
     </Card>
   );
 }
@@ -55,9 +58,20 @@ function ReadCharges({ rental }: { readonly rental: Rental }) {
   if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton className="h-56 w-full" />;
   if (data.charges.length === 0) {
-    return <p className="text-muted">{isLive(rental) ? texts.noneYet : texts.none}</p>;
+    return isLive(rental) ? <NoneYet rental={rental} /> : <p className="text-muted">{texts.none}</p>;
   }
   return <ChargesOverTime rental={rental} charges={data} readAtMs={dataUpdatedAt} />;
+}
+
+/** Before the first cent it is told how much of it has accrued. */
+function NoneYet({ rental }: { readonly rental: Rental }) {
+  const { firstMillicents } = useCost(rental);
+  const rate = money(rental.pricePerHourCents);
+  return (
+    <p className="tabular text-muted">
+      {firstMillicents === undefined ? texts.noneYet : texts.firstCent(centsOf(firstMillicents), rate)}
+    </p>
+  );
 }
 
 /** Long ones are told by days: the line stays as readable, and the table as short. */
@@ -79,10 +93,17 @@ function ChargesOverTime({ rental, charges, readAtMs }: ChargesOverTimeProps) {
     const atMs = stoppedAt === null ? readAtMs : Date.parse(stoppedAt);
     return chargePoints(charges, runningAt, { atMs, cents: charges.totalChargedCents });
   }, [charges, runningAt, stoppedAt, readAtMs]);
+  const total = money(charges.totalChargedCents);
+  const { maxSpendCents: limit } = rental;
   return (
     <>
+      <Legend rental={rental} />
       <Suspense fallback={<Skeleton className="h-48 w-full" />}>
-        <CostChart points={points} label={texts.chart(money(charges.totalChargedCents))} />
+        <CostChart
+          points={points}
+          limitCents={limit}
+          label={limit === null ? texts.chart(total) : texts.chartLimit(total, money(limit))}
+        />
       </Suspense>
       <details className="mt-3">
         <summary className="text-[13px] text-soft">{texts.table}</summary>
@@ -91,6 +112,31 @@ function ChargesOverTime({ rental, charges, readAtMs }: ChargesOverTimeProps) {
         </div>
       </details>
     </>
+  );
+}
+
+/** What the two lines are: the total with the rate at which it rises, and the limit with when it is reached. */
+function Legend({ rental }: { readonly rental: Rental }) {
+  const { chargedCents } = useCost(rental);
+  const { maxSpendCents, pricePerHourCents, status } = rental;
+  const leftCents = (maxSpendCents ?? 0) - chargedCents;
+  const left = status === 'running' ? runwaySeconds(Math.max(0, leftCents), pricePerHourCents) : null;
+  const limit = maxSpendCents === null ? undefined : money(maxSpendCents);
+  return (
+    <dl className="mb-3 flex flex-wrap gap-x-6 gap-y-1 text-[13px] tabular">
+      <div className="flex items-center gap-2">
+        <span aria-hidden="true" className="w-5 border-t-2 border-accent" />
+        <dt className="text-muted">{texts.total}</dt>
+        <dd>{texts.atRate(money(chargedCents), money(pricePerHourCents))}</dd>
+      </div>
+      {limit !== undefined && (
+        <div className="flex items-center gap-2">
+          <span aria-hidden="true" className="w-5 border-t-2 border-dashed border-warn" />
+          <dt className="text-muted">{texts.limit}</dt>
+          <dd>{left === null ? limit : texts.limitIn(limit, span(left))}</dd>
+        </div>
+      )}
+    </dl>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Rental } from '@gpu-rental/client';
 import { isLive } from '../../data/rentals.js';
-import { money } from '../../format/money.js';
+import { centsOf, money } from '../../format/money.js';
 import { clockSpan, fullTime, timeOfDay } from '../../format/time.js';
 import { useNow } from '../../live/now.js';
 import { rentalTexts } from '../../texts/rentals.js';
@@ -12,13 +12,17 @@ const texts = rentalTexts.cost;
 /** What it has cost by now, ticking while it runs. */
 export function CostCard({ rental }: { readonly rental: Rental }) {
   const now = useNow();
-  const { chargedCents, heldCents, stalledSince } = useFullCost(rental);
+  const { chargedCents, heldCents, firstMillicents, stalledSince } = useFullCost(rental);
   const seconds = billedSeconds(rental, now);
   const isOver = !isLive(rental);
   return (
     <Card title={texts.title}>
       <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
-        <Stat label={isOver ? texts.total : texts.soFar} value={money(chargedCents)} />
+        <Stat
+          label={isOver ? texts.total : texts.soFar}
+          value={money(chargedCents)}
+          note={firstMillicents === undefined ? undefined : texts.firstCent(centsOf(firstMillicents))}
+        />
         {!isOver && (
           <Stat
             label={texts.held}

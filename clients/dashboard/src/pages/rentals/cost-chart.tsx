@@ -10,18 +10,24 @@ const HEIGHT = 200;
 
 interface CostChartProps {
   readonly points: readonly ChargePoint[];
+  /** Drawn as a line of its own; null: there is no limit. */
+  readonly limitCents: number | null;
   /** What it shows, in a sentence. */
   readonly label: string;
 }
 
-/** A line of a running total over time. It follows the width and the theme. */
-export function CostChart({ points, label }: CostChartProps) {
+/** A line of a running total over time, below that of its limit. It follows the width and the theme. */
+export function CostChart({ points, limitCents, label }: CostChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const readout = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     const { current } = frame;
     if (!current) return undefined;
-    const data: uPlot.AlignedData = [points.map(({ at }) => at), points.map(({ cents }) => cents)];
+    const data: uPlot.AlignedData = [
+      points.map(({ at }) => at),
+      points.map(({ cents }) => cents),
+      points.map(() => limitCents),
+    ];
     let chart: uPlot | undefined;
     const draw = (): void => {
       chart?.destroy();
@@ -36,7 +42,7 @@ export function CostChart({ points, label }: CostChartProps) {
       stopWatching();
       chart?.destroy();
     };
-  }, [points]);
+  }, [points, limitCents]);
   return (
     <div>
       <div ref={frame} role="img" aria-label={label} className="h-[200px] w-full overflow-hidden" />
@@ -66,6 +72,7 @@ function optionsOf(frame: HTMLElement, readout: HTMLElement | null): uPlot.Optio
     series: [
       {},
       { stroke: color('--accent'), width: 2, fill: color('--accent-soft'), points: { show: false } },
+      { stroke: color('--warn'), width: 2, dash: [6, 5], points: { show: false } },
     ],
     hooks: {
       setCursor: [

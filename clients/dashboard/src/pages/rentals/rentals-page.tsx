@@ -116,7 +116,7 @@ function Rentals({ search, counts, pages, onClear }: RentalsProps) {
   const { data, error, isPending, isPlaceholderData } = pages;
   if (error && !data) return <More pages={pages} />;
   const rentals = data?.pages.flatMap((page) => page.rentals);
-  const title = search.status === undefined ? texts.ended : rentalTexts.status[search.status];
+  const title = titleOf(search);
   const count = countOf(counts, search) ?? rentals?.length;
   return (
     <Card title={title} isFlush aside={count !== undefined && count > 0 && <Count count={count} />}>
@@ -135,6 +135,10 @@ function Rentals({ search, counts, pages, onClear }: RentalsProps) {
       <More pages={pages} label={texts.more} isFoot />
     </Card>
   );
+}
+
+function titleOf({ status }: RentalsSearch): string {
+  return status === undefined ? texts.ended : rentalTexts.status[status];
 }
 
 function Count({ count }: { readonly count: number }): ReactNode {

@@ -2,7 +2,7 @@ import type { Rental } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { isLive, meterQuery } from '../../data/rentals.js';
 import { useLiveMeter, useLiveMeters } from '../../live/hooks.js';
-import { chargedAt, heldOf, stalledSince, type TimedMeter } from '../../live/interpolate.js';
+import { beforeFirstCent, chargedAt, heldOf, stalledSince, type TimedMeter } from '../../live/interpolate.js';
 import { useNow } from '../../live/now.js';
 import { rentalTexts } from '../../texts/rentals.js';
 
@@ -11,6 +11,8 @@ export interface Cost {
   readonly chargedCents: number;
   /** What of the first hour is still held; undefined where nobody has told yet. */
   readonly heldCents: number | undefined;
+  /** Before the first cent: what has accrued of it, in thousandths of a cent. */
+  readonly firstMillicents: number | undefined;
   /** Since when the service has told nothing though something fell due; undefined while the figures are live. */
   readonly stalledSince: string | undefined;
 }
@@ -30,11 +32,21 @@ export function useCosts(rentals: readonly Rental[]): number[] {
 function costAt(rental: Rental, meter: TimedMeter | undefined, now: number): Cost {
   const isEnded = !isLive(rental);
   if (isEnded || !meter) {
-    return { chargedCents: rental.totalChargedCents, heldCents: undefined, stalledSince: undefined };
+    return {
+      chargedCents: rental.totalChargedCents,
+      heldCents: undefined,
+      firstMillicents: undefined,
+      stalledSince: undefined,
+    };
   }
   // What was asked for may be newer than what was told.
   const chargedCents = Math.max(rental.totalChargedCents, chargedAt(meter, now, rental));
-  return { chargedCents, heldCents: heldOf(meter, chargedCents), stalledSince: stalledSince(meter, now) };
+  return {
+    chargedCents,
+    heldCents: heldOf(meter, chargedCents),
+    firstMillicents: chargedCents > 0 ? undefined : beforeFirstCent(meter, now, rental),
+    stalledSince: stalledSince(meter, now),
+  };
 }
 
 /** The same with the hold, which is asked for where the stream has told nothing of it. */
