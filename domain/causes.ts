@@ -7,6 +7,7 @@ import {
   type RentalId,
   type SshKeyId,
   type TopupId,
+  type ChangeId,
   type UserId,
   type WebhookId,
 } from './ids.js';
@@ -86,6 +87,7 @@ export type UserNoticeCause =
   | Caused<'auto_topup_off', { userId: UserId; at: Date }>
   | Caused<'ssh_key_added', { keyId: SshKeyId }>
   | Caused<'api_key_created', { keyId: ApiKeyId }>
+  | Caused<'setup_acted', { actId: ChangeId }>
   | Caused<'card_saved', { cardId: string }>
   /** A month in UTC, such as 2026-11, and the share of its budget that was spent, in percent. */
   | Caused<'budget_reached', { userId: UserId; month: string; percent: number }>;
@@ -179,6 +181,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   auto_topup_off: ({ userId, at }) => `auto-topup-off:${userId}:${at.toISOString()}`,
   ssh_key_added: ({ keyId }) => `ssh-key-added:${keyId}`,
   api_key_created: ({ keyId }) => `api-key-created:${keyId}`,
+  setup_acted: ({ actId }) => `setup-acted:${actId}`,
   card_saved: ({ cardId }) => `card-saved:${cardId}`,
   budget_reached: ({ userId, month, percent }) => `budget-reached:${userId}:${month}:${percent}`,
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
@@ -232,6 +235,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['auto-topup-off', readAutoTopupOff],
   ['ssh-key-added', (rest) => withId('key', rest, (keyId) => ({ kind: 'ssh_key_added', keyId }))],
   ['api-key-created', (rest) => withId('key', rest, (keyId) => ({ kind: 'api_key_created', keyId }))],
+  ['setup-acted', (rest) => withId('chg', rest, (actId) => ({ kind: 'setup_acted', actId }))],
   ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
   ['budget-reached', readBudgetReached],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],

@@ -31,6 +31,7 @@ export const refusalStatus = {
   key_scope: 403,
   key_address: 403,
   key_ends_own: 403,
+  key_setup: 403,
   cap_reserved: 403,
   budget_reserved: 403,
   not_found: 404,

@@ -1,6 +1,6 @@
 import { joi, fields, needed } from '../http/fields.js';
 import { done } from './describe-sign-in.js';
-import { exampleId, idOf, instant, listOf, named, object, text } from '../http/openapi/json-schema.js';
+import { bool, exampleId, idOf, instant, listOf, named, object, text } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, operation, type Operation } from '../http/openapi/operation.js';
 
 export const keySchema = fields({
@@ -19,6 +19,10 @@ const shown = {
   name: text,
   fingerprint: { ...text, description: 'As `ssh-keygen -l` prints it.' },
   publicKey: { ...text, description: 'One OpenSSH line of type and key.' },
+  byKey: {
+    ...bool,
+    description: 'An API key added it: it opens only machines whose request names it in `sshKeyIds`.',
+  },
   createdAt: instant,
 };
 const example = {
@@ -26,6 +30,7 @@ const example = {
   name: 'laptop',
   fingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo',
   publicKey,
+  byKey: false,
   createdAt: '2026-11-01T09:30:00.000Z',
 };
 
@@ -48,6 +53,7 @@ export const listSshKeys = operation({
 export const addSshKey = operation({
   method: 'post',
   path: '/v1/ssh-keys',
+  scope: 'setup',
   name: 'addSshKey',
   tag,
   summary: 'Adds a public key, or creates a pair',
@@ -79,13 +85,14 @@ export const addSshKey = operation({
 export const removeSshKey = operation({
   method: 'delete',
   path: '/v1/ssh-keys/:id',
+  scope: 'setup',
   name: 'removeSshKey',
   tag,
   summary: 'Removes a key',
   description: 'Running machines keep it.',
   parameters: [idParameter('key', 'a key', example.id)],
   answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
-  refusals: ['key_not_found'],
+  refusals: ['key_not_found', 'key_setup'],
 });
 
 export const sshKeyOperations: readonly Operation[] = [listSshKeys, addSshKey, removeSshKey];

@@ -1,15 +1,17 @@
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { MINUTE } from '../../domain/durations.js';
 import { Refusal } from '../../domain/refusal.js';
-import { sessionOf, type ApiContext } from '../context.js';
+import { keyIdOf, sessionOf, type ApiContext } from '../context.js';
 
 /**
  * Refuses what gives others a way into the account or its money, unless its user has shown lately who they are
- * (decision 110, "Sessions and fresh proof"). It stands behind requireSession, and before anything is changed. What
+ * (decision 110, "Sessions and fresh proof"). It stands behind the route's guard, and before anything is changed. What
  * lowers, revokes or removes never asks for it.
  * @throws Refusal fresh_sign_in_required
  */
 export function refuseWhenNotFresh(ctx: ApiContext): void {
+  // Whoever made a key that may come here had just shown who they are.
+  if (keyIdOf(ctx) !== undefined) return;
   const { isFresh, provedAt } = sessionOf(ctx);
   if (!isFresh) throw notFresh(provedAt);
 }

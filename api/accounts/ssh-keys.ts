@@ -5,12 +5,14 @@ import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import { deleteSshKey, insertSshKey, listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import type { SshKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { isId } from '../../domain/ids.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import { isId, type SshKeyId, type UserId } from '../../domain/ids.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from './audit-event.js';
 import { refuseWhenNotFresh } from './fresh-proof.js';
-import { callerOf, sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { noteSetup, refuseUnlessMadeBy } from '../api-keys/setup.js';
+import { callerOf, keyIdOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { generateKeyPair, parsePublicKey } from './public-keys.js';
 import { readBody } from '../http/validation.js';
 
@@ -34,18 +36,17 @@ function addKey(deps: ApiDeps): Handler<typeof declared.addSshKey> {
     // It enters every machine that is rented from now on.
     refuseWhenNotFresh(ctx);
     const key = given === undefined ? generateKeyPair() : parsePublicKey(given);
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
+    const apiKeyId = keyIdOf(ctx);
     const { line: publicKey, fingerprint } = key;
     const row = await deps.db.transaction(async (trx) => {
-      const added = await insertSshKey(trx, { id: newId('key'), userId, name, publicKey, fingerprint });
+      const added = await insertSshKey(trx, {
+        ...{ id: newId('key'), userId, name, publicKey, fingerprint, apiKeyId },
+      });
       if (typeof added === 'object') {
         await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_added', entityId: added.id }));
-        await noteForUser(trx, {
-          userId,
-          kind: 'ssh_key_added',
-          cause: { kind: 'ssh_key_added', keyId: added.id },
-          facts: { keyId: added.id, name, fingerprint },
-        });
+        if (apiKeyId === undefined) await noteAdded(trx, added);
+        await noteSetup(trx, ctx, 'ssh_key_added', name);
       }
       return added;
     });
@@ -55,20 +56,42 @@ function addKey(deps: ApiDeps): Handler<typeof declared.addSshKey> {
   };
 }
 
+function noteAdded(
+  trx: Transaction,
+  { id: keyId, user_id: userId, name, fingerprint }: SshKeyRow,
+): Promise<void> {
+  const cause = { kind: 'ssh_key_added', keyId } as const;
+  return noteForUser(trx, { userId, kind: 'ssh_key_added', cause, facts: { keyId, name, fingerprint } });
+}
+
 function removeKey(deps: ApiDeps): Handler<typeof declared.removeSshKey> {
   return async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const removed =
       isId('key', id) &&
       (await deps.db.transaction(async (trx) => {
-        if (!(await deleteSshKey(trx, userId, id))) return false;
-        await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_removed', entityId: id }));
+        const row = await removingKey(trx, ctx, userId, id);
+        if (!row) return false;
+        refuseUnlessMadeBy(ctx, row);
+        await noteSetup(trx, ctx, 'ssh_key_removed', row.name);
         return true;
       }));
     if (!removed) throw new Refusal('key_not_found', 'You have no such key: GET /v1/ssh-keys lists yours.');
     return { ok: true };
   };
+}
+
+/** Removes a key, and tells it. @returns undefined when the user has no such key */
+export async function removingKey(
+  trx: Transaction,
+  ctx: ApiContext,
+  userId: UserId,
+  id: SshKeyId,
+): Promise<SshKeyRow | undefined> {
+  const row = await deleteSshKey(trx, userId, id);
+  if (row) await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_removed', entityId: id }));
+  return row;
 }
 
 /** The refusal of a key beyond the number that a user may have (decision 14, "SSH keys"). */
@@ -88,6 +111,7 @@ export function presentKey(row: SshKeyRow) {
     name: row.name,
     fingerprint: row.fingerprint,
     publicKey: row.public_key,
+    byKey: row.api_key_id !== null,
     createdAt: row.created_at.toISOString(),
   };
 }

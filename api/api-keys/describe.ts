@@ -108,7 +108,7 @@ export const revokeApiKey = operation({
   tag,
   summary: 'Revokes a key',
   description:
-    'You can’t undo this. Its streams end within 2 seconds. Its machines keep running, or stop with `stopMachines=true`: you are not charged for the time after this request. Call it again to stop machines later.',
+    'You can’t undo this. Its streams end within 2 seconds. Its machines keep running, or stop with `stopMachines=true`: you are not charged for the time after this request. The webhooks and SSH keys that it made stay, or go with `removeMade=true`. Call it again to do either later.',
   parameters,
   query: revokeQuery,
   answers: [{ description: 'Revoked.', schema: done, examples: [{ ok: true }] }],

@@ -56,6 +56,10 @@ export type ApiKeyRequest = Read<typeof apiKeySchema>;
 /** The query of DELETE /v1/api-keys/:id. */
 export const revokeQuery = fields({
   stopMachines: orElse(joi.boolean().description('Whether to stop its machines, too.'), false),
+  removeMade: orElse(
+    joi.boolean().description('Whether to remove the webhooks and SSH keys that it made, too.'),
+    false,
+  ),
 });
 
 /** Tells whether another cap lets the rentals of a key cost more. Cents; null: no cap. */

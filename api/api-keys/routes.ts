@@ -14,7 +14,12 @@ import { setCap, stopMachinesOf } from '../../adapters/postgres/spending/caps.js
 import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { isId, type ApiKeyId } from '../../domain/ids.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
+import { lockWebhooksOfKey } from '../../adapters/postgres/webhooks/endpoints.js';
+import { isId, type ApiKeyId, type UserId } from '../../domain/ids.js';
+import { removingKey } from '../accounts/ssh-keys.js';
+import { removing } from '../webhooks/routes.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
@@ -127,7 +132,7 @@ function isOther(field: string, before: ApiKeyRow, after: ApiKeyRow): boolean {
  */
 function revoke(deps: ApiDeps): Handler<typeof declared.revokeApiKey> {
   return async (ctx) => {
-    const { stopMachines } = readQuery(ctx, revokeQuery);
+    const { stopMachines, removeMade } = readQuery(ctx, revokeQuery);
     const { userId } = sessionOf(ctx);
     const id = keyIdIn(ctx);
     await deps.db.transaction(async (trx) => {
@@ -138,11 +143,19 @@ function revoke(deps: ApiDeps): Handler<typeof declared.revokeApiKey> {
       for (const rentalId of stopped) {
         await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'rental_stopped', entityId: rentalId }));
       }
+      if (removeMade) await removeMadeBy(trx, ctx, userId, id);
       if (revoked === 'before') return;
       await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'api_key_revoked', entityId: id }));
     });
     return { ok: true };
   };
+}
+
+/** Removes what a key with the scope `setup` has made, which makes nothing any more. */
+async function removeMadeBy(trx: Transaction, ctx: ApiContext, userId: UserId, id: ApiKeyId): Promise<void> {
+  for (const hook of await lockWebhooksOfKey(trx, userId, id)) await removing(trx, ctx, hook);
+  const keys = await listSshKeys(trx, userId);
+  for (const key of keys) if (key.api_key_id === id) await removingKey(trx, ctx, userId, key.id);
 }
 
 /** The id in the path. @throws Refusal key_not_found for a text that is no key's id */

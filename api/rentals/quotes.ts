@@ -31,9 +31,7 @@ export function quoteRoutes(router: ApiRouter, deps: ApiDeps): void {
 function createQuote({ db }: ApiDeps): Handler<typeof declared.createQuote> {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
-    const { request, missingKey } = await readRentalRequest(ctx, userId, async () =>
-      (await listSshKeys(db, userId)).map((key) => key.id),
-    );
+    const { request, missingKey } = await readRentalRequest(ctx, userId, () => listSshKeys(db, userId));
     if (missingKey) throw missingKey;
     refuseRenter(await readRenter(db, userId));
     return await quote(db, request, []);

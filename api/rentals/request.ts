@@ -1,4 +1,5 @@
 import { isFamilyId } from '../../domain/catalog/families.js';
+import type { SshKeyRow } from '../../adapters/postgres/rows/tables.js';
 import type { SshKeyId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
@@ -50,7 +51,7 @@ export type RentalBody = Read<typeof rentalSchema>;
 
 /**
  * Takes step 1 of POST /v1/rentals: validates the request's shape. The activity takes the other steps.
- * @param listOwnKeys the ids of the user's keys
+ * @param listOwnKeys lists the user's keys
  * @returns the validated body, and the workflow's request; and why it can't be made, where it names a key that is gone: a
  * retry of a request that was made gets its answer all the same
  * @throws Refusal validation_failed, invalid_count, unknown_family, weak_key
@@ -58,7 +59,7 @@ export type RentalBody = Read<typeof rentalSchema>;
 export async function readRentalRequest(
   ctx: ApiContext,
   userId: UserId,
-  listOwnKeys: () => Promise<SshKeyId[]>,
+  listOwnKeys: () => Promise<readonly OwnKey[]>,
 ): Promise<{ body: RentalBody; request: RentalRequest; missingKey: Refusal | undefined }> {
   const body = readBody(ctx, rentalSchema);
   if (!isFamilyId(body.familyId)) {
@@ -77,7 +78,7 @@ export async function readRentalRequest(
     templateId: body.templateId,
     region: body.region ?? null,
     ...readWords(body),
-    sshKeyIds: (body.sshKeyIds ?? own).filter((id): id is SshKeyId => own.some((key) => key === id)),
+    sshKeyIds: keysOf(own, body.sshKeyIds),
     autoStopAfterMs: body.autoStopAfterHours === undefined ? null : autoStopMs(body.autoStopAfterHours),
     maxSpendCents: body.maxSpendCents ?? null,
     maxPricePerHourCents: body.maxPricePerHourCents ?? null,
@@ -87,9 +88,20 @@ export async function readRentalRequest(
   return { body, request, missingKey: missingKeyOf(own, body.sshKeyIds) };
 }
 
+type OwnKey = Pick<SshKeyRow, 'id' | 'api_key_id'>;
+
+/**
+ * The keys that open the machine. Default: all keys of the user (decision 14, "SSH keys"), but for those that an API key
+ * added (decision 149, "Keys that set up").
+ */
+function keysOf(own: readonly OwnKey[], asked: readonly string[] | undefined): SshKeyId[] {
+  const opens = ({ id, api_key_id: byKey }: OwnKey): boolean => asked?.includes(id) ?? byKey === null;
+  return own.filter(opens).map(({ id }) => id);
+}
+
 /** The refusal of a request that names a key which its user does not have. */
-function missingKeyOf(own: readonly SshKeyId[], asked: readonly string[] = []): Refusal | undefined {
-  const id = asked.find((each) => !own.some((key) => key === each));
+function missingKeyOf(own: readonly OwnKey[], asked: readonly string[] = []): Refusal | undefined {
+  const id = asked.find((each) => !own.some((key) => key.id === each));
   if (id === undefined) return undefined;
   return new Refusal('key_not_found', `You have no key ${id}: GET /v1/ssh-keys lists yours.`, {
     sshKeyId: id,

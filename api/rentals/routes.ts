@@ -85,9 +85,7 @@ async function readCreate(ctx: ApiContext, { db }: ApiDeps, userId: UserId): Pro
   const byQuote = readQuoteBody(ctx);
   const asker = { userId, apiKeyId: keyIdOf(ctx), onlyOf: onlyOf(ctx) };
   if (byQuote) return { ...asker, body: byQuote, request: undefined, quoteId: byQuote.quoteId };
-  const { body, request, missingKey } = await readRentalRequest(ctx, userId, async () =>
-    (await listSshKeys(db, userId)).map((key) => key.id),
-  );
+  const { body, request, missingKey } = await readRentalRequest(ctx, userId, () => listSshKeys(db, userId));
   // With an Idempotency-Key, what stands under it comes first.
   if (missingKey && idempotencyKeyOf(ctx) === undefined) throw missingKey;
   return { ...asker, body, request, missingKey, quoteId: undefined };

@@ -1,9 +1,17 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
-import { readBudget, saveBudget, type BudgetNow } from '../../adapters/postgres/spending/budgets.js';
-import { auditAddress } from '../accounts/audit-event.js';
+import {
+  readBudget,
+  saveBudget,
+  type BudgetNow,
+  type BudgetSettings,
+} from '../../adapters/postgres/spending/budgets.js';
+import { formatUsd } from '../../domain/money.js';
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { noteSetup, refuseRaise } from '../api-keys/setup.js';
+import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
-import { callerOf, sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isLoosened, presentBudget, readBudgetSettings } from './budget-shapes.js';
 
 /** The budget of an account for a month (decision 109, "Caps and budgets"). */
@@ -22,12 +30,25 @@ function showBudget(deps: ApiDeps): Handler<typeof declared.showBudget> {
 function putBudget(deps: ApiDeps): Handler<typeof declared.putBudget> {
   return async (ctx) => {
     const settings = readBudgetSettings(ctx);
-    const budget: BudgetNow = await saveBudget(deps.db, sessionOf(ctx).userId, settings, {
+    const { userId } = callerOf(ctx);
+    const budget: BudgetNow = await saveBudget(deps.db, userId, settings, {
       check: (before) => {
+        refuseRaise(ctx, before, settings);
         if (isLoosened(before, settings)) refuseWhenNotFresh(ctx);
       },
-      clientAddress: auditAddress(ctx),
+      told: async (trx) => {
+        await insertAuditEvent(
+          trx,
+          auditEvent(ctx, { userId, kind: 'budget_changed', details: { ...settings } }),
+        );
+        await noteSetup(trx, ctx, 'budget_changed', wordsOf(settings));
+      },
     });
     return presentBudget(budget);
   };
+}
+
+/** A budget in a mail. */
+function wordsOf({ monthlyCents, hard }: BudgetSettings): string {
+  return `${monthlyCents === null ? 'none' : formatUsd(monthlyCents)} a month${hard ? ', hard' : ''}`;
 }

@@ -119,11 +119,12 @@ export const showBudget = operation({
 export const putBudget = operation({
   method: 'put',
   path: '/v1/billing/budget',
+  scope: 'setup',
   name: 'putBudget',
   tag,
   summary: 'Sets what the rentals of a month may cost',
   description:
-    'You get an alert at 50, 80 and 100 % of it. A hard budget reserves: each rental gets a limit (the price of four hours if you set none), and together they can never cost more than what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.',
+    'You get an alert at 50, 80 and 100 % of it. A hard budget reserves: each rental gets a limit (the price of four hours if you set none), and together they can never cost more than what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh. A key with the scope `setup` may only lower it.',
   body: {
     schema: budgetSchema,
     examples: [{ monthlyCents: 50_000, hard: true }, { monthlyCents: null }],
@@ -131,7 +132,7 @@ export const putBudget = operation({
   answers: [
     { description: 'As it is set, and how the month stands.', schema: budget, examples: [exampleBudget] },
   ],
-  refusals: ['budget_reserved', 'fresh_sign_in_required'],
+  refusals: ['budget_reserved', 'fresh_sign_in_required', 'key_setup'],
 });
 
 export const budgetOperations: readonly Operation[] = [showBudget, putBudget];

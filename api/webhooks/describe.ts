@@ -113,6 +113,7 @@ export const listWebhooks = operation({
 export const addWebhook = operation({
   method: 'post',
   path: '/v1/webhooks',
+  scope: 'setup',
   name: 'addWebhook',
   tag,
   summary: 'Creates a webhook',
@@ -132,7 +133,7 @@ export const addWebhook = operation({
       links: leadsTo('/id', ['getWebhook', 'listWebhookDeliveries', 'pingWebhook', 'removeWebhook']),
     },
   ],
-  refusals: ['too_many_webhooks', 'webhooks_disabled', 'fresh_sign_in_required'],
+  refusals: ['too_many_webhooks', 'webhooks_disabled', 'fresh_sign_in_required', 'key_setup'],
 });
 
 export const getWebhook = operation({
@@ -150,6 +151,7 @@ export const getWebhook = operation({
 export const changeWebhook = operation({
   method: 'patch',
   path: '/v1/webhooks/:id',
+  scope: 'setup',
   name: 'changeWebhook',
   tag,
   summary: 'Changes a webhook, or turns it back on',
@@ -158,18 +160,19 @@ export const changeWebhook = operation({
   parameters,
   body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
   answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],
-  refusals: ['webhook_not_found', 'fresh_sign_in_required'],
+  refusals: ['webhook_not_found', 'fresh_sign_in_required', 'key_setup'],
 });
 
 export const removeWebhook = operation({
   method: 'delete',
   path: '/v1/webhooks/:id',
+  scope: 'setup',
   name: 'removeWebhook',
   tag,
   summary: 'Removes a webhook',
   parameters,
   answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
-  refusals: ['webhook_not_found'],
+  refusals: ['webhook_not_found', 'key_setup'],
 });
 
 export const listWebhookDeliveries = operation({
@@ -221,6 +224,7 @@ export const redeliverWebhook = operation({
 export const rotateWebhookSecret = operation({
   method: 'post',
   path: '/v1/webhooks/:id/rotate-secret',
+  scope: 'setup',
   name: 'rotateWebhookSecret',
   tag,
   summary: 'Creates a new secret',
@@ -241,7 +245,7 @@ export const rotateWebhookSecret = operation({
       examples: [{ ...example, secret, previousSecretValidUntil: '2026-11-02T10:12:31.250Z' }],
     },
   ],
-  refusals: ['webhook_not_found', 'webhooks_disabled', 'fresh_sign_in_required'],
+  refusals: ['webhook_not_found', 'webhooks_disabled', 'fresh_sign_in_required', 'key_setup'],
 });
 
 export const webhookOperations: readonly Operation[] = [

@@ -1,6 +1,6 @@
 import { Refusal } from '../../domain/refusal.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
-import { namedTypes } from '../../domain/webhooks/webhook.js';
+import { hearsOfSignIns, namedTypes } from '../../domain/webhooks/webhook.js';
 import {
   joi,
   pageFields,
@@ -48,10 +48,5 @@ export function tooManyWebhooks(): Refusal {
  * @param after undefined: as before. An empty list has none of them (domain/webhooks/webhook.ts).
  */
 export function tellsMoreOfSignIns(after: readonly string[] | undefined, before: readonly string[]): boolean {
-  return (
-    after !== undefined &&
-    namedTypes.some(
-      (type) => /^(session|api_key)\./.test(type) && after.includes(type) && !before.includes(type),
-    )
-  );
+  return after !== undefined && hearsOfSignIns(after.filter((type) => !before.includes(type)));
 }

@@ -24,7 +24,8 @@ import { Refusal } from '../../domain/refusal.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
-import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { noteSetup, refuseSignInEvents, refuseUnlessMadeBy } from '../api-keys/setup.js';
+import { callerOf, keyIdOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { fieldRefusal, readBody, readQuery } from '../http/validation.js';
 import { presentDelivery, presentWebhook } from './present.js';
@@ -68,6 +69,7 @@ function add(deps: ApiDeps): Handler<typeof declared.addWebhook> {
   return async (ctx) => {
     const { types, description, url: text } = readBody(ctx, webhookSchema);
     refuseWhenNotFresh(ctx);
+    refuseSignInEvents(ctx, types);
     const publicKey = sealingKeyOf(deps);
     const url = await checkReceiver(ctx, deps, text);
     const { userId } = callerOf(ctx);
@@ -75,10 +77,12 @@ function add(deps: ApiDeps): Handler<typeof declared.addWebhook> {
     const secret = newWebhookSecret();
     const row = await deps.db.transaction(async (trx) => {
       const sealedSecret = sealSecret(publicKey, secret, id);
-      const added = await insertWebhook(trx, { id, userId, url, types, description, sealedSecret });
+      const apiKeyId = keyIdOf(ctx);
+      const added = await insertWebhook(trx, { id, userId, url, types, description, sealedSecret, apiKeyId });
       if (added === 'too many') throw tooManyWebhooks();
       await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'webhook_created', entityId: id }));
       await recordEvent(trx, { type: 'webhook.created', userId, entityId: id, data: {} });
+      await noteSetup(trx, ctx, 'webhook_created', url);
       return added;
     });
     return { ...presentWebhook(row), secret };
@@ -91,6 +95,7 @@ function change(deps: ApiDeps): Handler<typeof declared.changeWebhook> {
     if (body.url !== undefined) refuseWhenNotFresh(ctx);
     const asked = body.url === undefined ? body : { ...body, url: await checkReceiver(ctx, deps, body.url) };
     return await changing(ctx, deps, async (trx, hook) => {
+      refuseSignInEvents(ctx, hook.types, body.types);
       if (tellsMoreOfSignIns(body.types, hook.types)) refuseWhenNotFresh(ctx);
       const changed = changedFields(asked, hook);
       const row = await changeWebhook(trx, hook, asked);
@@ -112,24 +117,32 @@ export function changedFields(body: WebhookChangeRequest, hook: WebhookRow): str
 async function tellChange(
   trx: Transaction,
   ctx: ApiContext,
-  { id, user_id: userId }: WebhookRow,
+  { id, user_id: userId, url }: WebhookRow,
   changed: readonly string[],
 ): Promise<void> {
   const details = { webhookId: id, changed };
   await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'webhook_changed', details }));
   await recordEvent(trx, { type: 'webhook.changed', userId, entityId: id, data: { changed } });
+  await noteSetup(trx, ctx, 'webhook_changed', url);
 }
 
 function remove(deps: ApiDeps): Handler<typeof declared.removeWebhook> {
   return async (ctx) => {
     return await changing(ctx, deps, async (trx, hook) => {
-      const { id, user_id: userId } = hook;
-      await removeWebhook(trx, hook);
-      await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'webhook_removed', entityId: id }));
-      await recordEvent(trx, { type: 'webhook.removed', userId, entityId: id, data: {} });
+      refuseSignInEvents(ctx, hook.types);
+      await removing(trx, ctx, hook);
+      await noteSetup(trx, ctx, 'webhook_removed', hook.url);
       return { ok: true };
     });
   };
+}
+
+/** Removes a webhook that the transaction has locked, and tells it. */
+export async function removing(trx: Transaction, ctx: ApiContext, hook: WebhookRow): Promise<void> {
+  const { id, user_id: userId } = hook;
+  await removeWebhook(trx, hook);
+  await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'webhook_removed', entityId: id }));
+  await recordEvent(trx, { type: 'webhook.removed', userId, entityId: id, data: {} });
 }
 
 function showDeliveries(deps: ApiDeps): Handler<typeof declared.listWebhookDeliveries> {
@@ -197,6 +210,8 @@ function rotate(deps: ApiDeps): Handler<typeof declared.rotateWebhookSecret> {
     const publicKey = sealingKeyOf(deps);
     const secret = newWebhookSecret();
     return await changing(ctx, deps, async (trx, hook) => {
+      refuseUnlessMadeBy(ctx, hook);
+      refuseSignInEvents(ctx, hook.types);
       const until = await rotateSecret(trx, hook, sealSecret(publicKey, secret, hook.id));
       await tellChange(trx, ctx, hook, ['secret']);
       return { ...presentWebhook(hook), secret, previousSecretValidUntil: until.toISOString() };

@@ -1,5 +1,5 @@
 /** What an API key may do, besides nothing (decision 108, "API keys"). Each route that keys may call names one. */
-export const apiKeyScopes = ['read', 'rentals', 'billing'] as const;
+export const apiKeyScopes = ['read', 'rentals', 'billing', 'setup'] as const;
 
 export type ApiKeyScope = (typeof apiKeyScopes)[number];
 

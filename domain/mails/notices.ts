@@ -1,7 +1,7 @@
 import { formatUsd } from '../money.js';
 import type { ToldKind } from '../notices/kinds.js';
 import { noticeLimits } from '../notices/limits.js';
-import type { EndedMachine, EndKind, NoticeFacts } from '../notices/notices.js';
+import type { EndedMachine, EndKind, NoticeFacts, SetupAct } from '../notices/notices.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
 import { fact, quietLink, row, type Part } from './parts.js';
 
@@ -33,6 +33,8 @@ function wordsOf(told: Told): Words {
       return keysAdded(told.all);
     case 'api_key_created':
       return apiKeysCreated(told.all);
+    case 'setup_acted':
+      return setUp(told.all);
     case 'card_saved':
       return cardsSaved(told.all);
     case 'budget_reached':
@@ -145,6 +147,31 @@ function apiKeysCreated(all: readonly NoticeFacts['api_key_created'][]): Words {
       ...listed(all, ({ name, scopes, hint }) => fact(name, `${scopes.join(', ')}; ends with ${hint}`)),
       '',
       'If this was not you, somebody else is signed in to your account: revoke the key, end your other sessions, and contact support.',
+    ],
+  };
+}
+
+const setUpWords: Readonly<Record<SetupAct, string>> = {
+  webhook_created: 'Created a webhook',
+  webhook_changed: 'Changed a webhook',
+  webhook_removed: 'Removed a webhook',
+  ssh_key_added: 'Added an SSH key',
+  ssh_key_removed: 'Removed an SSH key',
+  budget_changed: 'Lowered the budget',
+};
+
+function setUp(all: readonly NoticeFacts['setup_acted'][]): Words {
+  return {
+    subject:
+      all.length === 1
+        ? 'An API key changed your account’s setup'
+        : `API keys made ${all.length} changes to your account’s setup`,
+    parts: [
+      'You gave these keys the scope “setup”. We send this email at most once an hour.',
+      '',
+      ...listed(all, ({ keyName, act, what }) => fact(`${keyName}: ${setUpWords[act]}`, what)),
+      '',
+      'If this was not your program, revoke the key. You can remove everything it made at the same time.',
     ],
   };
 }

@@ -50,6 +50,10 @@ export const noticeKinds = {
     description: 'An API key was created: a program can call the API with it in your name.',
     canSwitchOff: false,
   },
+  setup_acted: {
+    description: 'An API key set something up: a webhook, an SSH key or a budget.',
+    canSwitchOff: false,
+  },
   card_saved: {
     description: 'A card was saved: we can charge it for this account.',
     canSwitchOff: false,

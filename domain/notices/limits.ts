@@ -1,4 +1,4 @@
-import { DAY, MINUTE, SECOND } from '../durations.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../durations.js';
 
 /** How notices are gathered, and how long a link holds (decision 103, "Notices by mail"). Durations are milliseconds. */
 export const noticeLimits = {
@@ -6,6 +6,8 @@ export const noticeLimits = {
   quietMs: 5 * SECOND,
   /** The first of them waits no longer than this for the others. */
   longestMs: MINUTE,
+  /** What a key sets up is told once in this time, all that it did since in one mail. */
+  setupEveryMs: HOUR,
   /** A mail names this many machines or keys at most, and counts the others. */
   namedAtMost: 50,
   /** A link that switches mails off holds as long as the mail is kept (domain/operations/retention.ts). */

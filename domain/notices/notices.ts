@@ -1,4 +1,5 @@
 import type { ApiKeyScope } from '../accounts/api-keys.js';
+import type { AuditKind } from '../accounts/audit.js';
 import type { ApiKeyId, RentalId, SshKeyId } from '../ids.js';
 import type { StopReason } from '../rentals/rental.js';
 import type { ToldKind } from './kinds.js';
@@ -15,6 +16,17 @@ export interface EndedMachine {
   /** What the rental itself says of it, in a sentence. */
   readonly error: string | null;
 }
+
+/** What a key with the scope `setup` does (decision 149, "Keys that set up"). */
+export type SetupAct = Extract<
+  AuditKind,
+  | 'webhook_created'
+  | 'webhook_changed'
+  | 'webhook_removed'
+  | 'ssh_key_added'
+  | 'ssh_key_removed'
+  | 'budget_changed'
+>;
 
 /** What each kind of notice tells. It is kept as it was when it happened: a key may be removed before its mail goes. */
 export interface NoticeFacts extends Record<ToldKind, object> {
@@ -41,6 +53,13 @@ export interface NoticeFacts extends Record<ToldKind, object> {
     readonly scopes: readonly ApiKeyScope[];
     /** Its last characters. */
     readonly hint: string;
+  };
+  setup_acted: {
+    readonly keyId: ApiKeyId;
+    readonly keyName: string;
+    readonly act: SetupAct;
+    /** The thing in its owner's words: the name of an SSH key, the address of a webhook, an amount. */
+    readonly what: string;
   };
   card_saved: { readonly brand: string; readonly last4: string };
 }

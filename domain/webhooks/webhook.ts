@@ -16,6 +16,11 @@ const onlyWhenNamed: readonly EventType[] = eventTypes.filter((type) =>
   /^(session|api_key)\.|^webhook\.ping$/.test(type),
 );
 
+/** Tells whether types that an endpoint names are among those by which its receiver follows sign-ins and keys. */
+export function hearsOfSignIns(types: readonly string[]): boolean {
+  return types.some((type) => /^(session|api_key)\./.test(type));
+}
+
 /**
  * Which types an endpoint gets. Without named types it gets all others, those of a later release among them. A gap
  * concerns all of them.

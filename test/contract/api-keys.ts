@@ -80,6 +80,61 @@ export function describeApiKeys(backend: () => Backend): void {
       assert.equal((await client.post(`/v1/rentals/${own.id}/stop`)).status, 200);
     });
 
+    it('set up webhooks, SSH keys and lower budgets, where they have that scope, and nothing more', async () => {
+      const { made, client } = await make(['setup', 'read', 'billing']);
+      const url = 'https://hooks.example.com/ci';
+      const reasonOf = ({ status, body }: { status: number; body: { error?: string; details?: object } }) => {
+        assert.deepEqual([status, body.error], [403, 'key_setup'], JSON.stringify(body));
+        return (body.details as { reason: string }).reason;
+      };
+      const theirs = (await person.post('/v1/webhooks', { url, types: ['rental.stopped'] })).body;
+      const watch = (await person.post('/v1/webhooks', { url, types: ['session.started'] })).body;
+      const hook = await client.post('/v1/webhooks', { url });
+      assert.match(String((hook.body as { secret?: string }).secret), /^whsec_/);
+
+      assert.equal((await client.patch(`/v1/webhooks/${theirs.id}`, { description: 'by CI' })).status, 200);
+      assert.equal((await client.post(`/v1/webhooks/${hook.body.id}/rotate-secret`)).status, 200);
+      for (const refused of [
+        await client.post('/v1/webhooks', { url, types: ['rental.running', 'api_key.created'] }),
+        await client.patch(`/v1/webhooks/${theirs.id}`, { types: ['session.ended'] }),
+        await client.patch(`/v1/webhooks/${watch.id}`, { url: 'https://hooks.example.com/mine' }),
+        await client.delete(`/v1/webhooks/${watch.id}`),
+      ]) {
+        assert.equal(reasonOf(refused), 'sign_in_events');
+      }
+      assert.equal(reasonOf(await client.post(`/v1/webhooks/${theirs.id}/rotate-secret`)), 'not_made_by_key');
+
+      const own = (await person.post('/v1/ssh-keys', { name: 'laptop', generate: true })).body;
+      const ci = (await client.post('/v1/ssh-keys', { name: 'CI', generate: true })).body;
+      const keys = (await client.get('/v1/ssh-keys')).body.sshKeys as unknown as {
+        id: string;
+        byKey: boolean;
+      }[];
+      assert.deepEqual(
+        keys.filter(({ id }) => [own.id, ci.id].includes(id)).map(({ byKey }) => byKey),
+        [false, true],
+      );
+      assert.equal(reasonOf(await client.delete(`/v1/ssh-keys/${own.id}`)), 'not_made_by_key');
+
+      assert.equal((await client.put('/v1/billing/budget', { monthlyCents: 5_000 })).status, 200);
+      assert.equal((await client.put('/v1/billing/budget', { monthlyCents: 4_000, hard: true })).status, 200);
+      for (const looser of [
+        { monthlyCents: 4_001, hard: true },
+        { monthlyCents: 4_000 },
+        { monthlyCents: null },
+      ]) {
+        assert.equal(reasonOf(await client.put('/v1/billing/budget', looser)), 'budget_raised');
+      }
+      assert.equal((await person.put('/v1/billing/budget', { monthlyCents: null })).status, 200);
+
+      assert.equal((await person.delete(`/v1/api-keys/${made.id}?removeMade=true`)).status, 200);
+      const left = (await person.get('/v1/webhooks')).body as unknown as { webhooks: { id: string }[] };
+      const leftIds = left.webhooks.map(({ id }) => id);
+      assert.deepEqual(leftIds, [theirs.id, watch.id]);
+      const leftKeys = (await person.get('/v1/ssh-keys')).body.sshKeys.map(({ id }) => id);
+      assert.deepEqual([leftKeys.includes(own.id), leftKeys.includes(ci.id)], [true, false]);
+    });
+
     it('are refused when they are mistyped, and from elsewhere', async () => {
       const { client } = await make(['read'], { allowedCidrs: ['192.0.2.0/24'] });
       const elsewhere = await client.get('/v1/rentals');

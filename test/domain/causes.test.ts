@@ -57,6 +57,7 @@ const kept: readonly [text: string, cause: Cause][] = [
   ],
   [`api-key-created:key_${ulid}`, { kind: 'api_key_created', keyId }],
   [`ssh-key-added:key_${ulid}`, { kind: 'ssh_key_added', keyId }],
+  [`setup-acted:chg_${ulid}`, { kind: 'setup_acted', actId: `chg_${ulid}` }],
   ['card-saved:pm_1', { kind: 'card_saved', cardId: 'pm_1' }],
   [
     `budget-reached:usr_${ulid}:2026-11:80`,
@@ -137,6 +138,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   auto_topup_off: fc.record({ userId: ours('usr'), at: fc.date({ noInvalidDate: true }) }),
   ssh_key_added: fc.record({ keyId: ours('key') }),
   api_key_created: fc.record({ keyId: ours('key') }),
+  setup_acted: fc.record({ actId: ours('chg') }),
   card_saved: fc.record({ cardId: foreign }),
   budget_reached: fc.record({
     userId: ours('usr'),

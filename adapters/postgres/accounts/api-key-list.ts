@@ -63,6 +63,13 @@ export interface ApiKeyChange {
   readonly spendCapCents?: number | null | undefined;
 }
 
+/** Reads the key by which something is done, and keeps it from being revoked until this transaction ends. */
+export async function lockKeyInUse(trx: Transaction, userId: UserId, id: ApiKeyId): Promise<ApiKeyRow> {
+  const row = await trx('api_keys').where({ id, user_id: userId }).forShare().first();
+  if (!row) throw new Error(`the key ${id} is gone although it was used`);
+  return row;
+}
+
 /** Changes a key that this transaction has locked. @returns its row then */
 export async function changeApiKey(
   trx: Transaction,

@@ -1,4 +1,4 @@
-import type { SshKeyId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, SshKeyId, UserId } from '../../../domain/ids.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
@@ -37,7 +37,14 @@ export async function listKeysOf(
  */
 export async function insertSshKey(
   trx: Transaction,
-  key: { id: SshKeyId; userId: UserId; name: string; publicKey: string; fingerprint: string },
+  key: {
+    id: SshKeyId;
+    userId: UserId;
+    name: string;
+    publicKey: string;
+    fingerprint: string;
+    apiKeyId?: ApiKeyId | undefined;
+  },
 ): Promise<SshKeyRow | 'known' | 'too many'> {
   await lockBy(trx, 'sshKeysOfUser', key.userId);
   const has = await listSshKeys(trx, key.userId);
@@ -50,6 +57,7 @@ export async function insertSshKey(
       name: key.name,
       public_key: key.publicKey,
       fingerprint: key.fingerprint,
+      api_key_id: key.apiKeyId ?? null,
     })
     .returning('*');
   if (!row) throw new Error('the key was not kept');
@@ -63,11 +71,15 @@ export async function insertSshKey(
   return row;
 }
 
-/** Removes a user's key, and tells it. Running machines keep it. Returns false when the user has no such key. */
-export async function deleteSshKey(trx: Transaction, userId: UserId, id: SshKeyId): Promise<boolean> {
-  const [removed] = await trx('ssh_keys').where({ user_id: userId, id }).delete().returning('fingerprint');
-  if (!removed) return false;
+/** Removes a user's key, and tells it. Running machines keep it. Returns undefined when the user has no such key. */
+export async function deleteSshKey(
+  trx: Transaction,
+  userId: UserId,
+  id: SshKeyId,
+): Promise<SshKeyRow | undefined> {
+  const [removed] = await trx('ssh_keys').where({ user_id: userId, id }).delete().returning('*');
+  if (!removed) return undefined;
   const { fingerprint } = removed;
   await recordEvent(trx, { type: 'ssh_key.removed', userId, entityId: id, data: { fingerprint } });
-  return true;
+  return removed;
 }

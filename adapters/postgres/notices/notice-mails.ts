@@ -27,7 +27,7 @@ const DUE_AT_ONCE = 100;
 /**
  * Lists whom to tell what now, the longest waiting first. What happens together is told together: a mail waits until
  * nothing of its kind has happened for a moment, and no other machine of its user is just ending for the same reason;
- * but never longer than `longestMs`.
+ * but never longer than `longestMs`. What a key sets up is told once in `setupEveryMs`.
  */
 export async function listDueNotices(
   db: Database,
@@ -44,9 +44,19 @@ export async function listDueNotices(
                select 1 from rentals r
                 where r.user_id = n.user_id and r.closed_at is null and r.settled_at is null and r.status = 'stopping'
                   and r.stop_reason = :reasons::jsonb ->> n.kind))
+        and not (kind = 'setup_acted' and exists (
+              select 1 from user_notices t
+               where t.user_id = n.user_id and t.kind = n.kind
+                 and t.told_at > clock.at - :setupEveryMs * interval '1 millisecond'))
         and ${isNotWaiting('notice', `user_id || ':' || kind`)}
       order by first_at limit :atOnce`,
-    { quietMs, longestMs, reasons: JSON.stringify(Object.fromEntries(reasons)), atOnce: DUE_AT_ONCE },
+    {
+      quietMs,
+      longestMs,
+      setupEveryMs: noticeLimits.setupEveryMs,
+      reasons: JSON.stringify(Object.fromEntries(reasons)),
+      atOnce: DUE_AT_ONCE,
+    },
   );
   return rows;
 }

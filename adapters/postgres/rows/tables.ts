@@ -1333,6 +1333,7 @@ export interface SshKeyRow {
   public_key: string;
   fingerprint: string;
   created_at: Date;
+  api_key_id: ApiKeyId | null;
 }
 
 /**
@@ -1433,7 +1434,8 @@ export interface UserNoticeRow {
     | 'ssh_key_added'
     | 'card_saved'
     | 'api_key_created'
-    | 'budget_reached';
+    | 'budget_reached'
+    | 'setup_acted';
   /** domain/causes.ts */
   cause: string;
   /** As domain/notices/notices.ts says it. */
@@ -1560,6 +1562,7 @@ export interface WebhookRow {
   /** When its workflow has something to do; null: nothing. When it was told so, or looks by its own timer. */
   due_at: Date | null;
   told_at: Date | null;
+  api_key_id: ApiKeyId | null;
 }
 
 /** The values of an insert or update: each column, or an expression that the database evaluates. */

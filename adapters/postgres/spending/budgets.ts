@@ -1,6 +1,5 @@
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import { refusalOfUnlimitedRentals, type BudgetPot, type Holder } from '../../../domain/spending/pots.js';
-import { insertAuditEvent } from '../accounts/audit-events.js';
 import type { Database, Transaction } from '../database.js';
 import type { BudgetRow } from '../rows/tables.js';
 import type { Lock } from './caps.js';
@@ -136,13 +135,14 @@ export async function readBudget(db: Database | Transaction, userId: UserId): Pr
  * Sets an account's budget. A hard one waits for the opening or change that is just being committed, and sees its
  * rental; each later one sees the budget.
  * @param check sees what is set until now, under the lock, and may refuse
+ * @param told writes down who sets it, in the same transaction
  * @throws Refusal budget_reserved for a hard budget while a rental has no limit of its own
  */
 export async function saveBudget(
   db: Database,
   userId: UserId,
   settings: BudgetSettings,
-  { check, clientAddress }: { check: (before: BudgetSettings) => void; clientAddress: string | undefined },
+  { check, told }: { check: (before: BudgetSettings) => void; told: (trx: Transaction) => Promise<void> },
 ): Promise<BudgetNow> {
   return db.transaction(async (trx) => {
     await trx('users').where({ id: userId }).forNoKeyUpdate().first('id');
@@ -161,12 +161,7 @@ export async function saveBudget(
       .insert({ user_id: userId, ...row })
       .onConflict('user_id')
       .merge(row);
-    await insertAuditEvent(trx, {
-      userId,
-      kind: 'budget_changed',
-      clientAddress,
-      details: { monthlyCents, hard },
-    });
+    await told(trx);
     return { settings, use };
   });
 }

@@ -1,5 +1,5 @@
 import type { EventType } from '../../../domain/events/events.js';
-import type { UserId, WebhookId } from '../../../domain/ids.js';
+import type { ApiKeyId, UserId, WebhookId } from '../../../domain/ids.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import type { Database, Transaction } from '../database.js';
 import { lockBy } from '../locks.js';
@@ -38,6 +38,8 @@ export interface NewWebhook {
   readonly types: readonly EventType[];
   readonly description: string;
   readonly sealedSecret: Buffer;
+  /** The API key that makes it; absent for a session. */
+  readonly apiKeyId?: ApiKeyId | undefined;
 }
 
 /** Keeps an endpoint with its secret, unless the user has as many as one may have. It gets events from now on. */
@@ -51,12 +53,26 @@ export async function insertWebhook(trx: Transaction, hook: NewWebhook): Promise
       url: hook.url,
       types: [...hook.types],
       description: hook.description,
+      api_key_id: hook.apiKeyId ?? null,
       cursor_seq: trx.raw('coalesce((select last_seq from event_feeds where user_id = ?), 0)', [hook.userId]),
     })
     .returning('*');
   if (!row) throw new Error('the endpoint was not kept');
   await trx('webhook_secrets').insert({ webhook_id: hook.id, no: 1, sealed: hook.sealedSecret });
   return row;
+}
+
+/** Lists what a key has made, each locked. */
+export async function lockWebhooksOfKey(
+  trx: Transaction,
+  userId: UserId,
+  apiKeyId: ApiKeyId,
+): Promise<WebhookRow[]> {
+  return trx('webhooks')
+    .where({ user_id: userId, api_key_id: apiKeyId })
+    .whereNot({ state: 'removed' })
+    .orderBy('id')
+    .forUpdate();
 }
 
 /** What begins anew: its tries and pauses are forgotten, and what is under way for it is written down no more. */

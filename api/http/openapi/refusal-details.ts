@@ -1,5 +1,6 @@
 import type { RefusalCode } from '../../../domain/refusal.js';
 import { feedRange } from '../../events/describe.js';
+import { closedToSetup, type ClosedToSetup } from '../../api-keys/setup.js';
 import { apiKeyScope } from '../../api-keys/shapes.js';
 import { rentalStatus, stopReason } from '../../rentals/describe.js';
 import { alternatives, quote } from '../../rentals/describe-quotes.js';
@@ -143,6 +144,14 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   },
   key_address: { schema: object({ address: { ...text, description: 'Where the request came from.' } }) },
   key_ends_own: { schema: object({ rentalId: idOf('rent') }) },
+  key_setup: {
+    schema: object({
+      reason: {
+        ...oneOf(Object.keys(closedToSetup) as ClosedToSetup[]),
+        description: 'What the scope `setup` does not cover.',
+      },
+    }),
+  },
   cap_reserved: { schema: capReserved },
   budget_reserved: { schema: budgetReserved },
   not_found: {

@@ -13,6 +13,7 @@ import {
   type JsonSchema,
 } from './json-schema.js';
 import { exampleReserved } from '../../spending/describe.js';
+import { closedToSetup } from '../../api-keys/setup.js';
 import { refusalDetails, type Details } from './refusal-details.js';
 
 interface Meaning {
@@ -114,6 +115,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message:
       'This API key can stop and limit only machines that it opened, and it did not open this one. Sign in, or use a key that can stop all machines.',
     details: { rentalId: exampleId('rent') },
+  },
+  key_setup: {
+    message: closedToSetup.budget_raised,
+    details: { reason: 'budget_raised' },
   },
   cap_reserved: {
     message:

@@ -36,6 +36,7 @@ const fixed: Readonly<Record<string, Advice>> = {
     kind: 'refused',
     next: 'Stop it with your own sign-in: gpu stop, without the agent’s key.',
   },
+  key_setup: { kind: 'refused', next: 'Run it in a terminal: it asks for a code that we email you.' },
   card_declined: { kind: 'noMoney', next: 'Pay with another card: gpu pay' },
   cap_reserved: {
     kind: 'noMoney',

@@ -290,7 +290,7 @@ export interface paths {
         post?: never;
         /**
          * Revokes a key
-         * @description You can’t undo this. Its streams end within 2 seconds. Its machines keep running, or stop with `stopMachines=true`: you are not charged for the time after this request. Call it again to stop machines later.
+         * @description You can’t undo this. Its streams end within 2 seconds. Its machines keep running, or stop with `stopMachines=true`: you are not charged for the time after this request. The webhooks and SSH keys that it made stay, or go with `removeMade=true`. Call it again to do either later.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -694,7 +694,7 @@ export interface paths {
         get: operations["showBudget"];
         /**
          * Sets what the rentals of a month may cost
-         * @description You get an alert at 50, 80 and 100 % of it. A hard budget reserves: each rental gets a limit (the price of four hours if you set none), and together they can never cost more than what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.
+         * @description You get an alert at 50, 80 and 100 % of it. A hard budget reserves: each rental gets a limit (the price of four hours if you set none), and together they can never cost more than what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh. A key with the scope `setup` may only lower it.
          */
         put: operations["putBudget"];
         post?: never;
@@ -1313,6 +1313,8 @@ export interface components {
             fingerprint: string;
             /** @description One OpenSSH line of type and key. */
             publicKey: string;
+            /** @description An API key added it: it opens only machines whose request names it in `sshKeyIds`. */
+            byKey: boolean;
             /** Format: date-time */
             createdAt: string;
             /** @description PEM, only of a generated key. */
@@ -1371,7 +1373,7 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
             id: string;
             name: string;
@@ -1456,7 +1458,7 @@ export interface components {
             data: components["schemas"]["NoEventData"];
         };
         /** @enum {string} */
-        ApiKeyScope: "read" | "rentals" | "billing";
+        ApiKeyScope: "read" | "rentals" | "billing" | "setup";
         AuditEvent: {
             id: string;
             kind: components["schemas"]["AuditKind"];
@@ -1889,7 +1891,7 @@ export interface components {
         };
         CreateApiKey: {
             name: string;
-            scopes: ("read" | "rentals" | "billing")[];
+            scopes: ("read" | "rentals" | "billing" | "setup")[];
             /** @enum {string} */
             ends?: "all" | "own";
             /**
@@ -1973,7 +1975,7 @@ export interface components {
             ended: number;
         };
         /** @enum {string} */
-        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "unknown_family" | "model_unavailable" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "quote_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
+        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "unknown_family" | "model_unavailable" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "quote_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
         Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -2587,6 +2589,27 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
+        KeySetupDetails: {
+            /**
+             * @description What the scope `setup` does not cover.
+             * @enum {string}
+             */
+            reason: "sign_in_events" | "not_made_by_key" | "budget_raised";
+        };
+        KeySetupError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "key_setup";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: components["schemas"]["KeySetupDetails"];
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
         KeySuspendedError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -2850,7 +2873,7 @@ export interface components {
             description: string;
         };
         /** @enum {string} */
-        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "auto_topup_off" | "payments" | "ssh_key_added" | "api_key_created" | "card_saved";
+        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "auto_topup_off" | "payments" | "ssh_key_added" | "api_key_created" | "setup_acted" | "card_saved";
         NoticeSettings: {
             notices: components["schemas"]["Notice"][];
         };
@@ -3646,6 +3669,8 @@ export interface components {
                 /** @enum {boolean} */
                 api_key_created?: true;
                 /** @enum {boolean} */
+                setup_acted?: true;
+                /** @enum {boolean} */
                 card_saved?: true;
             };
         };
@@ -3798,6 +3823,8 @@ export interface components {
             fingerprint: string;
             /** @description One OpenSSH line of type and key. */
             publicKey: string;
+            /** @description An API key added it: it opens only machines whose request names it in `sshKeyIds`. */
+            byKey: boolean;
             /** Format: date-time */
             createdAt: string;
         };
@@ -4900,6 +4927,8 @@ export type KeyRevokedDetails = components['schemas']['KeyRevokedDetails'];
 export type KeyRevokedError = components['schemas']['KeyRevokedError'];
 export type KeyScopeDetails = components['schemas']['KeyScopeDetails'];
 export type KeyScopeError = components['schemas']['KeyScopeError'];
+export type KeySetupDetails = components['schemas']['KeySetupDetails'];
+export type KeySetupError = components['schemas']['KeySetupError'];
 export type KeySuspendedError = components['schemas']['KeySuspendedError'];
 export type KeyUnknownError = components['schemas']['KeyUnknownError'];
 export type LaterAgainDetails = components['schemas']['LaterAgainDetails'];
@@ -5767,14 +5796,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             413: components["responses"]["PayloadTooLargeError"];
@@ -5827,14 +5856,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, session_required, key_address */
+            /** @description forbidden, session_required, key_scope, key_address, key_setup */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeySetupError"];
                 };
             };
             404: components["responses"]["KeyNotFoundError"];
@@ -6038,6 +6067,8 @@ export interface operations {
             query?: {
                 /** @description Whether to stop its machines, too. */
                 stopMachines?: boolean;
+                /** @description Whether to remove the webhooks and SSH keys that it made, too. */
+                removeMade?: boolean;
             };
             header?: never;
             path: {
@@ -7588,14 +7619,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, fresh_sign_in_required, session_required, key_address, budget_reserved */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_scope, key_address, key_setup, budget_reserved */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["BudgetReservedError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeySetupError"] | components["schemas"]["BudgetReservedError"];
                 };
             };
             413: components["responses"]["PayloadTooLargeError"];
@@ -8365,14 +8396,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_scope, key_address, key_setup */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeySetupError"];
                 };
             };
             413: components["responses"]["PayloadTooLargeError"];
@@ -8483,14 +8514,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, session_required, key_address */
+            /** @description forbidden, session_required, key_scope, key_address, key_setup */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeySetupError"];
                 };
             };
             404: components["responses"]["WebhookNotFoundError"];
@@ -8548,14 +8579,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_scope, key_address, key_setup */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeySetupError"];
                 };
             };
             404: components["responses"]["WebhookNotFoundError"];
@@ -8809,14 +8840,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_scope, key_address, key_setup */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeySetupError"];
                 };
             };
             404: components["responses"]["WebhookNotFoundError"];

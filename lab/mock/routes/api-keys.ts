@@ -117,13 +117,18 @@ function widens(before: readonly string[] | null, after: readonly string[] | nul
 
 function revoke(world: World): Step {
   return signedIn(world, (ctx, account) => {
-    const { stopMachines } = readQuery(ctx, revokeQuery);
+    const { stopMachines, removeMade } = readQuery(ctx, revokeQuery);
     const row = keyIn(ctx, account);
     if (!row.revoked_at) {
       row.revoked_at = row.ended_at = world.now();
       note(world, ctx, account, 'api_key_revoked', row.id);
       world.events.tell(account.user.id, 'api_key.revoked', row.id, {});
       world.events.endKeys((keyId) => keyId === row.id);
+    }
+    if (removeMade) {
+      const isOfKey = (made: { readonly api_key_id: string | null }): boolean => made.api_key_id === row.id;
+      account.webhooks = account.webhooks.filter((hook) => !isOfKey(hook.row));
+      account.sshKeys = account.sshKeys.filter((key) => !isOfKey(key));
     }
     for (const { row: rental } of stopMachines ? account.rentals : []) {
       if (rental.api_key_id === row.id) stopRental(world, account, rental);

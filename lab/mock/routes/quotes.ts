@@ -10,7 +10,7 @@ export function quoteRoutes(router: ApiRouter, world: World): void {
     '/v1/quotes',
     signedIn(world, async (ctx, account) => {
       const { request, missingKey } = await readRentalRequest(ctx, account.user.id, () =>
-        Promise.resolve(account.sshKeys.map(({ id }) => id)),
+        Promise.resolve(account.sshKeys),
       );
       if (missingKey) throw missingKey;
       ctx.body = makeQuote(world, account, request);

@@ -66,7 +66,7 @@ function createRental(world: World) {
       return;
     }
     const { body, request, missingKey } = await readRentalRequest(ctx, account.user.id, () =>
-      Promise.resolve(account.sshKeys.map(({ id }) => id)),
+      Promise.resolve(account.sshKeys),
     );
     const fate = choiceOf(ctx, rentalHeader, rentalFates);
     answerOnce(ctx, account, rentalsEndpoint, body, () => {

@@ -2,7 +2,8 @@ import { keySchema } from '../../../api/accounts/describe-ssh-keys.js';
 import type { SshKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
-import type { ApiRouter } from '../../../api/context.js';
+import { refuseUnlessMadeBy } from '../../../api/api-keys/setup.js';
+import { keyIdOf, type ApiRouter } from '../../../api/context.js';
 import { generateKeyPair, parsePublicKey } from '../../../api/accounts/public-keys.js';
 import { presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
 import { readBody } from '../../../api/http/validation.js';
@@ -26,6 +27,7 @@ export function sshKeyRoutes(router: ApiRouter, world: World): void {
       const id = ctx.params['id'] ?? '';
       const removed = account.sshKeys.find((row) => row.id === id);
       if (!removed) throw refusalByCode('key_not_found');
+      refuseUnlessMadeBy(ctx, removed);
       account.sshKeys = account.sshKeys.filter((row) => row !== removed);
       note(world, ctx, account, 'ssh_key_removed', id);
       world.events.tell(account.user.id, 'ssh_key.removed', id, { fingerprint: removed.fingerprint });
@@ -50,6 +52,7 @@ function addKey(world: World) {
       name,
       public_key: key.line,
       fingerprint,
+      api_key_id: keyIdOf(ctx) ?? null,
       created_at: world.now(),
     };
     account.sshKeys.push(row);

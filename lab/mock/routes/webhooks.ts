@@ -2,7 +2,8 @@ import { newId } from '../../../adapters/ids.js';
 import type { WebhookDeliveryRow, WebhookRow } from '../../../adapters/postgres/rows/tables.js';
 import { newWebhookSecret } from '../../../adapters/webhooks/sealed-secrets.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
-import type { ApiContext, ApiRouter } from '../../../api/context.js';
+import { refuseSignInEvents, refuseUnlessMadeBy } from '../../../api/api-keys/setup.js';
+import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
 import type { Step } from '../../../api/http/middleware/session.js';
 import { fieldRefusal, readBody, readQuery } from '../../../api/http/validation.js';
@@ -47,6 +48,8 @@ export function webhookRoutes(router: ApiRouter, world: World): void {
   router.post(
     '/v1/webhooks/:id/rotate-secret',
     withHook(world, ({ row }, ctx, account) => {
+      refuseUnlessMadeBy(ctx, row);
+      refuseSignInEvents(ctx, row.types);
       note(world, ctx, account, 'webhook_changed');
       const until = new Date(world.now().getTime() + webhookLimits.overlapMs);
       return {
@@ -73,10 +76,11 @@ function add(world: World): Step {
   return signedIn(world, (ctx, account) => {
     const { types, description, url } = readBody(ctx, webhookSchema);
     refuseWhenNotFresh(ctx);
+    refuseSignInEvents(ctx, types);
     const href = readUrl(url);
     if (account.webhooks.length >= webhookLimits.perUser) throw tooManyWebhooks();
     const hook: MockWebhook = {
-      row: rowOf(world, account, { url: href, types, description }),
+      row: rowOf(world, account, { url: href, types, description, api_key_id: keyIdOf(ctx) ?? null }),
       deliveries: [],
     };
     account.webhooks.push(hook);
@@ -90,6 +94,7 @@ function add(world: World): Step {
 function change(world: World) {
   return (hook: MockWebhook, ctx: ApiContext, account: Account): object => {
     const body = readBody(ctx, changeSchema);
+    refuseSignInEvents(ctx, hook.row.types, body.types);
     if ([body.url !== undefined, tellsMoreOfSignIns(body.types, hook.row.types)].includes(true))
       refuseWhenNotFresh(ctx);
     const asked = body.url === undefined ? body : { ...body, url: readUrl(body.url) };
@@ -111,6 +116,7 @@ function change(world: World) {
 
 function remove(world: World): Step {
   return withHook(world, ({ row }, ctx, account) => {
+    refuseSignInEvents(ctx, row.types);
     account.webhooks = account.webhooks.filter((hook) => hook.row !== row);
     note(world, ctx, account, 'webhook_removed', row.id);
     world.events.tell(account.user.id, 'webhook.removed', row.id, {});
@@ -179,7 +185,9 @@ function readUrl(text: string): string {
 function rowOf(
   world: World,
   { user }: Account,
-  given: { url: string; types: readonly WebhookRow['types'][number][]; description: string },
+  given: Pick<WebhookRow, 'url' | 'description' | 'api_key_id'> & {
+    types: readonly WebhookRow['types'][number][];
+  },
 ): WebhookRow {
   return {
     ...{ id: newId('wh'), user_id: user.id, ...given, types: [...given.types] },

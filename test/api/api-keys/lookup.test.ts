@@ -117,10 +117,15 @@ describe('a request with an API key', () => {
 
   it('never makes, changes or removes what is its owner’s alone', async () => {
     const { client } = await keyWith({ scopes: ['read', 'rentals', 'billing'] });
-    const asked = [
+    const toSetUp = [
       client.post('/v1/ssh-keys', { name: 'x', generate: true }),
       client.delete(`/v1/ssh-keys/${newId('key')}`),
       client.post('/v1/webhooks', { url: 'https://example.com/' }),
+    ];
+    for (const { status, body } of await Promise.all(toSetUp)) {
+      assert.deepEqual([status, body.error], [403, 'key_scope']);
+    }
+    const asked = [
       client.post('/v1/billing/setup-intent'),
       client.delete('/v1/billing/card'),
       client.put('/v1/billing/auto-topup', { enabled: false }),

@@ -206,9 +206,36 @@ describe('gpu keys', () => {
       assert.equal((await ann.json<{ status: string }>(`show ${id}`)).status, 'running');
       assert.equal((await ann.withCode('keys revoke ci')).code, exitCodes.notFound);
       const later = await ann.withCode(`keys revoke ${key.id} --stop-machines --json`);
-      assert.deepEqual(JSON.parse(later.out), { id: key.id, revoked: true, stopMachines: true });
+      assert.deepEqual(JSON.parse(later.out), {
+        ...{ id: key.id, revoked: true },
+        ...{ stopMachines: true, removeMade: false },
+      });
       assert.notEqual((await ann.json<{ status: string }>(`show ${id}`)).status, 'running');
     });
+  });
+
+  it('make keys that set up without a terminal, and whose work goes with them', async () => {
+    const { key, program } = await create('terraform --setup --days 30');
+    assert.deepEqual(key.scopes, ['read', 'setup']);
+    const both = await ann.withCode('keys create x --setup --agent');
+    assert.deepEqual(
+      [both.code, both.err.includes('Use either --setup or --agent')],
+      [exitCodes.usage, true],
+    );
+    const made = await program.type('webhooks create https://example.com/ci --json');
+    assert.equal(made.code, 0, made.err);
+    const { id, secret } = JSON.parse(made.out) as { id: string; secret: string };
+    assert.match(secret, /^whsec_/);
+    assert.equal((await program.type(`webhooks rotate ${id}`)).code, 0);
+    assert.equal((await program.type('budget set 50 --hard')).code, 0);
+    const raised = await program.type('budget set 60 --hard');
+    assert.equal(raised.code, exitCodes.refused);
+    assert.match(raised.err, /^This API key can set a lower budget only\./);
+    assert.equal((await program.type('keys create more')).code, exitCodes.refused);
+    const { out } = await ann.withCode('keys revoke terraform --remove-made');
+    assert.match(out, /^Revoked terraform\. The webhooks and SSH keys that it made are gone\. /);
+    assert.deepEqual(await ann.json<{ webhooks: object[] }>('webhooks list'), { webhooks: [] });
+    assert.equal((await ann.withCode('budget off')).code, 0);
   });
 
   it('lists keys with what they may and did, in 40 columns and in 100', async () => {

@@ -65,7 +65,7 @@ describe('a rental that is opened by a key with a cap', () => {
 
   async function setBudget(monthlyCents: number): Promise<void> {
     const settings = { monthlyCents, hard: true };
-    await saveBudget(db, wallet.user_id, settings, { check: () => undefined, clientAddress: undefined });
+    await saveBudget(db, wallet.user_id, settings, { check: () => undefined, told: () => Promise.resolve() });
   }
 
   async function sums(): Promise<[spent: number, reserved: number]> {
@@ -377,7 +377,7 @@ describe('a rental that is opened by a key with a cap', () => {
         wallet.user_id,
         { monthlyCents: 900, hard: true },
         {
-          ...{ check: () => undefined, clientAddress: undefined },
+          ...{ check: () => undefined, told: () => Promise.resolve() },
         },
       );
       await saving;

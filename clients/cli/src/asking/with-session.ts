@@ -102,6 +102,36 @@ export async function endSession(client: GpuRental): Promise<void> {
   await client.auth.logout({ timeoutMs: 10_000 }).catch(() => undefined);
 }
 
+/**
+ * Sets something up by the key, where it has the scope for it, and else in a session as above. What a key is refused has
+ * changed nothing.
+ */
+export async function byKeyOrSession<T>(
+  cli: Cli,
+  why: string,
+  work: (client: GpuRental) => Promise<T>,
+): Promise<T> {
+  if (!(await maySetUp(cli))) return withSession(cli, why, work);
+  try {
+    return await work(cli.client());
+  } catch (error) {
+    // A script reads what its key may not do.
+    if (!isApiError(error, 'key_setup') || !cli.asking.canAsk) throw error;
+    return withSession(cli, why, work);
+  }
+}
+
+async function maySetUp(cli: Cli): Promise<boolean> {
+  if (cli.apiKey === undefined) return false;
+  try {
+    const { apiKey } = await cli.client().auth.me({ signal: cli.signal });
+    return apiKey?.scopes.includes('setup') ?? false;
+  } catch (error) {
+    if (isApiError(error)) return false;
+    throw error;
+  }
+}
+
 /** Asks by the key, and where a key may not, in a session as above. */
 export async function askOrSession<T>(
   cli: Cli,

@@ -39,7 +39,8 @@ export function namedKey(file: string): string {
 async function storedFingerprints(cli: Cli, client: GpuRental): Promise<ReadonlySet<string>> {
   try {
     const keys = await client.sshKeys.list({ signal: cli.signal, timeoutMs: 10_000 });
-    return new Set(keys.map(({ fingerprint }) => fingerprint));
+    // One that a program added opens only machines whose request names it.
+    return new Set(keys.filter(({ byKey }) => !byKey).map(({ fingerprint }) => fingerprint));
   } catch {
     return new Set();
   }

@@ -37,7 +37,7 @@ export function useChangeApiKey(id: string, run: Run) {
 export function useRevokeApiKey(id: string) {
   const again = useReadAgain();
   return useMutation({
-    mutationFn: (stopMachines: boolean) => api.apiKeys.revoke(id, { stopMachines }),
+    mutationFn: (also: NonNullable<Parameters<typeof api.apiKeys.revoke>[1]>) => api.apiKeys.revoke(id, also),
     onSettled: again,
   });
 }

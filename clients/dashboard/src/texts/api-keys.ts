@@ -14,11 +14,13 @@ export const apiKeyTexts = texts({
   states: { live: 'Active', suspended: 'Suspended', expired: 'Expired', revoked: 'Revoked' },
   suspendedText:
     'We lost some data and can’t tell whether you revoked this key in the meantime. Sign out and in again to reactivate it, or revoke it.',
-  scopes: { read: 'Read', rentals: 'Rent', billing: 'Billing' },
+  scopes: { read: 'Read', rentals: 'Rent', billing: 'Billing', setup: 'Setup' },
   scopeTexts: {
     read: 'Sees machines, offers, events, keys and webhooks, but nothing that Billing covers.',
     rentals: 'Gets quotes, and rents, changes and stops machines. It spends money.',
     billing: 'Sees the balance, the ledger and invoices, and opens payment pages. It can’t charge a card.',
+    setup:
+      'For CI: manages webhooks, adds SSH keys that open only machines that name them, and lowers the budget. We email you what it does, once an hour at most.',
   },
   hint: (hint: string) => `gpur_…${hint}`,
   expires: 'Expires',
@@ -80,5 +82,7 @@ export const apiKeyTexts = texts({
   stopMachines: 'Stop its machines too',
   stopMachinesHint:
     'Otherwise they keep running and cost money until you stop them, they reach their limits, or your balance runs out.',
+  removeMade: 'Remove what it set up too',
+  removeMadeHint: 'The webhooks and SSH keys that it made. Machines that are running keep their SSH keys.',
   heldNow: (amount: string) => `Its machines may still cost ${amount}.`,
 });

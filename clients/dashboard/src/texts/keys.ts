@@ -8,6 +8,7 @@ export const keyTexts = texts({
   list: 'Your keys',
   count: (count: number) => `${count} ${plural(count, { one: 'key', other: 'keys' })}`,
   added: 'Added',
+  byKey: 'By an API key: only where named',
   fingerprint: 'Fingerprint',
   copyPublicKey: (name: string) => `Copy the public key ${name}`,
   remove: 'Remove',

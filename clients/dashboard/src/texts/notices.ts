@@ -26,6 +26,7 @@ export const noticeTexts = texts({
     payments: 'Payments',
     ssh_key_added: 'SSH key added',
     api_key_created: 'API key created',
+    setup_acted: 'API key changed your setup',
     card_saved: 'Card saved',
   },
 });

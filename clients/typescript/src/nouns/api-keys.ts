@@ -35,8 +35,12 @@ export class ApiKeys extends Noun {
     );
   }
 
-  /** Revokes it for good. @param query whether what it rented is stopped as well */
-  revoke(id: string, query: { readonly stopMachines?: boolean } = {}, options?: CallOptions): Promise<void> {
+  /** Revokes it for good. @param query whether what it rented is stopped, and what it set up removed, as well */
+  revoke(
+    id: string,
+    query: { readonly stopMachines?: boolean; readonly removeMade?: boolean } = {},
+    options?: CallOptions,
+  ): Promise<void> {
     return this.remove(options, (api, init) =>
       api.DELETE('/v1/api-keys/{id}', { ...init, params: { path: { id }, query } }),
     );

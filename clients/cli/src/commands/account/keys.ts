@@ -10,11 +10,17 @@ import { ago, localDate } from '../../output/time.js';
 import { addSshKeys } from './ssh-keys.js';
 
 interface CreateOptions {
-  readonly scopes: readonly ApiKeyScope[];
+  readonly scopes?: readonly ApiKeyScope[];
+  readonly setup?: boolean;
   readonly days?: number;
   readonly agent?: boolean;
   readonly spendCap?: number;
   readonly from?: readonly string[];
+}
+
+interface RevokeOptions {
+  readonly stopMachines?: boolean;
+  readonly removeMade?: boolean;
 }
 
 interface ChangeOptions {
@@ -26,6 +32,7 @@ interface ChangeOptions {
   readonly anywhere?: boolean;
 }
 
+/** What a program usually needs. The scope `setup` is asked for by --setup. */
 const allScopes: readonly ApiKeyScope[] = ['read', 'rentals', 'billing'];
 const dayMs = 86_400_000;
 
@@ -45,9 +52,12 @@ export const addKeys: AddCommand = (program, act) => {
     .command('create')
     .argument('<name>', 'a name for it')
     .description('Create a key for a program. It is shown only once.')
-    .option('--scopes <scopes>', `what it may do, separated by commas: ${allScopes.join(',')}`, scopes, [
-      ...allScopes,
-    ])
+    .option(
+      '--scopes <scopes>',
+      `what it may do, separated by commas (default: ${allScopes.join(',')})`,
+      scopes,
+    )
+    .option('--setup', 'for CI: it sets up webhooks and SSH keys, lowers the budget, and reads')
     .option('--days <number>', 'how long it is valid (default: 90)', wholeNumber(1, 365))
     .option('--agent', 'for an agent: it can stop only machines that it opened, and has a cap and an expiry')
     .option('--spend-cap <dollars>', 'how much its machines may cost in total', dollars)
@@ -82,9 +92,10 @@ export const addKeys: AddCommand = (program, act) => {
     .argument('<key>', 'its id or name')
     .description('Revoke a key, at once.')
     .option('--stop-machines', 'also stop the machines that it rented')
+    .option('--remove-made', 'also remove the webhooks and SSH keys that it made')
     .action(
-      act(async (cli, key: string, { stopMachines = false }: { stopMachines?: boolean }) => {
-        await revoke(cli, key, stopMachines);
+      act(async (cli, key: string, { stopMachines = false, removeMade = false }: RevokeOptions) => {
+        await revoke(cli, key, { stopMachines, removeMade });
         return undefined;
       }),
     );
@@ -174,14 +185,15 @@ async function agentLimits(
 async function create(
   cli: Cli,
   name: string,
-  { scopes, from, agent = false, ...given }: CreateOptions,
+  { scopes: asked, setup = false, from, agent = false, ...given }: CreateOptions,
 ): Promise<void> {
   const { out } = cli;
+  if (setup && agent) throw usageFailure('Use either --setup or --agent.');
   const { days, spendCap } = agent ? await agentLimits(cli, given) : { days: 90, ...given };
   const body = {
     ...(agent && { ends: 'own' as const }),
     name,
-    scopes: [...scopes],
+    scopes: scopesOf(asked, setup),
     expiresAt: new Date(cli.surroundings.now() + days * dayMs).toISOString(),
     ...(spendCap !== undefined && { spendCapCents: spendCap }),
     ...(from !== undefined && { allowedCidrs: [...from] }),
@@ -209,6 +221,11 @@ async function create(
     ...out.text('Save it now: it is not shown again.'),
     ...out.text('gpu reads it from GPU_API_KEY. Other programs send it as: Authorization: Bearer'),
   ]);
+}
+
+/** A key that sets up does nothing else unless asked to, and reads what is there. */
+function scopesOf(asked: readonly ApiKeyScope[] | undefined, setup: boolean): ApiKeyScope[] {
+  return setup ? [...(asked ?? (['read'] as const)), 'setup'] : [...(asked ?? allScopes)];
 }
 
 /** What a key may do, and until what. */
@@ -271,7 +288,11 @@ function capWords({ spendCapCents }: ApiKey, { spendCap }: ChangeOptions): strin
   return ['', `${usd(spendCap)} is less than it has already spent and reserved, so its cap is now that sum.`];
 }
 
-async function revoke(cli: Cli, given: string, stopMachines: boolean): Promise<void> {
+async function revoke(
+  cli: Cli,
+  given: string,
+  { stopMachines, removeMade }: Required<RevokeOptions>,
+): Promise<void> {
   const revoked = await withSession(cli, 'An API key can’t revoke keys: sign in.', async (client) => {
     const keys = await client.apiKeys.list().toArray();
     // Its machines may be stopped later as well.
@@ -279,17 +300,20 @@ async function revoke(cli: Cli, given: string, stopMachines: boolean): Promise<v
     const about = { details: { keyId: key.id }, next: 'Check with: gpu keys, and gpu ls' };
     const more = stopMachines ? ', and whether its machines are stopping' : '';
     await cli.commit(
-      () => client.apiKeys.revoke(key.id, { stopMachines }),
+      () => client.apiKeys.revoke(key.id, { stopMachines, removeMade }),
       { ...about, message: `The service did not confirm whether ${key.name} (${key.id}) is revoked${more}.` },
       () => ({ ...about, message: `${key.name} (${key.id}) is revoked.` }),
     );
     return key;
   });
   if (revoked.id === cli.store.profile(cli.place)?.keyId) cli.store.forget(cli.place);
-  cli.out.result({ id: revoked.id, revoked: true, stopMachines }, () =>
-    cli.out.text(
-      `Revoked ${revoked.name}. ${stopMachines ? 'Its machines are stopping.' : 'Its machines keep running: gpu ls'}`,
-    ),
+  const words = [
+    `Revoked ${revoked.name}.`,
+    ...(removeMade ? ['The webhooks and SSH keys that it made are gone.'] : []),
+    stopMachines ? 'Its machines are stopping.' : 'Its machines keep running: gpu ls',
+  ];
+  cli.out.result({ id: revoked.id, revoked: true, stopMachines, removeMade }, () =>
+    cli.out.text(words.join(' ')),
   );
 }
 

@@ -2,7 +2,7 @@ import type { SshKey } from '@gpu-rental/client';
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { withSession } from '../../asking/with-session.js';
+import { byKeyOrSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import type { Act } from '../../command.js';
 import { readIfThere } from '../../config/files.js';
@@ -48,6 +48,7 @@ export function addSshKeys(keys: Command, act: Act): void {
 
 const columns: Column<SshKey>[] = [
   { title: 'NAME', value: ({ name }) => cut(name, 24) },
+  { title: 'BY', value: ({ byKey }) => (byKey ? 'an API key' : 'you'), dropAs: 3 },
   { title: 'ADDED', value: ({ createdAt }) => localDate(createdAt) },
   { title: 'FINGERPRINT', value: ({ fingerprint }) => fingerprint, dropAs: 1 },
   { title: 'ID', value: ({ id }) => id, dropAs: 2 },
@@ -72,7 +73,7 @@ async function add(cli: Cli, given: string | undefined, name: string | undefined
       'Use the file that ends in .pub. Create a pair with: ssh-keygen -t ed25519',
     );
   }
-  const added = await withSession(cli, 'An API key can’t store SSH keys: sign in.', (client) =>
+  const added = await byKeyOrSession(cli, 'This API key can’t store SSH keys: sign in.', (client) =>
     client.sshKeys.add({ name: name ?? nameFor(cli, file), publicKey }),
   );
   cli.out.result(added, () =>
@@ -102,7 +103,7 @@ async function remove(cli: Cli, given: string): Promise<void> {
   if (!key) throw new Failure('notFound', `No SSH key "${given}" is stored.`, 'See them with: gpu keys ssh');
   if (others.length > 0)
     throw usageFailure(`Several keys are called "${given}".`, 'Use its id or fingerprint.');
-  await withSession(cli, 'An API key can’t remove SSH keys: sign in.', (client) =>
+  await byKeyOrSession(cli, 'This API key can’t remove SSH keys: sign in.', (client) =>
     client.sshKeys.delete(key.id),
   );
   cli.out.result({ removed: key.id }, () => [`Removed ${key.name}.`]);

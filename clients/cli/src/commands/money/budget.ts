@@ -1,5 +1,5 @@
 import type { Budget, PutBudget } from '@gpu-rental/client';
-import { withSession } from '../../asking/with-session.js';
+import { byKeyOrSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { dollars, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
@@ -58,7 +58,7 @@ async function set(
 /** @param bodyFor makes the request; `before` reads what holds until now: a request that leaves `hard` out makes it soft */
 async function save(cli: Cli, bodyFor: (before: () => Promise<Budget>) => Promise<PutBudget>): Promise<void> {
   const { signal } = cli;
-  const saved = await withSession(cli, 'An API key can’t set the budget: sign in.', async ({ wallet }) =>
+  const saved = await byKeyOrSession(cli, 'This API key can’t set the budget: sign in.', async ({ wallet }) =>
     wallet.saveBudget(await bodyFor(() => wallet.budget({ signal })), { signal }),
   );
   show(cli, saved);

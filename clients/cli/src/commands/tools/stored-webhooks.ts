@@ -1,6 +1,6 @@
 import { wordOf, type GpuRental, type Webhook } from '@gpu-rental/client';
 import type { Command } from 'commander';
-import { askOrSession, withSession } from '../../asking/with-session.js';
+import { askOrSession, byKeyOrSession, withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { eventTypes, wholeNumber, type Act } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
@@ -147,7 +147,7 @@ async function create(cli: Cli, url: string, { types, description }: CreateOptio
     ...(types !== undefined && { types }),
     ...(description !== undefined && { description }),
   };
-  const made = await withSession(cli, 'An API key can’t create webhooks: sign in.', (client) =>
+  const made = await byKeyOrSession(cli, 'This API key can’t create webhooks: sign in.', (client) =>
     cli.commit(
       () => client.webhooks.add(body),
       {
@@ -169,7 +169,7 @@ async function create(cli: Cli, url: string, { types, description }: CreateOptio
 }
 
 async function rotate(cli: Cli, given: string): Promise<void> {
-  const rotated = await withSession(cli, 'An API key can’t rotate secrets: sign in.', async (client) => {
+  const rotated = await byKeyOrSession(cli, 'This API key can’t rotate secrets: sign in.', async (client) => {
     const { id, url } = await webhookMeant(cli, client, given);
     const about = { details: { webhookId: id }, next: `Rotate it again: gpu webhooks rotate ${id}` };
     return cli.commit(
@@ -196,14 +196,15 @@ function showSecret(
   ]);
 }
 
-/** Does something to a webhook in a session. @param verb "ping" */
+/** Does something to a webhook: a key that sets up may delete it, all else takes a session. @param verb "ping" */
 async function change(
   cli: Cli,
   given: string,
   verb: string,
   work: (client: GpuRental, id: string) => Promise<unknown>,
 ): Promise<Webhook> {
-  return withSession(cli, `An API key can’t ${verb} webhooks: sign in.`, async (client) => {
+  const asked = verb === 'delete' ? byKeyOrSession : withSession;
+  return asked(cli, `This API key can’t ${verb} webhooks: sign in.`, async (client) => {
     const webhook = await webhookMeant(cli, client, given);
     await work(client, webhook.id);
     return webhook;

@@ -13,7 +13,7 @@ import { CreatedApiKeyDialog } from './created-dialog.js';
 import { capOf, cidrsOf, faultsOf, type KeyFaults } from './form.js';
 import { LimitFields, NameField } from './key-fields.js';
 
-const SCOPES: readonly ApiKeyScope[] = ['read', 'rentals', 'billing'];
+const SCOPES: readonly ApiKeyScope[] = ['read', 'rentals', 'billing', 'setup'];
 const EXPIRY_DAYS = [7, 30, 90, 180, 365] as const;
 const DAY_MS = 86_400_000;
 

@@ -11,10 +11,12 @@ interface RevokeApiKeyDialogProps {
   readonly onClose: () => void;
 }
 
-/** Revokes a key for good; its machines are stopped where that is asked for. */
+/** Revokes a key for good; its machines are stopped, and what it set up is removed, where that is asked for. */
 export function RevokeApiKeyDialog({ apiKey, onClose }: RevokeApiKeyDialogProps) {
   const revoke = useRevokeApiKey(apiKey.id);
   const [stopMachines, setStopMachines] = useState(false);
+  const [removeMade, setRemoveMade] = useState(false);
+  const maySetUp = apiKey.scopes.includes('setup');
   const mayRent = apiKey.scopes.includes('rentals');
   return (
     <ConfirmDialog
@@ -23,7 +25,7 @@ export function RevokeApiKeyDialog({ apiKey, onClose }: RevokeApiKeyDialogProps)
       title={t.revokeTitle(apiKey.name)}
       description={t.revokeText}
       confirm={t.revoke}
-      onConfirm={() => revoke.mutate(stopMachines, { onSuccess: onClose })}
+      onConfirm={() => revoke.mutate({ stopMachines, removeMade }, { onSuccess: onClose })}
       isBusy={revoke.isPending}
       error={revoke.error}
     >
@@ -35,6 +37,14 @@ export function RevokeApiKeyDialog({ apiKey, onClose }: RevokeApiKeyDialogProps)
           hint={t.stopMachinesHint}
           checked={stopMachines}
           onChange={({ target }) => setStopMachines(target.checked)}
+        />
+      )}
+      {maySetUp && (
+        <Checkbox
+          label={t.removeMade}
+          hint={t.removeMadeHint}
+          checked={removeMade}
+          onChange={({ target }) => setRemoveMade(target.checked)}
         />
       )}
     </ConfirmDialog>

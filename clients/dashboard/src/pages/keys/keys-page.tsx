@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { keysQuery, useRemoveKey } from '../../data/keys.js';
 import { keyTexts as t } from '../../texts/keys.js';
+import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { CopyButton } from '../../ui/copy-button.js';
@@ -61,6 +62,7 @@ interface ListedKey {
   readonly name: string;
   readonly fingerprint: string;
   readonly publicKey: string;
+  readonly byKey: boolean;
   readonly createdAt: string;
 }
 
@@ -68,7 +70,10 @@ function KeyRow({ listed, onRemove }: { readonly listed: ListedKey; readonly onR
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className="min-w-0 flex-[1_1_20rem]">
-        <p className="font-medium break-words">{listed.name}</p>
+        <p className="flex flex-wrap items-center gap-x-2 font-medium break-words">
+          {listed.name}
+          {listed.byKey && <Badge>{t.byKey}</Badge>}
+        </p>
         <p className="font-mono text-[13px] break-all text-muted">
           <span className="sr-only">{t.fingerprint} </span>
           {listed.fingerprint}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { api } from '../../data/client.js';
 import { keysQuery } from '../../data/keys.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Callout } from '../../ui/badge.js';
@@ -12,18 +13,26 @@ import { AddKeyDialog } from '../keys/add-key-dialog.js';
 const texts = rentTexts.access;
 
 interface AccessChoiceProps {
-  /** The ids of the chosen keys; undefined for all there are. */
+  /** The ids of the chosen keys; undefined for all that people added. */
   readonly keys: readonly string[] | undefined;
   readonly onChange: (keys: readonly string[] | undefined) => void;
 }
 
-/** Which SSH keys open the machine; all of them unless somebody chooses. */
+type Listed = Awaited<ReturnType<typeof api.sshKeys.list>>;
+
+/** The keys that open a machine where nobody chooses: those that a program added must be named. */
+function usualOf(listed: Listed): readonly string[] {
+  return listed.filter(({ byKey }) => !byKey).map(({ id }) => id);
+}
+
+/** Which SSH keys open the machine; all that people added unless somebody chooses. */
 export function AccessChoice({ keys, onChange }: AccessChoiceProps) {
   const { data, isPending, error, refetch } = useQuery(keysQuery);
   const change = (id: string, isChosen: boolean): void => {
+    const usual = usualOf(data ?? []);
     const all = data?.map((key) => key.id) ?? [];
-    const next = all.filter((one) => (one === id ? isChosen : (keys ?? all).includes(one)));
-    onChange(next.length === all.length ? undefined : next);
+    const next = all.filter((one) => (one === id ? isChosen : (keys ?? usual).includes(one)));
+    onChange(next.join() === usual.join() ? undefined : next);
   };
   const [isAdding, setAdding] = useState(false);
   const add = (
@@ -48,7 +57,7 @@ export function AccessChoice({ keys, onChange }: AccessChoiceProps) {
               key={id}
               label={<span className="break-words">{name}</span>}
               hint={<span className="font-mono text-xs break-all">{fingerprint}</span>}
-              checked={keys === undefined || keys.includes(id)}
+              checked={(keys ?? usualOf(data)).includes(id)}
               onChange={(event) => change(id, event.target.checked)}
             />
           ))}
@@ -74,7 +83,7 @@ export interface ChosenKeys {
 export function useChosenKeys(keys: readonly string[] | undefined): ChosenKeys {
   const { data } = useQuery(keysQuery);
   if (!data) return { ids: undefined, obstacle: undefined };
-  const ids = data.map(({ id }) => id).filter((id) => keys === undefined || keys.includes(id));
+  const ids = keys === undefined ? usualOf(data) : data.map(({ id }) => id).filter((id) => keys.includes(id));
   if (data.length === 0) return { ids, obstacle: texts.none };
   return { ids, obstacle: ids.length === 0 ? texts.noneChosen : undefined };
 }
