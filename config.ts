@@ -17,6 +17,7 @@ import {
   withDefault,
   type ValuesOf,
 } from './config/variables.js';
+import { sellerOf, sellerVariables } from './config/seller.js';
 import { webhooksOf, webhookVariables } from './config/webhooks.js';
 import { HOUR } from './domain/durations.js';
 import { operationLimits } from './domain/operations/limits.js';
@@ -67,6 +68,7 @@ export const variables = {
   ...identityVariables,
   ...processorVariables,
   ...mailVariables,
+  ...sellerVariables,
   ...capVariables,
   ...providerVariables,
   ...webhookVariables,
@@ -110,6 +112,8 @@ function configOf(env: ValuesOf<typeof variables>) {
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM, operatorEmail: env.OPERATOR_EMAIL },
     /** Where people get help: a mail address or an https address; null: nobody is named. */
     supportContact: env.SUPPORT_CONTACT,
+    /** Who receipts are from. */
+    seller: sellerOf(env),
     /** The daily cap of auto-topup for accounts that are made from now on; null: no cap. */
     autoTopupDailyCapCents: env.AUTO_TOPUP_DAILY_CAP_CENTS,
     meter: meterOf(env),

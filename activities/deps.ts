@@ -1,3 +1,4 @@
+import type { Seller } from '../domain/payments/receipt.js';
 import type { Logger } from 'pino';
 import type { Tick } from '../adapters/metrics/ticks.js';
 import type { Database } from '../adapters/postgres/database.js';
@@ -46,6 +47,8 @@ export interface ActivityDeps {
     readonly operatorEmail?: string | null;
     /** Where people get help: a mail address or an https address; null or absent: nobody is named. */
     readonly supportContact?: string | null;
+    /** Who receipts are from. */
+    readonly seller: Seller;
     /**
      * How many top-ups a young account may begin in a day (decision 23, "Guards against loss"). Default: the limit's
      * value.

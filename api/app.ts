@@ -8,6 +8,7 @@ import { cardRoutes } from './topups/card.js';
 import { offerHistoryRoutes } from './catalog/history.js';
 import { catalogRoutes } from './catalog/routes.js';
 import { checkoutRoutes } from './topups/checkout.js';
+import { receiptRoutes } from './topups/receipts.js';
 import type { ApiDeps, ApiRouter, ApiState } from './context.js';
 import { createFrame, createPlainRouter } from './http/frame.js';
 import { eventRoutes } from './events/routes.js';
@@ -63,6 +64,7 @@ const resources = [
   statementRoutes,
   spendingRoutes,
   checkoutRoutes,
+  receiptRoutes,
   cardRoutes,
   autoTopupRoutes,
   budgetRoutes,

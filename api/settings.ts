@@ -1,4 +1,5 @@
 import type { Config } from '../config.js';
+import { unnamedSeller, type Seller } from '../domain/payments/receipt.js';
 import type { ReceiverRules } from '../domain/webhooks/receiver-url.js';
 import { paymentLimits } from '../domain/payments/limits.js';
 import { requestLimits } from '../domain/requests/limits.js';
@@ -41,6 +42,8 @@ export interface ApiSettings {
   };
   /** Where people get help: a mail address or an https address; null: nobody is named. */
   readonly supportContact: string | null;
+  /** Who receipts are from. */
+  readonly seller: Seller;
   /** The daily cap of auto-topup for accounts that are made now, in cents; null: no cap. */
   readonly autoTopupDailyCapCents: number | null;
   /** Decision 128, "Trying of cards": ways to try one that may be begun, and the declines that end a card's form. */
@@ -102,6 +105,7 @@ export function settingsOf(config: Config): ApiSettings {
       simulatorUrl: config.processor.apiUrl,
     },
     supportContact: config.supportContact,
+    seller: config.seller,
     autoTopupDailyCapCents: config.autoTopupDailyCapCents,
     cardTries: config.cardTries,
     webhooks: {
@@ -134,6 +138,7 @@ export const defaultSettings: ApiSettings = {
   askAgainMs: requestLimits.askAgainMs,
   billing: { enabled: false, publishableKey: '', livemode: false, simulatorUrl: null },
   supportContact: null,
+  seller: unnamedSeller,
   autoTopupDailyCapCents: null,
   cardTries: {
     perHour: paymentLimits.cardTriesPerHour,

@@ -106,6 +106,7 @@ const deps: ActivityDeps = {
     allowPrivatePods: config.allowPrivatePods,
     operatorEmail: config.mail.operatorEmail,
     supportContact: config.supportContact,
+    seller: config.seller,
     publicUrl: config.api.publicUrl,
     checkoutUrls: { success: config.processor.successUrl, cancel: config.processor.cancelUrl },
   },

@@ -1,5 +1,9 @@
+import { findReceipt } from '../../adapters/postgres/payments/receipts.js';
+import { receiptPdf } from '../../adapters/receipts/receipt-pdf.js';
 import { deliverDueMails, type MailDelivery } from '../../adapters/postgres/upkeep/outbox-delivery.js';
 import { clearStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
+import { parseCause } from '../../domain/causes.js';
+import { receiptFileName } from '../../domain/payments/receipt.js';
 import { withSupport } from '../../domain/mails/message.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
@@ -41,13 +45,23 @@ function contactFor(
   return recipient === settings.operatorEmail ? null : (settings.supportContact ?? null);
 }
 
+/** The file of a receipt; it is written when its mail leaves, so that it waits in no row. */
+async function attachmentsOf({ db, settings }: ActivityDeps, { cause }: { readonly cause: string }) {
+  const parsed = parseCause(cause);
+  const receipt = parsed?.kind === 'receipt' ? await findReceipt(db, parsed) : undefined;
+  if (!receipt) return [];
+  const content = await receiptPdf(receipt, settings.seller);
+  return [{ filename: receiptFileName(receipt), contentType: 'application/pdf', content }];
+}
+
 export function deliveryOf(deps: ActivityDeps): MailDelivery {
   return {
-    send: (mail) =>
+    send: async (mail) =>
       deps.mail.send({
         to: mail.recipient,
         ...withSupport({ subject: mail.subject, text: mail.body, html: mail.html }, contactFor(deps, mail)),
         unsubscribeUrl: mail.unsubscribe_url,
+        attachments: await attachmentsOf(deps, mail),
         messageId: `outbox-${mail.id}@${deps.settings.deployment}.gpu-rental`,
       }),
     failed: async ({ id }, error) =>

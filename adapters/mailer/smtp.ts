@@ -2,6 +2,12 @@ import nodemailer from 'nodemailer';
 import { PeerError } from '../peer-error.js';
 import { within } from '../within.js';
 
+export interface Attachment {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly content: Buffer;
+}
+
 export interface Mail {
   readonly to: string;
   readonly subject: string;
@@ -10,6 +16,7 @@ export interface Mail {
   readonly html?: string | null;
   /** Switches such mails off by one POST (RFC 8058); null or left out for those that are always sent. */
   readonly unsubscribeUrl?: string | null;
+  readonly attachments?: readonly Attachment[];
   /** Stable over retries, so that a receiver can drop a second copy. */
   readonly messageId: string;
 }
@@ -60,13 +67,14 @@ export function createSmtpTransport(config: {
   for (const [step, ms] of Object.entries(stepLimitsMs)) url.searchParams.set(step, ms.toString());
   const transport = nodemailer.createTransport(url.href, { from: config.from });
   return {
-    send: async ({ to, subject, text, html, unsubscribeUrl, messageId }) => {
+    send: async ({ to, subject, text, html, unsubscribeUrl, attachments = [], messageId }) => {
       const message = {
         to,
         subject,
         text,
         messageId: `<${messageId}>`,
         ...(typeof html === 'string' && { html }),
+        ...(attachments.length > 0 && { attachments: [...attachments] }),
         ...(typeof unsubscribeUrl === 'string' && { headers: unsubscribeHeaders(unsubscribeUrl) }),
       };
       await taken(limitMs, transport.sendMail(message));

@@ -23,6 +23,7 @@ import {
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
+import { downloadReceipt, putBillingDetails, showBillingDetails } from './describe-receipts.js';
 import { idempotencyKey, replayed } from '../rentals/describe.js';
 
 export const checkoutSchema = fields({
@@ -198,7 +199,7 @@ export const showTopup = operation({
   refusals: ['topup_not_found'],
 });
 
-export const topups: readonly Operation[] = [createCheckout, listTopups, showTopup];
+export const topups: readonly Operation[] = [createCheckout, listTopups, showTopup, downloadReceipt];
 
 export const beginCardSetup = operation({
   method: 'post',
@@ -307,4 +308,9 @@ export const putAutoTopup = operation({
 
 export const automatic: readonly Operation[] = [showAutoTopup, putAutoTopup];
 
-export const paymentOperations: readonly Operation[] = [...topups, ...cards, ...automatic];
+export const paymentOperations: readonly Operation[] = [
+  ...topups,
+  ...[showBillingDetails, putBillingDetails],
+  ...cards,
+  ...automatic,
+];

@@ -10,13 +10,18 @@ export function receiptMail(receipt: {
   readonly isAuto: boolean;
   readonly amountCents: number;
   readonly receiptUrl: string | null;
+  /** Whether the receipt is attached. */
+  readonly hasFile: boolean;
 }): Message {
   const amount = formatUsd(receipt.amountCents);
   return messageOf(`Your ${receipt.isAuto ? 'automatic ' : ''}top-up of ${amount}`, [
     `Thank you. We added ${amount} to your wallet.`,
+    ...(receipt.hasFile
+      ? ['Your receipt is attached. You find all of them in your billing settings, under Top-ups.']
+      : []),
     '',
     ...(receipt.topupId === null ? [] : [fact('Top-up', receipt.topupId)]),
-    ...(receipt.receiptUrl === null ? [] : [button('Receipt', receipt.receiptUrl)]),
+    ...(receipt.receiptUrl === null || receipt.hasFile ? [] : [button('Receipt', receipt.receiptUrl)]),
   ]);
 }
 

@@ -247,6 +247,7 @@ export const forGood: Readonly<Record<string, string>> = {
   installation_keys: 'one row per key',
   auto_topups: 'one row per account',
   budgets: 'one row per account',
+  billing_details: 'one row per account; its user empties it',
   notice_settings: 'one row per kind of mail that its user has switched off',
   saved_cards: 'a late event may not bring a removed card back',
   topups: 'money that came in',

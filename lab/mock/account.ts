@@ -17,6 +17,7 @@ import type {
 import { newId } from '../../adapters/ids.js';
 import type { RecordedAnswer } from '../../api/http/idempotency.js';
 import type { ApiKeyId, QuoteId, SessionId, UserId } from '../../domain/ids.js';
+import { noBillingDetails, type BillingDetails } from '../../domain/payments/receipt.js';
 import type { BudgetSettings } from '../../adapters/postgres/spending/budgets.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
@@ -80,6 +81,7 @@ export interface Account {
   card: MockCard | undefined;
   autoTopup: AutoTopupRow | undefined;
   budget: BudgetSettings;
+  billingDetails: BillingDetails;
   /** The shares of budgets that were told of, by month: "2026-11 50". */
   readonly budgetTold: Set<string>;
   readonly noticesOff: Set<OptionalKind>;
@@ -207,6 +209,7 @@ export class Accounts {
       card: undefined,
       autoTopup: undefined,
       budget: { monthlyCents: null, hard: false },
+      billingDetails: noBillingDetails,
       budgetTold: new Set(),
       noticesOff: new Set(),
     };

@@ -21,6 +21,7 @@ import { invoiceRoutes } from './routes/invoices.js';
 import { noticeRoutes } from './routes/notices.js';
 import { pageRoutes } from './routes/pages.js';
 import { paymentRoutes } from './routes/payments.js';
+import { receiptRoutes } from './routes/receipts.js';
 import { quoteRoutes } from './routes/quotes.js';
 import { rentalRoutes } from './routes/rentals.js';
 import { sessionRoutes } from './routes/sessions.js';
@@ -68,6 +69,7 @@ const resources = [
   walletRoutes,
   budgetRoutes,
   paymentRoutes,
+  receiptRoutes,
   invoiceRoutes,
   auditRoutes,
   noticeRoutes,

@@ -7,6 +7,7 @@ import { saveCard } from './cards.js';
 import { credit } from './credit.js';
 import { voidOffers } from './invoices.js';
 import { newProcessorId } from './processor-ids.js';
+import { isSaid } from './receipts.js';
 import { refusalByCode } from './refuse.js';
 import type { World } from './world.js';
 
@@ -78,6 +79,9 @@ function succeed(world: World, account: Account, topup: TopupRow): void {
   topup.payment_id = chargeId.replace('ch_', 'pi_');
   topup.credited_cents = topup.amount_cents;
   topup.credited_at = world.now();
+  topup.billed_to = isSaid(account.billingDetails) ? { ...account.billingDetails } : null;
+  topup.card_brand = account.card?.row.brand ?? 'visa';
+  topup.card_last4 = account.card?.row.last4 ?? '4242';
   topup.closed_at = topup.credited_at;
   topup.receipt_url = `${world.url}/mock/receipts/${chargeId}`;
   const { amount_cents: amountCents, source } = topup;
@@ -113,6 +117,9 @@ function newTopup(world: World, account: Account, amountCents: number, source: T
     charge_sent_at: null,
     page_asked_at: null,
     decline_code: null,
+    billed_to: null,
+    card_brand: null,
+    card_last4: null,
   };
   account.topups.push(topup);
   return topup;

@@ -4,6 +4,7 @@ import type { Payment } from '../../adapters/processor/processor.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { tieAccount } from '../../adapters/postgres/accounts/account-ties.js';
+import { buyerSql } from '../../adapters/postgres/payments/receipts.js';
 import { getTopup } from '../../adapters/postgres/payments/topups.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -45,8 +46,16 @@ async function becomeSucceeded(trx: Transaction, topup: TopupRow, payment: Payme
             credited_at = coalesce(t.credited_at, clock_ms()),
             closed_at = clock_ms(),
             error = null,
-            decline_code = null
+            decline_code = null,
+            billed_to = case when t.credited_at is null then
+                          (select ${buyerSql} from billing_details b where b.user_id = t.user_id)
+                        else t.billed_to end,
+            card_brand = case when t.credited_at is null then coalesce(:brand, saved.brand)
+                         else t.card_brand end,
+            card_last4 = case when t.credited_at is null then coalesce(:last4, saved.last4)
+                         else t.card_last4 end
        from (select id, status as before from topups where id = :topupId for update) old
+       left join (select c.brand, c.last4 from saved_cards c where c.pm_id = :pmId) saved on true
       where t.id = old.id
      returning old.before, t.amount_cents, t.source`,
     {
@@ -55,6 +64,10 @@ async function becomeSucceeded(trx: Transaction, topup: TopupRow, payment: Payme
       chargeId: payment.chargeId,
       receiptUrl: payment.receiptUrl,
       cents: payment.amountReceivedCents,
+      brand: payment.card?.brand ?? null,
+      last4: payment.card?.last4 ?? null,
+      // A page may have been paid by another card than the one that could not be charged.
+      pmId: topup.source === 'checkout' ? null : topup.pm_id,
     },
   );
   const [row] = rows;
@@ -106,6 +119,8 @@ export async function creditPayment(
     isAuto,
     amountCents: payment.amountReceivedCents,
     receiptUrl: payment.receiptUrl,
+    // What a page brings that is paid twice has the processor's receipt alone.
+    hasFile: topup !== null && topup.credited_at === null,
   });
   await mailUser(trx, userId, { kind: 'receipt', paymentId: payment.paymentId }, message);
   return true;

@@ -30,6 +30,20 @@ export function describeMoney(backend: () => Backend): void {
       });
     });
 
+    it('has a receipt, made out to whom its user says', async () => {
+      const person = await signIn(backend());
+      const details = { name: 'Example Ltd', address: null, taxId: 'GB1' };
+      const { body: stored } = await person.put('/v1/billing/details', { name: 'Example Ltd', taxId: 'GB1' });
+      assert.deepEqual([stored, (await person.get('/v1/billing/details')).body], [details, details]);
+      await topUp(backend(), person, 500);
+      const [topup] = (await person.get('/v1/billing/topups')).body.topups;
+      const receipt = await person.get(`/v1/billing/topups/${topup!.id}/receipt`);
+      assert.equal(receipt.headers.get('content-type'), 'application/pdf');
+      assert.match(receipt.body as unknown as string, /^%PDF-/);
+      const { status } = await person.get('/v1/billing/topups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV/receipt');
+      assert.equal(status, 404);
+    });
+
     it('is answered once per Idempotency-Key', async () => {
       const person = await signIn(backend());
       const key = { 'Idempotency-Key': 'pay' };

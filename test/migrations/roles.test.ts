@@ -69,6 +69,7 @@ describe('the roles of the database', () => {
       'api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at, ends)',
       'audit_events',
       'auto_topups',
+      'billing_details',
       'budgets',
       'card_setups',
       'event_outbox (user_id, type, entity_id, data)',

@@ -1,3 +1,4 @@
+import { unnamedSeller } from '../../domain/payments/receipt.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Context } from '@temporalio/activity';
 import { inject } from 'light-my-request';
@@ -250,6 +251,7 @@ export class Service {
       log: this.#log(process),
       settings: {
         ...{ deployment: 'sim', shards: 1, allowPrivatePods: true, operatorEmail: null },
+        seller: unnamedSeller,
         publicUrl: 'https://gpu.example',
         checkoutUrls: { success: 'https://gpu.example/ok', cancel: 'https://gpu.example/no' },
       },

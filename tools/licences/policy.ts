@@ -22,6 +22,9 @@ export const licencePolicy: LicencePolicy = {
   ]),
   accepted: new Map([
     ['unionfs@4.6.0', 'its package.json says nothing; its file LICENSE is the Unlicense'],
+    ...['noto-sans@5.3.0', 'noto-sans-arabic@5.3.0', 'noto-sans-hebrew@5.3.0', 'unifontex@5.2.6'].map(
+      (font) => [`@fontsource/${font}`, 'OFL-1.1: a font, read as a file and put into documents'] as const,
+    ),
     [
       'caniuse-lite@1.0.30001826',
       'CC-BY-4.0: a table of data that the bundler of workflows reads, not shown or passed on',

@@ -28,6 +28,7 @@ export const typesOfColumns: Readonly<Record<string, string>> = {
   'rental_requests.ssh_key_ids': 'SshKeyId[]',
   'rentals.ssh_key_ids': 'SshKeyId[]',
   'ssh_keys.id': 'SshKeyId',
+  'topups.billed_to': 'BillingDetails',
   'user_notices.facts': 'Record<string, unknown>',
   'webhooks.types': 'EventType[]',
 };
@@ -85,6 +86,7 @@ export const sources: readonly (readonly [module: string, names: readonly string
   ['../../../domain/accounts/api-keys.js', ['ApiKeyScope']],
   ['../../../domain/events/events.js', ['EventType']],
   ['../../../domain/ids.js', [...Object.values(typesOfIds), 'SshKeyId'].sort()],
+  ['../../../domain/payments/receipt.js', ['BillingDetails']],
   ['../../../domain/operations/operation.js', ['OperationResult', 'OrderedAction']],
   ['../../../domain/operations/reconcile.js', ['FindingKind']],
   ['../../../domain/payments/processor-routes.js', ['EventWorkflow']],

@@ -20,6 +20,7 @@ import type {
   UserId,
   WebhookId,
 } from '../../../domain/ids.js';
+import type { BillingDetails } from '../../../domain/payments/receipt.js';
 import type { OperationResult, OrderedAction } from '../../../domain/operations/operation.js';
 import type { FindingKind } from '../../../domain/operations/reconcile.js';
 import type { EventWorkflow } from '../../../domain/payments/processor-routes.js';
@@ -176,6 +177,18 @@ export interface AutoTopupRow {
    */
   next_attempt_at: Date | null;
   updated_at: Date;
+}
+
+/**
+ * Whom statements and receipts are made out to, and what a receipt says of a payment for good (decision 148,
+ * "Receipts").
+ */
+export interface BillingDetailRow {
+  user_id: UserId;
+  name: string | null;
+  address: string | null;
+  tax_id: string | null;
+  changed_at: Date;
 }
 
 /**
@@ -1407,6 +1420,10 @@ export interface TopupRow {
   charge_sent_at: Date | null;
   decline_code: string | null;
   page_asked_at: Date | null;
+  /** As it was when the payment was credited: the buyer's details, and the card that paid. */
+  billed_to: BillingDetails | null;
+  card_brand: string | null;
+  card_last4: string | null;
 }
 
 /** Machines that a restored database does not know. They are not ended before a human has decided. */
@@ -1577,6 +1594,7 @@ declare module 'knex/types/tables.js' {
     api_keys: Table<ApiKeyRow>;
     audit_events: Table<AuditEventRow>;
     auto_topups: Table<AutoTopupRow>;
+    billing_details: Table<BillingDetailRow>;
     brakes: Table<BrakeRow>;
     budget_alerts: Table<BudgetAlertRow>;
     budgets: Table<BudgetRow>;

@@ -758,6 +758,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/billing/topups/{id}/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The receipt of a top-up, as a PDF
+         * @description We email it too. It tells what was refunded or disputed by now. A top-up that was not paid has none.
+         */
+        get: operations["downloadReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whom statements and receipts are made out to */
+        get: operations["showBillingDetails"];
+        /**
+         * Sets whom statements and receipts are made out to
+         * @description What you leave out is removed. A receipt keeps the details that you had when you paid; one of a time without any shows those of now.
+         */
+        put: operations["putBillingDetails"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/billing/setup-intent": {
         parameters: {
             query?: never;
@@ -1568,6 +1609,14 @@ export interface components {
             maxTopupCents: number;
             /** @description Where to get help: an email address or a page. */
             supportContact: string | null;
+        };
+        BillingDetails: {
+            /** @description Your company’s name, or your own. */
+            name: string | null;
+            /** @description Of several lines. */
+            address: string | null;
+            /** @description Such as a VAT number. */
+            taxId: string | null;
         };
         BillingDisabledError: {
             /**
@@ -3070,6 +3119,14 @@ export interface components {
             topupAmountCents?: number;
             dailyCapCents?: number | null;
         } & unknown;
+        PutBillingDetails: {
+            /** @description Default: null. */
+            name?: string | null;
+            /** @description Default: null. */
+            address?: string | null;
+            /** @description Default: null. */
+            taxId?: string | null;
+        };
         PutBudget: {
             monthlyCents: number | null;
             /** @description Default: false. */
@@ -4836,6 +4893,7 @@ export type AutoTopupSucceededEvent = components['schemas']['AutoTopupSucceededE
 export type AutoTopupSwitchedOffEvent = components['schemas']['AutoTopupSwitchedOffEvent'];
 export type Balance = components['schemas']['Balance'];
 export type BillingConfig = components['schemas']['BillingConfig'];
+export type BillingDetails = components['schemas']['BillingDetails'];
 export type BillingDisabledError = components['schemas']['BillingDisabledError'];
 export type BlockedDetails = components['schemas']['BlockedDetails'];
 export type BlockedError = components['schemas']['BlockedError'];
@@ -4976,6 +5034,7 @@ export type PriceChangedError = components['schemas']['PriceChangedError'];
 export type ProcessorEvent = components['schemas']['ProcessorEvent'];
 export type ProofNotReadyError = components['schemas']['ProofNotReadyError'];
 export type PutAutoTopup = components['schemas']['PutAutoTopup'];
+export type PutBillingDetails = components['schemas']['PutBillingDetails'];
 export type PutBudget = components['schemas']['PutBudget'];
 export type Quote = components['schemas']['Quote'];
 export type QuoteExpiredDetails = components['schemas']['QuoteExpiredDetails'];
@@ -7832,6 +7891,174 @@ export interface operations {
                 };
             };
             404: components["responses"]["TopupNotFoundError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    downloadReceipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a top-up of yours.
+                 * @example top_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": string;
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["TopupNotFoundError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    showBillingDetails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The details; null is what was not said. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingDetails"];
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    putBillingDetails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutBillingDetails"];
+            };
+        };
+        responses: {
+            /** @description As they are stored. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingDetails"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {

@@ -6,6 +6,7 @@ export type {
   AutoTopup,
   Balance,
   BillingConfig,
+  BillingDetails,
   Budget,
   Card,
   ChangeRental,

@@ -11,7 +11,7 @@ describe('a mail on its way out', () => {
     const mail = { send: (each: Mail) => Promise.resolve(void sent.push(each)), close: () => undefined };
     const settings = { deployment: 'test', operatorEmail: 'ops@example.com', supportContact };
     const { subject, text, html } = messageOf('Hello', ['one']);
-    const row = { id: 7, recipient, subject, body: text, html, unsubscribe_url: null };
+    const row = { id: 7, cause: 'code:1', recipient, subject, body: text, html, unsubscribe_url: null };
     await deliveryOf({ mail, settings } as unknown as ActivityDeps).send(
       row as unknown as MailOutboxRow & { body: string },
     );

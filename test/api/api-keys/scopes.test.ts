@@ -33,6 +33,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'GET /v1/billing/budget',
     'GET /v1/billing/card',
     'GET /v1/billing/config',
+    'GET /v1/billing/details',
     'GET /v1/billing/invoices',
     'GET /v1/billing/invoices/:id',
     'GET /v1/billing/invoices/:id/pay-url',
@@ -45,6 +46,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'GET /v1/billing/statement',
     'GET /v1/billing/topups',
     'GET /v1/billing/topups/:id',
+    'GET /v1/billing/topups/:id/receipt',
     'POST /v1/billing/checkout',
   ],
   setup: [
@@ -72,6 +74,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'POST /v1/webhooks/:id/ping',
     'POST /v1/webhooks/:id/redeliver',
     'PUT /v1/billing/auto-topup',
+    'PUT /v1/billing/details',
     'PUT /v1/notices',
   ],
 };

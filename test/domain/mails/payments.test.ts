@@ -18,6 +18,7 @@ const topup = {
 const paid = {
   topupId: topup.topupId,
   isAuto: false,
+  hasFile: true,
   amountCents: 2_500,
   receiptUrl: 'https://pay.example.com/r_1',
 };
@@ -34,6 +35,17 @@ const mails: readonly Whole[] = [
     'Your top-up of $25.00',
     [
       'Thank you. We added $25.00 to your wallet.',
+      'Your receipt is attached. You find all of them in your billing settings, under Top-ups.',
+      '',
+      'Top-up: top_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    ],
+  ],
+  [
+    'confirms one whose receipt is the processor’s alone',
+    receiptMail({ ...paid, hasFile: false }),
+    'Your top-up of $25.00',
+    [
+      'Thank you. We added $25.00 to your wallet.',
       '',
       'Top-up: top_01ARZ3NDEKTSV4RRFFQ69G5FAV',
       'Receipt: https://pay.example.com/r_1',
@@ -41,7 +53,7 @@ const mails: readonly Whole[] = [
   ],
   [
     'confirms an automatic top-up',
-    receiptMail({ ...paid, isAuto: true }),
+    receiptMail({ ...paid, isAuto: true, hasFile: false }),
     'Your automatic top-up of $25.00',
     [
       'Thank you. We added $25.00 to your wallet.',
@@ -52,7 +64,7 @@ const mails: readonly Whole[] = [
   ],
   [
     'confirms a payment that is no top-up and has no receipt',
-    receiptMail({ ...paid, topupId: null, receiptUrl: null }),
+    receiptMail({ ...paid, topupId: null, receiptUrl: null, hasFile: false }),
     'Your top-up of $25.00',
     ['Thank you. We added $25.00 to your wallet.', ''],
   ],

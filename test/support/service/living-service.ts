@@ -1,3 +1,4 @@
+import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -299,6 +300,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       minDunningDayMs: 1,
       allowPrivatePods: true,
       withoutUpkeep: options.upkeep !== true,
+      seller: unnamedSeller,
       publicUrl: parts.api.url,
       noticeQuietMs: options.noticeQuietMs ?? 3_600_000,
       checkoutUrls: checkoutUrlsOf(parts, options),

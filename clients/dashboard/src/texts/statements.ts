@@ -12,6 +12,7 @@ export const statementTexts = texts({
   print: 'Print',
   entriesLink: 'All entries of this month',
   title: (month: string) => `Statement of ${month}`,
+  taxId: (id: string) => `Tax ID ${id}`,
   account: (email: string) => `Account ${email}`,
   span: (from: string, to: string) => `From ${from} to ${to}`,
   runningMonth: 'This month is not over yet. These are its totals so far.',

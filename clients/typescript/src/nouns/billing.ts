@@ -3,6 +3,7 @@ import type {
   AutoTopup as AutoTopupSettings,
   Balance,
   BillingConfig,
+  BillingDetails,
   Budget,
   Card as SavedCard,
   CardSetup,
@@ -15,6 +16,7 @@ import type {
   LedgerRoot,
   PayUrl,
   PutAutoTopup,
+  PutBillingDetails,
   PutBudget,
   Spending,
   Standing,
@@ -101,6 +103,16 @@ export class Wallet extends Noun {
     return this.call('same', options, (api, init) => api.PUT('/v1/billing/budget', { ...init, body }));
   }
 
+  /** Whom statements and receipts are made out to. */
+  details(options?: CallOptions): Promise<BillingDetails> {
+    return this.call('read', options, (api, init) => api.GET('/v1/billing/details', init));
+  }
+
+  /** Sets them; what is left out is removed. */
+  saveDetails(body: PutBillingDetails, options?: CallOptions): Promise<BillingDetails> {
+    return this.call('same', options, (api, init) => api.PUT('/v1/billing/details', { ...init, body }));
+  }
+
   /** What rentals cost, by day (UTC). */
   spending(query: QueryOf<'/v1/billing/spending'>, options?: CallOptions): Promise<Spending> {
     return this.call('read', options, (api, init) =>
@@ -159,6 +171,17 @@ export class Topups extends Noun {
           api.GET('/v1/billing/topups', { ...init, params: { query: { ...query, ...cursor } } }),
         ),
       ({ topups }) => topups,
+    );
+  }
+
+  /** The receipt of a top-up that was paid, as a PDF. */
+  receipt(id: string, options?: CallOptions): Promise<ArrayBuffer> {
+    return this.call('read', options, (api, init) =>
+      api.GET('/v1/billing/topups/{id}/receipt', {
+        ...init,
+        params: { path: { id } },
+        parseAs: 'arrayBuffer',
+      }),
     );
   }
 

@@ -4,6 +4,7 @@ import { shellTexts } from '../../texts/shell.js';
 import { Page } from '../../ui/page.js';
 import { Skeleton } from '../../ui/states.js';
 import { AutoTopupCard } from './auto-topup-card.js';
+import { BillingDetailsSection } from './billing-details.js';
 import { BalanceStrip } from './balance-strip.js';
 import { CardReturn } from './card-return.js';
 import { ReturnedNote } from './returned-note.js';
@@ -37,6 +38,7 @@ function Parts({ amountCents }: { readonly amountCents: number | undefined }) {
         </div>
       </div>
       <TopupList />
+      <BillingDetailsSection />
     </>
   );
 }

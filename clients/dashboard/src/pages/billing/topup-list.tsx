@@ -1,6 +1,9 @@
 import { lookUp, type Topup, wordOf } from '@gpu-rental/client';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useToasts } from '../../app/toasts.js';
+import { downloadReceipt } from '../../data/billing-details.js';
+import { readableError } from '../../data/errors.js';
 import { topupsQuery } from '../../data/topups.js';
 import { money } from '../../format/money.js';
 import { shortTime } from '../../format/time.js';
@@ -87,16 +90,12 @@ function TopupState({ topup }: { readonly topup: Topup }) {
 
 /** What there is to know or to do about one payment beside its state. */
 function TopupDetail({ topup }: { readonly topup: Topup }) {
-  const { status, error, declineCode, receiptUrl, checkoutUrl, expiresAt } = topup;
+  const { status, error, declineCode, creditedCents, checkoutUrl, expiresAt } = topup;
   const why = declineCode === null ? error : declineOf(declineCode).text;
   return (
     <div className="flex flex-wrap gap-x-3 text-[13px] text-muted">
       {status === 'failed' && why !== null && <span className="break-words">{why}</span>}
-      {receiptUrl !== null && (
-        <a href={receiptUrl} target="_blank" rel="noreferrer" className="underline">
-          {t.receipt}
-        </a>
-      )}
+      {creditedCents !== null && <ReceiptButton topupId={topup.id} />}
       {checkoutUrl !== null && (
         <a href={checkoutUrl} className="underline">
           {t.goOn}
@@ -104,6 +103,25 @@ function TopupDetail({ topup }: { readonly topup: Topup }) {
       )}
       {checkoutUrl !== null && expiresAt !== null && <Until at={expiresAt} />}
     </div>
+  );
+}
+
+function ReceiptButton({ topupId }: { readonly topupId: string }) {
+  const toasts = useToasts();
+  const download = useMutation({
+    mutationFn: () => downloadReceipt(topupId),
+    onError: (error) =>
+      toasts.show({ tone: 'bad', title: t.receiptFails, text: readableError(error).message }),
+  });
+  return (
+    <button
+      type="button"
+      disabled={download.isPending}
+      onClick={() => download.mutate()}
+      className="cursor-pointer underline disabled:opacity-60"
+    >
+      {t.receipt}
+    </button>
   );
 }
 

@@ -1,7 +1,8 @@
-import { type Statement, wordOf } from '@gpu-rental/client';
+import { type BillingDetails, type Statement, wordOf } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { meQuery } from '../../data/account.js';
+import { billingDetailsQuery } from '../../data/billing-details.js';
 import { statementQuery } from '../../data/statements.js';
 import { monthName, monthRange, type Month } from '../../format/months.js';
 import { number } from '../../format/number.js';
@@ -38,6 +39,7 @@ export function StatementSheet({ month, zone, labelKey, isRunning }: SheetProps)
     refetchInterval: isRunning ? READ_EVERY_MS : false,
   });
   const { data: me } = useQuery(meQuery);
+  const { data: details } = useQuery(billingDetailsQuery);
   return (
     <>
       <div className="flex flex-wrap items-end justify-between gap-3">
@@ -46,6 +48,7 @@ export function StatementSheet({ month, zone, labelKey, isRunning }: SheetProps)
           <p className="text-[13px] text-muted tabular">
             {texts.span(zonedTime(from, zone), zonedTime(to, zone))}
           </p>
+          {details && <BilledTo details={details} />}
           {me && <p className="text-[13px] text-muted">{texts.account(me.user.email)}</p>}
         </div>
         <Link
@@ -63,6 +66,17 @@ export function StatementSheet({ month, zone, labelKey, isRunning }: SheetProps)
         error === null && <Skeleton className="h-80 w-full" />
       )}
     </>
+  );
+}
+
+/** Whose month it is, in their own words. */
+function BilledTo({ details: { name, address, taxId } }: { readonly details: BillingDetails }) {
+  return (
+    <div className="mt-2 mb-1 text-[13px]">
+      {name !== null && <p className="font-medium break-words">{name}</p>}
+      {address !== null && <p className="break-words whitespace-pre-line">{address}</p>}
+      {taxId !== null && <p>{texts.taxId(taxId)}</p>}
+    </div>
   );
 }
 
