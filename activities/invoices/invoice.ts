@@ -40,7 +40,8 @@ export function createInvoiceActivities(deps: ActivityDeps) {
      * @throws ProcessorError: call it again
      */
     async lookAtInvoice(invoiceId: InvoiceId, askedDayMs: number): Promise<EventLook> {
-      const dayMs = Math.max(askedDayMs, deps.settings.minDunningDayMs ?? paymentLimits.dayMs);
+      const leastMs = deps.settings.minDunningDayMs ?? paymentLimits.dayMs;
+      const dayMs = Math.min(Math.max(askedDayMs, leastMs), paymentLimits.dayMs);
       return withHeartbeat(() => advanceInvoice(deps, invoiceId, dayMs), {
         stalledAfterMs: SEVERAL_CALLS_MS,
       });

@@ -53,10 +53,12 @@ export function createAwaitPod(deps: ActivityDeps) {
 /**
  * Returns the machine's own deadline in milliseconds, which its offer and its upstream have made (decision 76, "Boot
  * deadlines and fit"). Workflows of release 0.1 always say the one limit that there was, so only another number is an
- * order.
+ * order. Whoever starts the workflow may be anybody, so an order is shorter, never longer (decision 162, "Words of the
+ * API").
  */
 function deadlineOf(rental: AwaitedRental, saidMs: number): number {
-  return saidMs === rentalLimits.provisionDeadlineMs ? (rental.deadlineMs ?? saidMs) : saidMs;
+  const { provisionDeadlineMs } = rentalLimits;
+  return saidMs < provisionDeadlineMs ? saidMs : (rental.deadlineMs ?? provisionDeadlineMs);
 }
 
 /** Judges how the waiting ends; undefined while it goes on. */

@@ -30,8 +30,10 @@ export function createPodActivities(deps: ActivityDeps) {
      */
     async findPod(
       rentalId: RentalId,
-      findForMs: number,
+      saidMs: number,
     ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
+      // Whoever starts the workflow may be anybody: what it says only shortens (decision 162, "Words of the API").
+      const findForMs = Math.min(saidMs, rentalLimits.unknownFindMs);
       return withHeartbeat(
         async (tell) => {
           for (;;) {

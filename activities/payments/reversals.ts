@@ -119,14 +119,17 @@ function ofRefund({ refundId, status, amountCents }: Refund): Word {
 }
 
 /**
- * Reads what a dispute says. The kinds of its events count as well, because no document says which of the two is up to
- * date first.
+ * Reads what a dispute says. The kinds of its events move no money: they stand in rows that the API writes (decision
+ * 162, "Words of the API"). No document says which of the two is up to date first, so an event that the dispute does not
+ * say yet keeps it open, and it is asked again.
  */
 function ofDispute(dispute: Dispute, kinds: ReadonlySet<string>): Word {
-  const taken = dispute.withdrawn || kinds.has('charge.dispute.funds_withdrawn');
-  const returned = dispute.reinstated || kinds.has('charge.dispute.funds_reinstated');
+  const { withdrawn: taken, reinstated: returned } = dispute;
   // Money that was taken for a dispute that was not lost is still to come back.
   const isOwed = taken && !returned && dispute.status !== 'lost';
+  const isAhead =
+    (!taken && kinds.has('charge.dispute.funds_withdrawn')) ||
+    (!returned && kinds.has('charge.dispute.funds_reinstated'));
   return {
     id: dispute.disputeId,
     kind: 'dispute',
@@ -134,7 +137,7 @@ function ofDispute(dispute: Dispute, kinds: ReadonlySet<string>): Word {
     amountCents: dispute.amountCents,
     taken,
     returned,
-    closed: dispute.closed && !isOwed,
+    closed: dispute.closed && !isOwed && !isAhead,
   };
 }
 

@@ -97,7 +97,7 @@ describe('the roles of the database', () => {
       'saved_cards (removed_at, removed_why)',
       'sessions',
       'ssh_keys',
-      'stop_requests',
+      'stop_requests (rental_no, requested_by, reason)',
       'stream_hosts',
       'topup_requests',
       'user_notices (user_id, kind, cause, facts)',
@@ -107,6 +107,29 @@ describe('the roles of the database', () => {
       'webhook_secrets',
       'webhooks',
     ]);
+  });
+
+  it('let the api say that a stop is asked for, and not when, nor in an operator’s name', async () => {
+    const insert = (columns: string, values: string) =>
+      `insert into stop_requests (rental_no, ${columns}) values (1, ${values})`;
+    await isDenied(as.api, insert('requested_by, requested_at', "'user', now() - interval '1 hour'"));
+    await isDenied(as.api, insert('requested_by, open', "'user', false"));
+    await isDenied(as.api, insert('requested_by', "'operator'"));
+    await isDenied(as.ops, insert('requested_by, requested_at', "'operator', now() - interval '1 hour'"));
+    // There is no such rental: nothing else keeps them from it.
+    await assert.rejects(as.api.raw(insert('requested_by', "'user'")), { code: '23503' });
+    await assert.rejects(as.ops.raw(insert('requested_by', "'operator'")), { code: '23503' });
+  });
+
+  it('let the api give a user a customer of the processor, and not another one', async () => {
+    const user = await insertUser(owner);
+    const become = (db: Database, customer: string | null) =>
+      db('users').where({ id: user.id }).update({ processor_customer_id: customer });
+    await become(as.api, 'cus_first');
+    await become(as.api, 'cus_first');
+    for (const customer of ['cus_other', null]) {
+      await assert.rejects(become(as.api, customer), { code: '42501' });
+    }
   });
 
   it('let operators write what moves no money: money they move by a workflow', async () => {
@@ -125,7 +148,7 @@ describe('the roles of the database', () => {
       'providers',
       'reconcile_findings (state, acknowledged_at, acknowledged_by, acknowledged_why)',
       'sessions',
-      'stop_requests',
+      'stop_requests (rental_no, requested_by, reason)',
       'stuck_items (attempts, next_attempt_at, set_aside_at)',
       'unknown_pods (released_at, released_by, released_why)',
       'users (blocked_at, blocked_reason)',

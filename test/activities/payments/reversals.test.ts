@@ -306,9 +306,8 @@ describe('the activities of refunds and disputes', () => {
       await lookAt(dispute);
       const won = await lookAt({ ...dispute, status: 'won', closed: true });
       assert.deepEqual([won?.closed_at, await available()], [null, 0], 'it is still to come back');
-      // The event may be up to date before the dispute is.
-      for (let times = 0; times < 2; times += 1)
-        await lookAt({ ...dispute, status: 'won', closed: true }, 'charge.dispute.funds_reinstated');
+      const reinstated = { ...dispute, status: 'won', closed: true, reinstated: true };
+      for (let times = 0; times < 2; times += 1) await lookAt(reinstated, 'charge.dispute.funds_reinstated');
       assert.equal(await available(), 600);
       assert.deepEqual(
         (await invoices()).map(({ amount_cents: cents, status }) => [cents, status]),
@@ -339,8 +338,22 @@ describe('the activities of refunds and disputes', () => {
       await credited();
       const inquiry = disputeOf({ status: 'warning_needs_response', withdrawn: false });
       assert.deepEqual([(await lookAt(inquiry))?.taken_at, await available()], [null, PAID]);
-      await lookAt({ ...inquiry, status: 'needs_response' }, 'charge.dispute.funds_withdrawn');
+      await lookAt(
+        { ...inquiry, status: 'needs_response', withdrawn: true },
+        'charge.dispute.funds_withdrawn',
+      );
       assert.equal(await available(), 0);
+    });
+
+    it('moves no money by a stored event alone, and stays open until the processor says it as well', async () => {
+      await credited();
+      const closed = disputeOf({ status: 'lost', withdrawn: false, closed: true });
+      const early = await lookAt(closed, 'charge.dispute.funds_withdrawn');
+      assert.deepEqual([early?.taken_at, early?.closed_at, await available()], [null, null, PAID]);
+      const taken = await lookAt({ ...closed, withdrawn: true });
+      assert.deepEqual([taken && sums(taken), taken?.closed_at === null], [[PAID, 0, 0], false]);
+      const forged = await lookAt({ ...closed, withdrawn: true }, 'charge.dispute.funds_reinstated');
+      assert.deepEqual([forged?.given_back_at, forged?.closed_at, await available()], [null, null, 0]);
     });
 
     it('in another currency leaves the wallet alone, loudly, as a refund does', async () => {
