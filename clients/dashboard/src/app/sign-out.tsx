@@ -1,8 +1,9 @@
 import { isApiError } from '@gpu-rental/client';
-import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
+import { useSuspenseQuery } from '@tanstack/react-query';
 import { meQuery } from '../data/account.js';
 import { api } from '../data/client.js';
 import { readableError } from '../data/errors.js';
+import { useMutation } from '../data/use-mutation.js';
 import { tellTabs } from '../live/channel.js';
 import { shellTexts } from '../texts/shell.js';
 import { useToasts } from './toasts.js';

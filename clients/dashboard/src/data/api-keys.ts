@@ -1,6 +1,7 @@
 import type { CreateApiKey } from '@gpu-rental/client';
-import { infiniteQueryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, useQueryClient } from '@tanstack/react-query';
 import { api } from './client.js';
+import { useMutation } from './use-mutation.js';
 
 /** The keys of programs, newest first, page by page; those that have ended are among them for a while. */
 export const apiKeysQuery = infiniteQueryOptions({

@@ -1,6 +1,7 @@
 import type { components } from '@gpu-rental/client';
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { api } from './client.js';
+import { useMutation } from './use-mutation.js';
 
 export type Notice = components['schemas']['Notice'];
 

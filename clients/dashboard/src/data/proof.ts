@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { meQuery } from './account.js';
 import { api } from './client.js';
+import { useMutation } from './use-mutation.js';
 
 /** Has a code mailed to whoever is signed in. */
 export function useMailProofCode() {

@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, useQueryClient } from '@tanstack/react-query';
 import { api } from './client.js';
+import { useMutation } from './use-mutation.js';
 
 /** Where the user is signed in, the newest sign-in first, page by page. */
 export const sessionsQuery = infiniteQueryOptions({

@@ -1,6 +1,7 @@
 import { isApiError } from '@gpu-rental/client';
-import { queryOptions, useMutation } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { api, apiOrigin } from './client.js';
+import { useMutation } from './use-mutation.js';
 
 /** The other services by which one may sign in. */
 export const providersQuery = queryOptions({

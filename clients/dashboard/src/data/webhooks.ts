@@ -1,6 +1,7 @@
 import type { components, Webhook } from '@gpu-rental/client';
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import { api } from './client.js';
+import { useMutation } from './use-mutation.js';
 
 type NewWebhook = components['schemas']['AddWebhook'];
 type WebhookChange = components['schemas']['ChangeWebhook'];

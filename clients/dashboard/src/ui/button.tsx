@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'react';
+import type { ComponentProps, MouseEvent } from 'react';
 import { classes } from './classes.js';
 
 export type ButtonLook = 'primary' | 'secondary' | 'quiet' | 'danger';
@@ -15,7 +15,7 @@ const looks: Readonly<Record<ButtonLook, string>> = {
 export function buttonClasses(look: ButtonLook = 'secondary', size: ButtonSize = 'medium'): string {
   return classes(
     'inline-flex items-center justify-center gap-2 rounded-md border font-medium whitespace-nowrap select-none transition-colors',
-    'disabled:opacity-50 aria-disabled:opacity-50',
+    'disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50',
     size === 'medium'
       ? 'min-h-10 px-3.5 text-sm pointer-coarse:min-h-11'
       : 'min-h-8 px-2.5 text-[13px] pointer-coarse:min-h-10',
@@ -23,25 +23,44 @@ export function buttonClasses(look: ButtonLook = 'secondary', size: ButtonSize =
   );
 }
 
-interface ButtonProps extends ComponentProps<'button'> {
-  readonly look?: ButtonLook;
-  readonly size?: ButtonSize;
-  /** Work is under way: it can't be pressed, and says so. */
-  readonly isBusy?: boolean;
+interface PressedProps extends ComponentProps<'button'> {
+  /** Given for what sends something: true while that is under way, when it can't be pressed, and says so. */
+  readonly isBusy?: boolean | undefined;
 }
 
-export function Button({ look, size, isBusy = false, className, disabled, children, ...rest }: ButtonProps) {
+interface ButtonProps extends PressedProps {
+  readonly look?: ButtonLook;
+  readonly size?: ButtonSize;
+}
+
+export function Button({ look, size, className, children, ...rest }: ButtonProps) {
+  return (
+    <Pressed {...rest} className={classes(buttonClasses(look, size), className)}>
+      {rest.isBusy === true && <Spinner />}
+      {children}
+    </Pressed>
+  );
+}
+
+/**
+ * A button that keeps the focus while it can't be pressed: the browser takes it from one that is disabled, and whoever
+ * goes by the keyboard would begin at the top again.
+ */
+function Pressed({ isBusy, disabled = false, onClick, ...rest }: PressedProps) {
+  const isOff = disabled || isBusy === true;
+  const press = (event: MouseEvent<HTMLButtonElement>): void => {
+    // The second click of a double click is not meant as another request.
+    if (isOff || (isBusy !== undefined && event.detail > 1)) event.preventDefault();
+    else onClick?.(event);
+  };
   return (
     <button
       type="button"
       {...rest}
-      disabled={isBusy || disabled}
-      aria-busy={isBusy || undefined}
-      className={classes(buttonClasses(look, size), className)}
-    >
-      {isBusy && <Spinner />}
-      {children}
-    </button>
+      aria-disabled={isOff || undefined}
+      aria-busy={isBusy === true || undefined}
+      onClick={press}
+    />
   );
 }
 
@@ -51,20 +70,19 @@ export function IconButton({
   className,
   children,
   ...rest
-}: ComponentProps<'button'> & { readonly label: string }) {
+}: PressedProps & { readonly label: string }) {
   return (
-    <button
-      type="button"
+    <Pressed
       {...rest}
       aria-label={label}
       title={label}
       className={classes(
-        'inline-flex size-9 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink pointer-coarse:size-11',
+        'inline-flex size-9 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink aria-disabled:opacity-50 pointer-coarse:size-11',
         className,
       )}
     >
       {children}
-    </button>
+    </Pressed>
   );
 }
 

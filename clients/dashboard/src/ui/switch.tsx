@@ -14,7 +14,8 @@ export function Switch({ isOn, onChange, className, ...rest }: SwitchProps) {
       role="switch"
       {...rest}
       aria-checked={isOn}
-      onClick={() => onChange(!isOn)}
+      // A double click is one press.
+      onClick={({ detail }) => detail < 2 && onChange(!isOn)}
       className={classes(
         'relative inline-flex h-6 w-10 shrink-0 items-center rounded-full border transition-colors after:absolute after:-inset-2.5',
         isOn ? 'border-transparent bg-accent' : 'border-line-strong bg-sunken',

@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { autoTopupQuery } from '../../data/auto-topup.js';
 import { cardQuery, removeCard, savedCard, type SavedCard } from '../../data/card.js';
+import { useMutation } from '../../data/use-mutation.js';
 import { money } from '../../format/money.js';
 import { billingTexts } from '../../texts/billing.js';
 import { Badge } from '../../ui/badge.js';

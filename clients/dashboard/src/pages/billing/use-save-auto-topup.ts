@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { autoTopupQuery, saveAutoTopup } from '../../data/auto-topup.js';
+import { useMutation } from '../../data/use-mutation.js';
 
 /** Stores how the card is charged by itself; what the service answers is what is shown. */
 export function useSaveAutoTopup() {

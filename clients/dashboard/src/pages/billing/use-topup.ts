@@ -1,9 +1,10 @@
 import { newIdempotencyKey } from '@gpu-rental/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { noteTopup } from '../../data/before-leaving.js';
 import { wishes } from '../../data/open-wishes.js';
 import { beginTopup, paidBefore, type TopupWish } from '../../data/topups.js';
+import { useMutation } from '../../data/use-mutation.js';
 import { refuseTwice } from '../../data/wishes.js';
 import { nextWish, outcomeOf, type SentWish, type WishOutcome } from './topup-wish.js';
 

@@ -1,11 +1,12 @@
 import { isApiError, type Budget } from '@gpu-rental/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { useFreshProof } from '../../app/fresh-proof.js';
 import { useToasts } from '../../app/toasts.js';
 import { budgetQuery, saveBudget } from '../../data/budget.js';
 import { fieldError, ProofCancelled } from '../../data/errors.js';
+import { useMutation } from '../../data/use-mutation.js';
 import { budgetTexts as t } from '../../texts/budget.js';
 import { Callout } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';

@@ -1,7 +1,8 @@
 import { type Invoice, lookUp, wordOf } from '@gpu-rental/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { readPayUrl } from '../../data/invoices.js';
+import { useMutation } from '../../data/use-mutation.js';
 import { money } from '../../format/money.js';
 import { date } from '../../format/time.js';
 import { invoicesTexts as t } from '../../texts/invoices.js';

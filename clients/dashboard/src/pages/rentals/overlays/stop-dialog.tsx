@@ -1,7 +1,8 @@
 import { isApiError, type Rental } from '@gpu-rental/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useToasts } from '../../../app/toasts.js';
 import { stopRental } from '../../../data/rentals.js';
+import { useMutation } from '../../../data/use-mutation.js';
 import { money } from '../../../format/money.js';
 import { rentalTexts } from '../../../texts/rentals.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';

@@ -1,9 +1,10 @@
 import { newIdempotencyKey, type ChangeRental } from '@gpu-rental/client';
-import { hashKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { hashKey, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useToasts } from '../../../app/toasts.js';
 import { isRefused } from '../../../data/outcome.js';
 import { changeRental, rentalQuery } from '../../../data/rentals.js';
+import { useMutation } from '../../../data/use-mutation.js';
 
 /**
  * Sends changes of a rental. The same change is sent again under the same key; one that changes nothing is not sent.
