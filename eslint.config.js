@@ -87,6 +87,19 @@ export default defineConfig(
           allow: [{ from: 'package', package: '@tanstack/router-core', name: ['Redirect', 'NotFoundError'] }],
         },
       ],
+      // Whatever sends something sends it once for a press.
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@tanstack/react-query',
+              importNames: ['useMutation'],
+              message: 'Use the one of data/use-mutation.ts: one request for one press.',
+            },
+          ],
+        },
+      ],
       // Whatever a person reads stands in src/texts.
       'no-restricted-syntax': [
         'error',

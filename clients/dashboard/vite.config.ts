@@ -12,8 +12,12 @@ export default defineConfig({
   base: '/app/',
   plugins: [react({ jsxImportSource: '#jsx' }), tailwindcss(), precompress(), servedAddresses()],
   resolve: {
-    // Radix hides the page's scroll bar by an injected <style>, which the policy forbids.
-    alias: { 'react-style-singleton': here('./src/ui/style-singleton.ts') },
+    alias: {
+      // Radix hides the page's scroll bar by an injected <style>, which the policy forbids.
+      'react-style-singleton': here('./src/ui/style-singleton.ts'),
+      // React has what the shim brings to older versions.
+      'use-sync-external-store/shim/with-selector': 'use-sync-external-store/with-selector',
+    },
   },
   server: {
     host: '127.0.0.1',

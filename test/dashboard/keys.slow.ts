@@ -120,7 +120,7 @@ describe('the page of SSH keys', function () {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), saved);
     await dialog().getByRole('button', { name: 'Done' }).click();
     await dialog().waitFor({ state: 'hidden' });
-    await page.getByText('Made here').waitFor();
+    await page.getByText('Made here', { exact: true }).waitFor();
     assert.equal(await page.getByText('PRIVATE KEY').count(), 0);
   });
 

@@ -9,8 +9,8 @@ import {
   daysOf,
   entriesSearch,
   isOfEntries,
-  readLedgerSearch,
-} from '../../clients/dashboard/src/pages/ledger/search.js';
+} from '../../clients/dashboard/src/pages/ledger/filter.js';
+import { readLedgerSearch } from '../../clients/dashboard/src/pages/ledger/search.js';
 import { joinEntries, joinHeads } from '../../clients/dashboard/src/data/ledger-join.js';
 
 const entries = (...seqs: number[]): LedgerEntry[] =>

@@ -75,6 +75,56 @@ describe('the sign-in of the dashboard', function () {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
 
+  it('takes a code from a whole mail that is pasted over a wrong one', async () => {
+    const page = await visitor.open('/login');
+    await askForCode(page);
+    await visitor.fail('POST', '/v1/auth/verify-code', 'code_invalid');
+    await codeField(page).fill('111111');
+    await page.getByText('code_invalid').or(page.getByText('This code is wrong')).first().waitFor();
+    await page.unrouteAll();
+    await page.evaluate(() =>
+      navigator.clipboard.writeText('Your code is 654 321. It holds for 10 minutes.'),
+    );
+    await codeField(page).focus();
+    await page.keyboard.press('End');
+    const [request] = await Promise.all([
+      page.waitForRequest('**/v1/auth/verify-code'),
+      page.keyboard.press('Control+v'),
+    ]);
+    assert.equal((request.postDataJSON() as { code: string }).code, '654321');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+
+  it('says that a session was ended elsewhere, in an open tab and on a new load, and not after signing out', async () => {
+    await visitor.signIn();
+    const page = await visitor.open('/app/invoices');
+    const said = page.getByText('You have been signed out');
+    const endElsewhere = (): Promise<unknown> => visitor.ask('POST', '/v1/auth/logout');
+    await endElsewhere();
+    await page.getByRole('link', { name: 'Budget' }).click();
+    await said.waitFor();
+    await emailField(page).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/login');
+
+    await visitor.signInAnew('ada@example.com');
+    await visitor.open('/app/keys');
+    await page.goto('about:blank');
+    await endElsewhere();
+    await page.goto('/app/keys');
+    await said.waitFor();
+    // It is said once.
+    await page.goto('/app/keys');
+    await emailField(page).waitFor();
+    assert.equal(await said.count(), 0);
+
+    await visitor.signInAnew('ada@example.com');
+    await visitor.open('/app');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL('**/login');
+    await emailField(page).waitFor();
+    assert.equal(await said.count(), 0);
+  });
+
   it('mails another code only after its time, and says when', async () => {
     await visitor.page.clock.install();
     const page = await visitor.open('/login');

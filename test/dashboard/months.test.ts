@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { isMonth } from '../../clients/dashboard/src/format/days.js';
 import {
   dayEnd,
   dayOf,
   dayStart,
-  isMonth,
   monthAfter,
   monthOf,
   monthRange,

@@ -72,7 +72,7 @@ describe('the frame of the dashboard', function () {
     await page.keyboard.press('Control+k');
     const field = page.getByRole('combobox', { name: 'Go to' });
     await field.fill('long NIGHT');
-    await page.getByRole('option', { name }).waitFor();
+    await page.getByRole('option', { name }).first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/app/rentals/${id}`);
     await page.getByRole('button', { name: 'Go to' }).click();

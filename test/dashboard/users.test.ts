@@ -151,9 +151,11 @@ describe('two users of the dashboard', function () {
   /** What a browser keeps beyond its cookie, but for the theme, the language, and how far a page was scrolled. */
   function keptBy(page: Page): Promise<string[]> {
     return page.evaluate(async () => {
+      // Choices of whoever sits there, and that somebody is signed in, which names nobody.
+      const ofBrowser = ['theme', 'locale', 'signed-in'];
       const databases = await indexedDB.databases();
       return [
-        ...Object.keys(localStorage).filter((name) => name !== 'theme' && name !== 'locale'),
+        ...Object.keys(localStorage).filter((name) => !ofBrowser.includes(name)),
         ...Object.keys(sessionStorage).filter((name) => !name.startsWith('tsr-scroll-restoration')),
         ...(await caches.keys()),
         ...databases.map(({ name }) => name ?? ''),

@@ -20,6 +20,13 @@ createRoot(root).render(
   </StrictMode>,
 );
 
+// Comes after the first load; without it the focus does as browsers have it.
+guard().catch(() => undefined);
+
+async function guard(): Promise<void> {
+  (await import('./app/focus-guard.js')).guardFocus();
+}
+
 /** A part that is loaded when it is first looked at, or asked for. */
 interface Lazy {
   readonly preload?: () => Promise<unknown> | undefined;

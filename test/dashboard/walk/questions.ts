@@ -78,3 +78,18 @@ export const takesTextsFromCatalogues: Question = async ({ visitor, said }) => {
 export const hasRoom: Question = async ({ visitor }) => {
   assert.deepEqual(await overflowOf(visitor.page), [], 'it has room');
 };
+
+/** What stands beside the navigation takes most of a wide screen; the sign-in is a card in its middle. */
+export const usesTheWidth: Question = async ({ visitor: { page } }) => {
+  const { used, width } = await page.evaluate(() => {
+    const main = document.querySelector('main');
+    const shown = [...(main?.querySelectorAll('section, ul, form') ?? [])].map((part) =>
+      part.getBoundingClientRect(),
+    );
+    const left = Math.min(...shown.map((box) => box.left));
+    const right = Math.max(...shown.map((box) => box.right));
+    return { used: right - left, width: main?.clientWidth ?? 0 };
+  });
+  if (new URL(page.url()).pathname === '/login') return;
+  assert.ok(used > 0.75 * width, `it uses ${Math.round(used)} of ${width} px`);
+};

@@ -17,6 +17,7 @@ import {
   isReachedByTab,
   keepsTheFocus,
   takesTextsFromCatalogues,
+  usesTheWidth,
   type Question,
   type Shown,
 } from './questions.js';
@@ -41,6 +42,7 @@ interface Look {
 
 const phone = { width: 390, height: 844 };
 const desk = { width: 1_280, height: 800 };
+const wide = { width: 2_560, height: 1_440 };
 
 /** Each page is opened once for each of these. A new question is a line in a look; another browser is another look. */
 const looks: readonly Look[] = [
@@ -54,7 +56,13 @@ const looks: readonly Look[] = [
     name: 'at a desk',
     viewport: desk,
     asks: [isQuiet, isOpenToEverybody, isOpenInTheDark, isReachedByTab],
-    asksDialogs: [],
+    asksDialogs: [isOpenToEverybody, isOpenInTheDark],
+  },
+  {
+    name: 'on a wide screen',
+    viewport: wide,
+    asks: [isQuiet, isOpenToEverybody, isOpenInTheDark, usesTheWidth],
+    asksDialogs: [isOpenToEverybody, isOpenInTheDark],
   },
   {
     name: 'by a newcomer, who has nothing yet',

@@ -7,21 +7,19 @@ const ofColours = ['color-contrast'];
 /**
  * Looks for what would keep somebody from using the page as it stands.
  * @param part `colours` looks for those alone
- * @returns each serious or critical finding, with where it is
+ * @returns each finding, with where it is
  */
 export async function findBarriers(page: Page, part: 'all' | 'colours' = 'all'): Promise<string[]> {
   await endTransitions(page);
   const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode(true);
   if (part === 'colours') axe.withRules(ofColours);
   const { violations } = await axe.analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(
-        (node) =>
-          `${id}: ${node.html.slice(0, 200)} (${(node.failureSummary ?? '').split('\n')[1]?.trim() ?? ''})`,
-      ),
-    );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(
+      (node) =>
+        `${id}: ${node.html.slice(0, 200)} (${(node.failureSummary ?? '').split('\n')[1]?.trim() ?? ''})`,
+    ),
+  );
 }
 
 /** Waits until no colour is on its way to another: one in between is nobody's to judge. */

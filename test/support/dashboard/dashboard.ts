@@ -7,6 +7,12 @@ import { Visitor } from './visitor.js';
 
 export { Visitor } from './visitor.js';
 
+/** How somebody visits. */
+export interface VisitOptions extends BrowserContextOptions {
+  /** The page came as by https, with all that browsers let only such pages do. */
+  readonly isSecure?: true;
+}
+
 /** The dashboard in a browser, as the mock serves it. One serves a whole test file. */
 export class DashboardLab {
   readonly mock: MockServer;
@@ -24,7 +30,7 @@ export class DashboardLab {
   }
 
   /** A browser of somebody: its cookies are its own. Without options it may be one that another visitor left. */
-  async visit(options?: BrowserContextOptions): Promise<Visitor> {
+  async visit(options?: VisitOptions): Promise<Visitor> {
     const visitor = options ? await visit(this.mock.url, options) : await this.#visitAgain();
     this.#visitors.push(visitor);
     return visitor;
@@ -47,12 +53,15 @@ export class DashboardLab {
 }
 
 /** Lets somebody visit the dashboard at an origin, with cookies of their own. */
-export async function visit(origin: string, options: BrowserContextOptions = {}): Promise<Visitor> {
+export async function visit(origin: string, options: VisitOptions = {}): Promise<Visitor> {
   const context = await newContext(origin, options);
   return new Visitor(context, await context.newPage());
 }
 
-async function newContext(origin: string, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+async function newContext(
+  origin: string,
+  { isSecure, ...options }: VisitOptions = {},
+): Promise<BrowserContext> {
   const browser = await openBrowser();
   const context = await browser.newContext({
     baseURL: origin,
@@ -63,9 +72,11 @@ async function newContext(origin: string, options: BrowserContextOptions = {}): 
     ...options,
   });
   // Pages that came by plain http have none of these, and must do without them.
-  await context.addInitScript({
-    content: 'delete Crypto.prototype.randomUUID; delete Crypto.prototype.subtle;',
-  });
+  if (isSecure !== true) {
+    await context.addInitScript({
+      content: 'delete Crypto.prototype.randomUUID; delete Crypto.prototype.subtle;',
+    });
+  }
   // Only a failing test waits this long.
   context.setDefaultTimeout(30_000);
   return context;

@@ -1,3 +1,4 @@
+import type { Rental } from '@gpu-rental/client';
 import { Outlet } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { LiveProvider } from '../live/live-provider.js';
@@ -10,7 +11,8 @@ import { ProgressLine } from './progress-line.js';
 import { Sidebar } from './sidebar.js';
 import { ToastProvider } from './toasts.js';
 
-type Overlay = 'palette' | 'shortcuts' | 'more';
+/** What lies over the page; a rental: the question whether to stop it. */
+type Overlay = 'palette' | 'shortcuts' | 'more' | Rental;
 
 /** The frame around all pages of who is signed in: the navigation beside them, above and below them on phones. */
 export function Layout() {
@@ -58,6 +60,7 @@ function Frame() {
 
 const Palette = lazyPart(() => import('./overlays/palette.js'), 'Palette');
 const Shortcuts = lazyPart(() => import('./overlays/shortcuts.js'), 'Shortcuts');
+const StopDialog = lazyPart(() => import('../pages/rentals/overlays/stop-dialog.js'), 'StopDialog');
 const MoreSheet = lazyPart(() => import('./overlays/more-sheet.js'), 'MoreSheet');
 
 interface OpenedProps {
@@ -67,7 +70,9 @@ interface OpenedProps {
 
 function Opened({ overlay, onOpen }: OpenedProps) {
   const onClose = (): void => onOpen(undefined);
-  if (overlay === 'palette') return <Palette onClose={onClose} onHelp={() => onOpen('shortcuts')} />;
+  if (overlay === 'palette')
+    return <Palette onClose={onClose} onHelp={() => onOpen('shortcuts')} onStop={onOpen} />;
+  if (typeof overlay === 'object') return <StopDialog rental={overlay} onClose={onClose} />;
   if (overlay === 'shortcuts') return <Shortcuts onClose={onClose} />;
   return <MoreSheet onClose={onClose} />;
 }

@@ -15,7 +15,7 @@ import {
   RentIcon,
   StatementIcon,
   WalletIcon,
-} from '../ui/icons.js';
+} from '../ui/frame-icons.js';
 
 /** A page of the navigation and of the command palette. */
 export interface NavigationPage {

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { shellTexts } from '../texts/shell.js';
 import { IconButton } from '../ui/button.js';
-import { HomeIcon, MachineIcon, MoreIcon, RentIcon, SearchIcon, WalletIcon } from '../ui/icons.js';
+import { HomeIcon, MachineIcon, MoreIcon, RentIcon, SearchIcon, WalletIcon } from '../ui/frame-icons.js';
 import { ConnectionNote } from './connection-note.js';
 import { WalletLine } from './wallet-line.js';
 

@@ -8,9 +8,11 @@ import {
 } from '@tanstack/react-router';
 import { meQuery } from '../data/account.js';
 import { queryClient } from '../data/query-client.js';
+import { SESSION_ENDED, wasSignedIn } from '../data/session-end.js';
 import { readActivitySearch } from '../pages/activity/search.js';
 import { readBillingSearch } from '../pages/billing/search.js';
 import { readInvoicesSearch } from '../pages/invoices/search.js';
+import { readKeysSearch } from '../pages/keys/search.js';
 import { readLedgerSearch } from '../pages/ledger/search.js';
 import { readLoginSearch } from '../pages/login/search.js';
 import { readFamilySearch, readRentSearch } from '../pages/rent/search.js';
@@ -18,7 +20,7 @@ import { readRentalsSearch } from '../pages/rentals/search.js';
 import { readWebhookSearch } from '../pages/webhooks/search.js';
 import { readStatementsSearch } from '../pages/statements/search.js';
 import { Layout } from './layout.js';
-import { NotFound, NotFoundAnywhere, PageError, PagePending } from './states.js';
+import { ErrorAnywhere, PageError, PagePending } from './states.js';
 
 type Search = Readonly<Record<string, unknown>>;
 
@@ -29,6 +31,9 @@ const only =
     ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
     ...read(search),
   });
+
+const NotFound = lazyRouteComponent(() => import('./not-found.js'), 'NotFound');
+const NotFoundAnywhere = lazyRouteComponent(() => import('./not-found.js'), 'NotFoundAnywhere');
 
 /** Every address of the dashboard. Pages are loaded when they are first looked at. */
 const root = createRootRouteWithContext<{ readonly queryClient: typeof queryClient }>()({
@@ -48,12 +53,16 @@ const app = createRoute({
   path: '/app',
   component: Layout,
   notFoundComponent: NotFound,
+  // Until it is known who is signed in, the outline in the document stays.
+  pendingComponent: () => null,
+  errorComponent: ErrorAnywhere,
   beforeLoad: async ({ context, location }) => {
     try {
       await context.queryClient.query({ ...meQuery, staleTime: 'static' });
     } catch (error) {
       if (!isApiError(error, 'unauthorized')) throw error;
-      throw redirect({ to: '/login', search: { returnTo: location.href }, replace: true });
+      const ended = wasSignedIn() && { error: SESSION_ENDED };
+      throw redirect({ to: '/login', search: { returnTo: location.href, ...ended }, replace: true });
     }
   },
 });
@@ -118,6 +127,7 @@ const budget = createRoute({
 const keys = createRoute({
   getParentRoute: () => app,
   path: '/keys',
+  validateSearch: only(readKeysSearch),
   component: lazyRouteComponent(() => import('../pages/keys/keys-page.js'), 'KeysPage'),
 });
 const apiKeys = createRoute({

@@ -3,7 +3,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { meQuery } from '../data/account.js';
 import { shellTexts } from '../texts/shell.js';
 import { IconButton } from '../ui/button.js';
-import { SearchIcon, SignOutIcon } from '../ui/icons.js';
+import { SearchIcon, SignOutIcon } from '../ui/frame-icons.js';
 import { ConnectionNote } from './connection-note.js';
 import { PageLinks } from './page-links.js';
 import { useSignOut } from './sign-out.js';
@@ -13,7 +13,7 @@ import { WalletLine } from './wallet-line.js';
 /** The way to all pages, beside them on wide screens. */
 export function Sidebar({ onSearch }: { readonly onSearch: () => void }) {
   return (
-    <div className="no-print sticky top-0 hidden h-dvh w-60 shrink-0 flex-col border-r border-line bg-surface lg:flex">
+    <header className="no-print sticky top-0 hidden h-dvh w-60 shrink-0 flex-col border-r border-line bg-surface lg:flex">
       <div className="px-3 pt-4">
         <Link to="/app" className="block px-2 pb-3 text-base font-semibold">
           {shellTexts.product}
@@ -39,7 +39,7 @@ export function Sidebar({ onSearch }: { readonly onSearch: () => void }) {
         </div>
         <Account />
       </div>
-    </div>
+    </header>
   );
 }
 
@@ -57,7 +57,7 @@ function Account() {
       </p>
       <div className="flex items-center justify-between px-1 pt-1">
         <ThemeControl name="sidebar-theme" />
-        <IconButton label={shellTexts.signOut} disabled={isBusy} onClick={signOut}>
+        <IconButton label={shellTexts.signOut} isBusy={isBusy} onClick={signOut}>
           <SignOutIcon />
         </IconButton>
       </div>

@@ -1,9 +1,6 @@
-import { Link, type ErrorComponentProps } from '@tanstack/react-router';
-import { errorTexts } from '../texts/errors.js';
+import type { ErrorComponentProps } from '@tanstack/react-router';
 import { shellTexts } from '../texts/shell.js';
-import { buttonClasses } from '../ui/button.js';
-import { Page } from '../ui/page.js';
-import { EmptyState, ErrorNote, Skeleton } from '../ui/states.js';
+import { ErrorNote, Skeleton } from '../ui/states.js';
 
 /** A page that failed as a whole. */
 export function PageError({ error, reset }: ErrorComponentProps) {
@@ -14,39 +11,23 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   );
 }
 
+/** The same where no frame stands around it. */
+export function ErrorAnywhere(props: ErrorComponentProps) {
+  return (
+    <main className="py-10">
+      <PageError {...props} />
+    </main>
+  );
+}
+
 /** A page whose code is on its way. */
 export function PagePending() {
   return (
-    <div role="status" className="mx-auto flex w-full max-w-6xl flex-col gap-5">
+    <div role="status" className="mx-auto flex w-full max-w-6xl flex-col gap-5 3xl:max-w-[130rem]">
       <span className="sr-only">{shellTexts.loading}</span>
       <Skeleton className="h-8 w-44" />
       <Skeleton className="h-40 w-full" />
       <Skeleton className="h-64 w-full" />
     </div>
-  );
-}
-
-/** An address that leads nowhere. */
-export function NotFound() {
-  return (
-    <Page title={errorTexts.notFoundTitle}>
-      <EmptyState
-        title={errorTexts.notFound}
-        actions={
-          <Link to="/app" className={buttonClasses('primary')}>
-            {errorTexts.home}
-          </Link>
-        }
-      />
-    </Page>
-  );
-}
-
-/** The same where no frame stands around it. */
-export function NotFoundAnywhere() {
-  return (
-    <main className="px-4 py-10">
-      <NotFound />
-    </main>
   );
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { shellTexts } from '../texts/shell.js';
-import { DeviceIcon, MoonIcon, SunIcon } from '../ui/icons.js';
+import { DeviceIcon, MoonIcon, SunIcon } from '../ui/frame-icons.js';
 import { saveTheme, themes, useTheme, type Theme } from './theme.js';
 
 const icons: Readonly<Record<Theme, ReactNode>> = {

@@ -3,7 +3,7 @@ import { shellTexts } from '../texts/shell.js';
 import type { Tone } from '../ui/badge.js';
 import { IconButton } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
-import { CloseIcon } from '../ui/icons.js';
+import { CloseIcon } from '../ui/frame-icons.js';
 
 export interface Toast {
   readonly tone: Tone;

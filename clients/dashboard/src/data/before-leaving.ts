@@ -4,6 +4,7 @@
  */
 const TOPUP = 'awaited-topup';
 const CARD = 'card-before';
+const FORM = 'left-form';
 
 /** Notes which payment the browser leaves for. */
 export const noteTopup = (topupId: string): void => note(TOPUP, topupId);
@@ -14,6 +15,30 @@ export const notedTopup = (): string | undefined => noted(TOPUP);
 export const noteCard = (pmId: string): void => note(CARD, pmId);
 /** The card that was saved before; an empty text: none was; undefined where nothing is known. */
 export const notedCard = (): string | undefined => noted(CARD);
+
+/** A form of Rent, with what was chosen in it: the search part of its address. */
+interface LeftForm {
+  readonly familyId: string;
+  readonly search: object;
+}
+
+/** Notes which form is left for money. */
+export const noteForm = (form: LeftForm): void => note(FORM, JSON.stringify(form));
+
+/** The form that was left for money; undefined for none. */
+export function notedForm(): LeftForm | undefined {
+  const { familyId, search } = Object(JSON.parse(noted(FORM) ?? '{}')) as Readonly<Record<string, unknown>>;
+  return typeof familyId === 'string' ? { familyId, search: Object(search) as object } : undefined;
+}
+
+/** Forgets the form: it has rented, or somebody else comes. */
+export function forgetForm(): void {
+  try {
+    sessionStorage.removeItem(FORM);
+  } catch {
+    // Without storage there is none.
+  }
+}
 
 function note(name: string, value: string): void {
   try {

@@ -1,7 +1,5 @@
 import { locale, PSEUDO_LOCALE } from '../texts/texts.js';
-
-/** A month of the calendar: “2026-11”. */
-export type Month = `${number}-${number}`;
+import { readDay, type Month } from './days.js';
 
 /** Where the browser is. */
 export const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -65,12 +63,6 @@ export function dayEnd(day: string, timeZone: string): string | undefined {
   return dayMs === undefined ? undefined : new Date(startOfDay(dayMs + DAY_MS, timeZone)).toISOString();
 }
 
-function readDay(day: string): number | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
-  const dayMs = Date.parse(`${day}T00:00:00Z`);
-  return Number.isNaN(dayMs) || new Date(dayMs).toISOString().slice(0, 10) !== day ? undefined : dayMs;
-}
-
 /** The day in which an instant lies: “2026-11-05”. */
 export function dayOf(iso: string, timeZone: string): string {
   return new Date(shownIn(Date.parse(iso), timeZone)).toISOString().slice(0, 10);
@@ -79,11 +71,6 @@ export function dayOf(iso: string, timeZone: string): string {
 /** The month in which an instant lies. */
 export function monthOf(iso: string, timeZone: string): Month {
   return dayOf(iso, timeZone).slice(0, 7) as Month;
-}
-
-/** Tells whether a text is a month. */
-export function isMonth(text: unknown): text is Month {
-  return typeof text === 'string' && /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
 }
 
 /** The month after another. */

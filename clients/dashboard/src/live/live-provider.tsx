@@ -2,8 +2,10 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { meQuery } from '../data/account.js';
+import { forgetForm } from '../data/before-leaving.js';
 import { wishes } from '../data/open-wishes.js';
 import { onSignedOut } from '../data/query-client.js';
+import { noteSignedIn, noteSignedOut, SESSION_ENDED } from '../data/session-end.js';
 import { Live } from './live.js';
 
 /** Keeps all pages of who is signed in at what the service says, and leaves once somebody else is, or nobody. */
@@ -19,9 +21,15 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
       location.replace(address);
     };
     let isSigningOut = false;
+    noteSignedIn();
+    const forget = (): void => {
+      wishes.clear();
+      forgetForm();
+    };
     // Nobody is led to what the one before looked at.
     const leave = (): void => {
-      wishes.clear();
+      noteSignedOut();
+      forget();
       goTo('/login');
     };
     const sessionEnded = (): void => {
@@ -37,7 +45,7 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
       onSignedOut: leave,
       onSessionEnded: sessionEnded,
       onOtherUser: () => {
-        wishes.clear();
+        forget();
         goTo('/app');
       },
     });
@@ -52,4 +60,4 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
 }
 
 const signInThenBackTo = (returnTo: string): string =>
-  `/login?${new URLSearchParams({ returnTo }).toString()}`;
+  `/login?${new URLSearchParams({ error: SESSION_ENDED, returnTo }).toString()}`;

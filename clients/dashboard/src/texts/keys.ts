@@ -28,6 +28,8 @@ export const keyTexts = texts({
   privateTitle: 'That is a private key',
   privateText:
     'We removed it from the field and sent it nowhere. Keep private keys on your computer, and paste the .pub file instead.',
+  generateHere:
+    'Your browser creates an Ed25519 pair. The private key never leaves this computer: you save it once, and we get only the public key.',
   generateText:
     'We create a P-256 pair. You get the private key once, to save on your computer; we keep only the public key.',
   save: 'Add the key',
@@ -37,12 +39,14 @@ export const keyTexts = texts({
   removeTitle: (name: string) => `Remove ${name}?`,
   removeText: 'It no longer opens new machines. Running machines keep it until they stop.',
   madeTitle: 'Save the private key now',
-  madeText: 'We show it only once and keep no copy. Once you close this window, it is gone.',
+  madeText: 'You see it only here, only now, and we have no copy. Once you close this window, it is gone.',
   privateKey: 'Private key',
   copyPrivateKey: 'Copy the private key',
   download: 'Download the file',
-  protect: 'First, on your computer',
+  protect: 'Then, in a terminal on your computer',
   copyCommand: 'Copy the command',
-  use: (file: string) => `Then add -i ${file} to the ssh command on your rental’s page.`,
+  use: (file: string) => `This browser adds -i ~/.ssh/${file} to the ssh command on your rentals’ pages.`,
+  addedTitle: (name: string) => `${name} is ready`,
+  addedText: 'It opens the machines you rent from now on.',
   notSavedText: 'Copy or download it first. Without it this key is useless, and you can only remove it.',
 });

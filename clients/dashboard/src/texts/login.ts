@@ -27,6 +27,10 @@ export const loginTexts = texts({
   https: 'You can only sign in on an encrypted page, and this one came over plain http.',
   toHttps: 'Open the page with https',
   faults: {
+    session_ended: {
+      title: 'You have been signed out',
+      text: 'Your session expired, or it was ended on another device. Sign in to go on where you were.',
+    },
     oauth_denied: {
       title: 'The sign-in was cancelled',
       text: 'Nothing was shared. Try again, or get a code by email.',

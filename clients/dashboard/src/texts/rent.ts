@@ -4,6 +4,8 @@ import { plural, texts } from './texts.js';
 export const rentTexts = texts({
   lead: 'What you can rent now. A quote holds its price for a minute, and your price stays the same for as long as you rent.',
   filters: {
+    unfold: 'More filters',
+    used: (count: number) => `Filters in use: ${count}`,
     title: 'Filters',
     search: 'Search',
     searchHint: 'H100, RTX …',

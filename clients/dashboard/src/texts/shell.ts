@@ -17,7 +17,6 @@ export const shellTexts = texts({
   signOutFailed: 'You are still signed in',
   signedInAs: (mail: string) => `Signed in as ${mail}`,
   theme: { label: 'Theme', system: 'System', light: 'Light', dark: 'Dark' },
-  themeAction: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
   wallet: {
     available: 'Available',
     burn: (perHour: string) => `${perHour}/h`,
@@ -27,25 +26,6 @@ export const shellTexts = texts({
     reconnecting: 'Reconnecting…',
     polling: 'No live updates. Checking from time to time.',
     since: (time: string) => `Figures as of ${time}`,
-  },
-  palette: {
-    title: 'Go to',
-    placeholder: 'A page, a machine, an action',
-    results: 'Results',
-    none: 'No results.',
-    groups: { pages: 'Pages', machines: 'Machines', actions: 'Actions' },
-    openRental: (id: string) => `Open ${id}`,
-    rent: 'Rent a machine',
-    addMoney: 'Add money',
-    addKey: 'Add an SSH key',
-    shortcuts: 'Keyboard shortcuts',
-  },
-  shortcuts: {
-    title: 'Keyboard shortcuts',
-    then: 'then',
-    palette: 'Go to a page, a machine or an action',
-    help: 'This list',
-    page: (page: string) => `Open ${page}`,
   },
   groups: { machines: 'Machines', money: 'Money', account: 'Account' },
   pages: {

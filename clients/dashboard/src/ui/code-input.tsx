@@ -1,4 +1,4 @@
-import { useState, type ComponentProps } from 'react';
+import { useState, type ClipboardEvent, type ComponentProps } from 'react';
 import { plainDigits } from '../format/digits.js';
 import { classes } from './classes.js';
 import { Input } from './field.js';
@@ -25,9 +25,18 @@ export function CodeInput({ value, onChange, onComplete, className, ...rest }: C
     onChange(digits);
     if (digits.length === DIGITS && digits !== value) onComplete?.(digits);
   };
+  /** A code that is pasted takes the place of what stands there, and is given even where it is the same again. */
+  const paste = (event: ClipboardEvent<HTMLInputElement>): void => {
+    const digits = codeIn(event.clipboardData.getData('text'));
+    if (digits === undefined) return;
+    event.preventDefault();
+    onChange(digits);
+    onComplete?.(digits);
+  };
   return (
     <Input
       {...rest}
+      onPaste={paste}
       value={unfinished ?? value}
       inputMode="numeric"
       autoComplete="one-time-code"
@@ -46,6 +55,11 @@ export function CodeInput({ value, onChange, onComplete, className, ...rest }: C
       className={classes('font-mono text-lg tracking-[0.35em] tabular', className)}
     />
   );
+}
+
+/** The first number of six digits in a text, such as a whole mail; undefined where there is none. */
+function codeIn(text: string): string | undefined {
+  return /(?<!\d)\d{3}[\s\u2010-\u2015-]?\d{3}(?!\d)/.exec(plainDigits(text))?.[0].replace(/\D/g, '');
 }
 
 /** Tells whether a code is whole. */

@@ -2,6 +2,7 @@ import { Dialog as Radix } from 'radix-ui';
 import { useRef, type ReactNode } from 'react';
 import { shellTexts } from '../texts/shell.js';
 import { IconButton } from './button.js';
+import { focusAgain, placeOf, type FocusPlace } from './focus-place.js';
 import { CloseIcon } from './icons.js';
 
 interface DialogProps {
@@ -20,7 +21,7 @@ interface DialogProps {
  * is where it was.
  */
 export function Dialog({ isOpen, onClose, title, description, actions, children }: DialogProps) {
-  const before = useRef<Element>(null);
+  const before = useRef<FocusPlace>(undefined);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
@@ -28,13 +29,16 @@ export function Dialog({ isOpen, onClose, title, description, actions, children 
         <Radix.Content
           {...(description === undefined && { 'aria-describedby': undefined })}
           onOpenAutoFocus={(event) => {
-            before.current = document.activeElement;
+            const { activeElement } = document;
+            if (activeElement instanceof HTMLElement && activeElement !== document.body) {
+              before.current = placeOf(activeElement);
+            }
             focusFirstField(event);
           }}
           onCloseAutoFocus={(event) => {
             // Left to itself, it looks for a trigger of its own, which there is none of here.
             event.preventDefault();
-            if (before.current instanceof HTMLElement) before.current.focus({ preventScroll: true });
+            focusAgain(before.current);
           }}
           className="fixed inset-x-0 bottom-0 z-50 flex max-h-[92dvh] flex-col rounded-t-xl border border-line bg-raised shadow-xl sm:inset-x-auto sm:top-1/2 sm:bottom-auto sm:left-1/2 sm:w-[min(32rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-xl"
         >

@@ -18,7 +18,7 @@ export function Page({ title, lead, actions, className, children }: PageProps) {
     document.title = shellTexts.documentTitle(title);
   }, [title]);
   return (
-    <div className={classes('mx-auto flex w-full max-w-6xl flex-col gap-5', className)}>
+    <div className={classes('mx-auto flex w-full max-w-6xl flex-col gap-5 3xl:max-w-[130rem]', className)}>
       <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-56">
           <h1

@@ -6,7 +6,7 @@ export function Table({ label, className, ...rest }: ComponentProps<'table'> & {
   return (
     // The frame scrolls, so it must be reached by keyboard.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className="overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
+    <div className="overflow-x-auto" role="group" aria-label={label} tabIndex={0}>
       <table {...rest} className={classes('w-full border-collapse text-left', className)} />
     </div>
   );

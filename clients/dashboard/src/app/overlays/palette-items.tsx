@@ -1,7 +1,10 @@
-import type { Rental } from '@gpu-rental/client';
+import type { Family, Rental } from '@gpu-rental/client';
 import type { ReactNode } from 'react';
-import { shellTexts } from '../../texts/shell.js';
-import { KeyIcon, MachineIcon, PlusIcon, RentIcon, SunIcon, WalletIcon } from '../../ui/icons.js';
+import { familyName } from '../../format/machine.js';
+import { money } from '../../format/money.js';
+import { rentalTitle } from '../../pages/rentals/matching.js';
+import { paletteTexts } from '../../texts/palette.js';
+import { KeyIcon, MachineIcon, PlusIcon, RentIcon, StopIcon, SunIcon, WalletIcon } from '../../ui/icons.js';
 import { navigation } from '../pages.js';
 import { saveTheme, themes } from '../theme.js';
 
@@ -21,21 +24,39 @@ export interface PaletteGroup {
   readonly items: readonly PaletteItem[];
 }
 
-const { palette, themeAction } = shellTexts;
-const RENTAL_ID = /^rent_\w+$/;
-const MOST_MACHINES = 8;
+/** What the service told, as far as it is there. */
+export interface PaletteFacts {
+  readonly rentals: readonly Rental[];
+  readonly live: readonly Rental[];
+  readonly families: readonly Family[];
+}
 
-/** What has all the words that were typed, by groups; everything but ended machines while nothing was. */
-export function findItems(typed: string, rentals: readonly Rental[], onHelp: () => void): PaletteGroup[] {
+export interface PaletteActs {
+  readonly onHelp: () => void;
+  /** Asks whether a machine is to be stopped. */
+  readonly onStop: (rental: Rental) => void;
+}
+
+const { palette, themeAction } = paletteTexts;
+const RENTAL_ID = /^rent_\w+$/;
+/** Of machines, and of acts for each machine or family: more words leave fewer. */
+const MOST = 8;
+
+/** What has all the words that were typed, by groups; what there is many of only then. */
+export function findItems(typed: string, facts: PaletteFacts, acts: PaletteActs): PaletteGroup[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const has = ({ title, note = '' }: PaletteItem): boolean =>
     words.every((word) => `${title} ${note}`.toLowerCase().includes(word));
-  const machines = rentals.map(itemOfRental).filter(has).slice(0, MOST_MACHINES);
+  const machines = facts.rentals.map(itemOfRental).filter(has).slice(0, MOST);
   const typedId = RENTAL_ID.exec(typed.trim())?.[0];
   if (typedId !== undefined && machines.length === 0) machines.push(itemOfId(typedId));
+  const many = words.length === 0 ? [] : [...stops(facts.live, acts), ...rents(facts.families)];
   return [
     { title: palette.groups.machines, items: machines },
-    { title: palette.groups.actions, items: actions(onHelp).filter(has) },
+    {
+      title: palette.groups.actions,
+      items: [...many.filter(has).slice(0, MOST), ...actions(acts).filter(has)],
+    },
     { title: palette.groups.pages, items: pages.filter(has) },
   ].filter(({ items }) => items.length > 0);
 }
@@ -44,11 +65,11 @@ const pages: readonly PaletteItem[] = navigation.flatMap((group) =>
   group.pages.map(({ to, title, icon }) => ({ id: to, title, icon, to })),
 );
 
-function actions(onHelp: () => void): PaletteItem[] {
+function actions({ onHelp }: PaletteActs): PaletteItem[] {
   return [
     { id: 'rent', title: palette.rent, icon: <RentIcon />, to: '/app/rent' },
-    { id: 'add-money', title: palette.addMoney, icon: <WalletIcon />, to: '/app/billing' },
-    { id: 'add-key', title: palette.addKey, icon: <KeyIcon />, to: '/app/keys' },
+    { id: 'add-money', title: palette.addMoney, icon: <WalletIcon />, to: '/app/billing#amount' },
+    { id: 'add-key', title: palette.addKey, icon: <KeyIcon />, to: '/app/keys?add=true' },
     ...themes.map((theme) => ({
       id: `theme-${theme}`,
       title: themeAction[theme],
@@ -57,6 +78,36 @@ function actions(onHelp: () => void): PaletteItem[] {
     })),
     { id: 'shortcuts', title: palette.shortcuts, icon: <PlusIcon />, act: onHelp },
   ];
+}
+
+/** Each machine that can be stopped; it is asked for before it is done. */
+function stops(live: readonly Rental[], { onStop }: PaletteActs): PaletteItem[] {
+  return live
+    .filter(({ status }) => status !== 'stopping')
+    .map((rental) => ({
+      id: `stop-${rental.id}`,
+      title: palette.stop(rentalTitle(rental)),
+      note: rental.id,
+      icon: <StopIcon />,
+      act: () => onStop(rental),
+    }));
+}
+
+/** Each family that can be had now: its form shows the price before anything is rented. */
+function rents(families: readonly Family[]): PaletteItem[] {
+  return families.flatMap(({ family, fromPricePerHourCents: cents }) =>
+    cents === null
+      ? []
+      : [
+          {
+            id: `rent-${family}`,
+            title: palette.rentFamily(familyName(family)),
+            note: palette.rentFrom(money(cents)),
+            icon: <RentIcon />,
+            to: `/app/rent/${encodeURIComponent(family)}`,
+          },
+        ],
+  );
 }
 
 function itemOfRental({ id, name, model, gpuCount, status }: Rental): PaletteItem {

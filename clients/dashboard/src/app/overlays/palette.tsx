@@ -1,32 +1,38 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { Dialog as Radix } from 'radix-ui';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
-import { rentalsQuery } from '../../data/rentals.js';
-import { shellTexts } from '../../texts/shell.js';
+import type { Rental } from '@gpu-rental/client';
+import { familiesQuery } from '../../data/catalog.js';
+import { liveRentalsQuery, rentalsQuery } from '../../data/rentals.js';
+import { paletteTexts } from '../../texts/palette.js';
 import { SearchIcon } from '../../ui/icons.js';
 import { findItems, type PaletteGroup, type PaletteItem } from './palette-items.js';
 
-const { palette } = shellTexts;
+const { palette } = paletteTexts;
 
 interface PaletteProps {
   readonly onClose: () => void;
   readonly onHelp: () => void;
+  readonly onStop: (rental: Rental) => void;
 }
 
-/** Leads to any page, machine or action by its name. */
-export function Palette({ onClose, onHelp }: PaletteProps) {
+/** Leads to any page or machine by its name, and acts: rents, adds money, stops. */
+export function Palette({ onClose, onHelp, onStop }: PaletteProps) {
   const router = useRouter();
   const { data } = useInfiniteQuery(rentalsQuery());
+  const { data: live = [] } = useQuery(liveRentalsQuery);
+  const { data: families = [] } = useQuery(familiesQuery);
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(0);
-  const groups = findItems(typed, data?.pages.flatMap(({ rentals }) => rentals) ?? [], onHelp);
+  const rentals = data?.pages.flatMap((page) => page.rentals) ?? [];
+  const groups = findItems(typed, { rentals, live, families }, { onHelp, onStop });
   const items = groups.flatMap((group) => group.items);
   const current = items[Math.min(place, items.length - 1)];
   const choose = ({ to, act }: PaletteItem): void => {
     onClose();
     act?.();
-    if (to !== undefined) void router.navigate({ to });
+    if (to !== undefined) router.history.push(to);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = steps[event.key];
@@ -58,11 +64,9 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
         />
       </div>
       <Results groups={groups} current={current} onChoose={choose} />
-      {items.length === 0 && (
-        <p role="status" className="px-4 py-8 text-center text-muted">
-          {palette.none}
-        </p>
-      )}
+      <p role="status" className={items.length === 0 ? 'px-4 py-8 text-center text-muted' : 'sr-only'}>
+        {items.length === 0 ? palette.none : palette.count(items.length)}
+      </p>
     </Frame>
   );
 }

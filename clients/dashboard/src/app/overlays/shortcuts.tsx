@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import { shellTexts } from '../../texts/shell.js';
+import { paletteTexts } from '../../texts/palette.js';
 import { Dialog } from '../../ui/dialog.js';
 import { pageKeys } from '../keys.js';
 import { navigation } from '../pages.js';
 
-const { shortcuts } = shellTexts;
+const { shortcuts } = paletteTexts;
 
 /** The list of keyboard shortcuts. */
 export function Shortcuts({ onClose }: { readonly onClose: () => void }) {

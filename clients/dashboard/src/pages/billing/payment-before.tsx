@@ -1,4 +1,5 @@
 import type { Topup } from '@gpu-rental/client';
+import { RentLink } from '../../app/next-step.js';
 import { wishes } from '../../data/open-wishes.js';
 import type { WishBefore } from '../../data/use-wish-before.js';
 import { money } from '../../format/money.js';
@@ -76,9 +77,12 @@ function Over({ amount, made, onDone }: OverProps) {
       tone={isPaid ? 'good' : 'neutral'}
       title={isPaid ? t.paidTitle(amount) : t.notTitle(amount)}
       actions={
-        <Button size="small" onClick={onDone}>
-          {billingTexts.done}
-        </Button>
+        <>
+          {isPaid && <RentLink />}
+          <Button size="small" onClick={onDone}>
+            {billingTexts.done}
+          </Button>
+        </>
       }
     >
       {isPaid ? t.paid : whyNot(made)}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { RentLink } from '../../app/next-step.js';
 import { notedTopup } from '../../data/before-leaving.js';
 import { isOver, returnedTopupQuery } from '../../data/topups.js';
 import { money } from '../../format/money.js';
@@ -57,7 +58,16 @@ function ReturnCallout({ state }: { readonly state: ReturnState }) {
       );
     case 'paid':
       return (
-        <Callout tone="good" title={t.paidTitle(money(state.creditedCents))} actions={<DoneButton />}>
+        <Callout
+          tone="good"
+          title={t.paidTitle(money(state.creditedCents))}
+          actions={
+            <>
+              <RentLink />
+              <DoneButton />
+            </>
+          }
+        >
           {t.paid(fullTime(state.creditedAt))}
         </Callout>
       );

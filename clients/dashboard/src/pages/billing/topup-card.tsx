@@ -1,6 +1,7 @@
 import type { BillingConfig } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
-import { useState, type SubmitEvent } from 'react';
+import { useLocation } from '@tanstack/react-router';
+import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import { cardQuery, savedCard, type SavedCard } from '../../data/card.js';
 import { billingConfigQuery } from '../../data/topups.js';
 import { useWishBefore } from '../../data/use-wish-before.js';
@@ -64,6 +65,7 @@ function TopupForm({ limits, card, initialCents, userId, onSend }: TopupFormProp
   const presets = presetsWithin(limits);
   const [amount, setAmount] = useState(() => typedMoney(firstAmount(initialCents, limits)));
   const [isChecked, setChecked] = useState(false);
+  const field = useAsked(AMOUNT);
   const { phase, send: pay, reset } = useTopup(userId, card !== undefined);
   const send: typeof pay = (...payment) => {
     onSend();
@@ -96,6 +98,7 @@ function TopupForm({ limits, card, initialCents, userId, onSend }: TopupFormProp
         {(ids) => (
           <MoneyInput
             {...ids}
+            ref={field}
             name="amount"
             value={amount}
             disabled={isLocked}
@@ -108,6 +111,18 @@ function TopupForm({ limits, card, initialCents, userId, onSend }: TopupFormProp
       <TopupNote phase={phase} onSend={send} onReset={reset} />
     </form>
   );
+}
+
+const AMOUNT = 'amount';
+
+/** Leads the focus to a field that the address asks for: `/app/billing#amount`. */
+function useAsked(name: string) {
+  const { hash } = useLocation();
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (hash === name) field.current?.focus();
+  }, [hash, name]);
+  return field;
 }
 
 /** While this lasts the amount is that of the payment that was sent. */

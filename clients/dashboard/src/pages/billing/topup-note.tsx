@@ -1,6 +1,7 @@
 import { isApiError } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { RentLink } from '../../app/next-step.js';
 import { wishes } from '../../data/open-wishes.js';
 import { isOver, topupQuery } from '../../data/topups.js';
 import { DoneBefore } from '../../data/wishes.js';
@@ -92,6 +93,7 @@ function ChargeNote({ topupId, amountCents, onReset }: ChargeNoteProps) {
       title={t.paidTitle(money(topup.creditedCents ?? topup.amountCents))}
       actions={
         <>
+          <RentLink />
           <Button size="small" onClick={onReset}>
             {t.again}
           </Button>

@@ -32,13 +32,13 @@ export function BudgetPage() {
     >
       {error && budget === undefined && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {budget === undefined && !error && (
-        <div className="flex max-w-3xl flex-col gap-5">
+        <div className="flex max-w-3xl flex-col gap-5 3xl:grid 3xl:max-w-none 3xl:grid-cols-2 3xl:items-start">
           <Skeleton className="h-52 w-full" />
           <Skeleton className="h-80 w-full" />
         </div>
       )}
       {budget && (
-        <div className="flex max-w-3xl flex-col gap-5">
+        <div className="flex max-w-3xl flex-col gap-5 3xl:grid 3xl:max-w-none 3xl:grid-cols-2 3xl:items-start">
           <Standing budget={budget} />
           <BudgetSettings budget={budget} />
         </div>

@@ -11,6 +11,8 @@ const t = homeTexts.steps;
 
 interface Step {
   readonly to: '/app/keys' | '/app/billing' | '/app/rent';
+  /** The form is open there. */
+  readonly search?: { readonly add: true };
   readonly title: string;
   readonly text: string;
   readonly action: string;
@@ -21,7 +23,14 @@ interface Step {
 export function FirstSteps({ keyCount }: { readonly keyCount: number | undefined }) {
   const balance = useBalance();
   const steps: readonly Step[] = [
-    { to: '/app/keys', title: t.key, text: t.keyText, action: t.key, isDone: (keyCount ?? 0) > 0 },
+    {
+      to: '/app/keys',
+      search: { add: true },
+      title: t.key,
+      text: t.keyText,
+      action: t.key,
+      isDone: (keyCount ?? 0) > 0,
+    },
     {
       to: '/app/billing',
       title: t.money,
@@ -50,7 +59,7 @@ interface StepRowProps {
   readonly isNext: boolean;
 }
 
-function StepRow({ step: { to, title, text, action, isDone }, no, isNext }: StepRowProps) {
+function StepRow({ step: { to, search, title, text, action, isDone }, no, isNext }: StepRowProps) {
   return (
     <li
       aria-current={isNext ? 'step' : undefined}
@@ -75,6 +84,7 @@ function StepRow({ step: { to, title, text, action, isDone }, no, isNext }: Step
       {!isDone && (
         <Link
           to={to}
+          search={search ?? {}}
           className={classes(
             buttonClasses(isNext ? 'primary' : 'secondary', 'small'),
             'col-start-2 sm:col-start-3',

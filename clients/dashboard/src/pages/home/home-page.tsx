@@ -42,8 +42,12 @@ function Home({ facts }: { readonly facts: HomeFacts }) {
       <AttentionList facts={facts} />
       <WalletTiles running={rentals.filter(({ status }) => status === 'running').length} />
       {isNew && <FirstSteps keyCount={keyCount} />}
-      {!isNew && facts.rentals && <Machines rentals={facts.rentals} />}
-      {!isNew && <Recent />}
+      {!isNew && (
+        <div className="grid items-start gap-5 3xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+          {facts.rentals && <Machines rentals={facts.rentals} />}
+          <Recent />
+        </div>
+      )}
     </>
   );
 }

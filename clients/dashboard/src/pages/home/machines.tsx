@@ -14,7 +14,7 @@ import { EmptyState } from '../../ui/states.js';
 import { phaseName } from '../rentals/phase-steps.js';
 import { rentalTitle } from '../rentals/matching.js';
 import { StatusBadge } from '../rentals/rental-badges.js';
-import { sshCommand } from '../rentals/ssh-command.js';
+import { useSsh } from '../rentals/use-ssh.js';
 import { billedSeconds, useCost } from '../rentals/use-cost.js';
 
 const t = homeTexts.machines;
@@ -56,7 +56,7 @@ export function Machines({ rentals }: { readonly rentals: readonly Rental[] }) {
 
 function Machine({ rental }: { readonly rental: Rental }) {
   const { chargedCents } = useCost(rental);
-  const command = sshCommand(rental);
+  const { command } = useSsh(rental);
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-2 px-4 py-3">
       <div className="min-w-0">

@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { Suspense, useState } from 'react';
+import { NextStep } from '../../app/next-step.js';
 import { keysQuery, useRemoveKey } from '../../data/keys.js';
 import { keyTexts as t } from '../../texts/keys.js';
 import { Badge } from '../../ui/badge.js';
@@ -7,28 +9,37 @@ import { Button } from '../../ui/button.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { PlusIcon } from '../../ui/icons.js';
+import { lazyPart } from '../../ui/lazy-part.js';
 import { ListCard } from '../../ui/list-card.js';
 import { Page } from '../../ui/page.js';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
-import { AddKeyDialog } from './add-key-dialog.js';
+
+const route = getRouteApi('/app/keys');
+// Loaded when it is first asked for.
+const AddKeyDialog = lazyPart(() => import('./overlays/add-key-dialog.js'), 'AddKeyDialog');
 
 /** The keys that enter machines: added by pasting or by making a pair, removed after a question. */
 export function KeysPage() {
-  const [isAdding, setAdding] = useState(false);
+  const navigate = route.useNavigate();
+  const { add: isAdding = false } = route.useSearch();
+  const [added, setAdded] = useState<string>();
+  const setAdding = (add: boolean): void => void navigate({ search: add ? { add } : {}, replace: true });
+  const add = (): void => setAdding(true);
   return (
     <Page
       title={t.title}
       lead={t.lead}
       actions={
-        <Button look="primary" onClick={() => setAdding(true)}>
+        <Button look="primary" onClick={add}>
           <PlusIcon />
           {t.add}
         </Button>
       }
     >
-      <KeyList onAdd={() => setAdding(true)} />
-      {isAdding && <AddKeyDialog onClose={() => setAdding(false)} />}
+      {added !== undefined && <NextStep title={t.addedTitle(added)}>{t.addedText}</NextStep>}
+      <KeyList onAdd={add} />
+      <Suspense>{isAdding && <AddKeyDialog onClose={() => setAdding(false)} onAdded={setAdded} />}</Suspense>
     </Page>
   );
 }

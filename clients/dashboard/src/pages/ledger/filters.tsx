@@ -4,15 +4,8 @@ import { ledgerTexts } from '../../texts/ledger.js';
 import { Button } from '../../ui/button.js';
 import { Field, Input, Select } from '../../ui/field.js';
 import { useRentalLabels } from './use-rental-labels.js';
-import {
-  daysOf,
-  entriesSearch,
-  entryTypes,
-  isFiltered,
-  isIdOf,
-  readLedgerSearch,
-  type LedgerSearch,
-} from './search.js';
+import { daysOf, entriesSearch, isFiltered } from './filter.js';
+import { entryTypes, isIdOf, readLedgerSearch, type LedgerSearch } from './search.js';
 
 const { filters } = ledgerTexts;
 

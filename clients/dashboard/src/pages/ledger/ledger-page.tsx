@@ -22,15 +22,8 @@ import { NoEntries } from './no-entries.js';
 import { useNumberedRows } from './numbered-rows.js';
 import { useRentalLabels } from './use-rental-labels.js';
 import type { LedgerRows, Window } from './rows.js';
-import {
-  betweenOf,
-  entriesSearch,
-  filterOf,
-  isFiltered,
-  isOfEntries,
-  without,
-  type LedgerSearch,
-} from './search.js';
+import { betweenOf, entriesSearch, filterOf, isFiltered, isOfEntries, without } from './filter.js';
+import { type LedgerSearch } from './search.js';
 import { SpendingView } from './spending.js';
 import { useLedgerHead } from './use-ledger-head.js';
 import { useThrottled } from './use-throttled.js';

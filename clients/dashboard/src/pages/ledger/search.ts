@@ -1,6 +1,6 @@
 import { readWritten } from '@gpu-rental/client';
-import { dayEnd, dayOf, dayStart, localZone } from '../../format/months.js';
-import type { Between, LedgerEntryType, LedgerFilter } from '../../data/ledger.js';
+import type { LedgerEntryType } from '../../data/ledger.js';
+import { readDay } from '../../format/days.js';
 
 const types: Readonly<Record<LedgerEntryType, true>> = {
   processor_topup: true,
@@ -56,54 +56,11 @@ function isEntryType(text: unknown): text is LedgerEntryType {
   return typeof text === 'string' && Object.hasOwn(types, text);
 }
 
-const isDay = (text: unknown): text is string =>
-  typeof text === 'string' && dayStart(text, 'UTC') !== undefined;
+const isDay = (text: unknown): text is string => typeof text === 'string' && readDay(text) !== undefined;
 
 /** A day that there is, or an instant in UTC. */
 function isMoment(text: unknown): text is string {
   if (typeof text !== 'string') return false;
   if (isDay(text)) return true;
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z$/.test(text) && readWritten(text) !== undefined;
-}
-
-/** The instants between which the entries of an address lie. A span that ends before it begins is left open. */
-export function betweenOf({ from, to }: LedgerSearch, timeZone = localZone()): Between {
-  const start = from === undefined ? undefined : (dayStart(from, timeZone) ?? from);
-  const end = to === undefined ? undefined : (dayEnd(to, timeZone) ?? to);
-  if (start !== undefined && end !== undefined && Date.parse(start) >= Date.parse(end))
-    return { from: start };
-  return { from: start, to: end };
-}
-
-/** What the service is asked for by an address. */
-export function filterOf(search: LedgerSearch, timeZone = localZone()): LedgerFilter {
-  return { ...betweenOf(search, timeZone), type: search.type, rentalId: search.rental };
-}
-
-/** The days of an address, as its two fields show them: the last one is included. */
-export function daysOf({ from, to }: LedgerSearch, timeZone = localZone()): { from: string; to: string } {
-  const isDay = (text: string): boolean => dayStart(text, timeZone) !== undefined;
-  const lastOf = (text: string): string => new Date(Date.parse(text) - 1).toISOString();
-  return {
-    from: from === undefined ? '' : isDay(from) ? from : dayOf(from, timeZone),
-    to: to === undefined ? '' : isDay(to) ? to : dayOf(lastOf(to), timeZone),
-  };
-}
-
-/** Tells whether an address leaves entries out. */
-export const isFiltered = ({ type, rental, from, to, before }: LedgerSearch): boolean =>
-  [type, rental, from, to, before].some((filter) => filter !== undefined);
-
-/** Tells whether an address shows entries one by one. */
-export const isOfEntries = (search: LedgerSearch): boolean =>
-  search.view !== undefined || search.entry !== undefined || isFiltered(search);
-
-/** An address without one of its parts. */
-export const without = (search: LedgerSearch, name: keyof LedgerSearch): LedgerSearch =>
-  Object.fromEntries(Object.entries(search).filter(([other]) => other !== name));
-
-/** The address that shows the entries of another's filters one by one. */
-export function entriesSearch(search: LedgerSearch): LedgerSearch {
-  const filters = without(without(search, 'view'), 'until');
-  return isFiltered(filters) ? filters : { ...filters, view: 'entries' };
 }

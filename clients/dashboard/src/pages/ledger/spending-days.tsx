@@ -10,7 +10,8 @@ import { rentalTexts } from '../../texts/rentals.js';
 import { ChevronRightIcon } from '../../ui/icons.js';
 import { Money } from '../../ui/money.js';
 import { rentalTitle } from '../rentals/matching.js';
-import { entriesSearch, type LedgerSearch } from './search.js';
+import { entriesSearch } from './filter.js';
+import { type LedgerSearch } from './search.js';
 import { DAY_MS } from '../../format/months.js';
 
 type SpendingDay = components['schemas']['SpendingDay'];

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { meQuery } from '../../data/account.js';
+import { noteSignedOut } from '../../data/session-end.js';
 import { TabChannel } from '../../live/channel.js';
 
 /** How somebody came to the sign-in, and where they go from here. */
@@ -33,6 +34,8 @@ export function useArrival(): Arrival {
   useEffect(() => {
     if (data !== undefined) goOn();
   }, [data, goOn]);
+  // It is said once.
+  useEffect(noteSignedOut, []);
   useEffect(() => {
     const channel = new TabChannel();
     channel.hear(({ kind }) => kind === 'signed-in' && goOn());

@@ -2,7 +2,7 @@
 export interface LoginSearch {
   /** Where to go afterwards: a path of the dashboard. */
   readonly returnTo?: string;
-  /** Why a sign-in by a provider failed. */
+  /** Why a sign-in by a provider failed, or that a session has ended. */
   readonly error?: string;
 }
 

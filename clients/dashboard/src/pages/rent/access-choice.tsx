@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { api } from '../../data/client.js';
 import { keysQuery } from '../../data/keys.js';
 import { rentTexts } from '../../texts/rent.js';
@@ -7,10 +7,12 @@ import { Callout } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { Checkbox } from '../../ui/field.js';
+import { lazyPart } from '../../ui/lazy-part.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
-import { AddKeyDialog } from '../keys/add-key-dialog.js';
 
 const texts = rentTexts.access;
+// Loaded when it is first asked for.
+const AddKeyDialog = lazyPart(() => import('../keys/overlays/add-key-dialog.js'), 'AddKeyDialog');
 
 interface AccessChoiceProps {
   /** The ids of the chosen keys; undefined for all that people added. */
@@ -63,7 +65,7 @@ export function AccessChoice({ keys, onChange }: AccessChoiceProps) {
           ))}
         </fieldset>
       )}
-      {isAdding && <AddKeyDialog onClose={() => setAdding(false)} />}
+      <Suspense>{isAdding && <AddKeyDialog onClose={() => setAdding(false)} />}</Suspense>
     </Card>
   );
 }

@@ -98,7 +98,7 @@ function RentForm({ familyId, listings }: RentFormProps) {
       resetScroll: false,
     });
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] 3xl:grid-cols-[minmax(0,1fr)_28rem]">
       <Choices {...{ familyId, listings, gpuCount, search, renting, change, onFault }} />
       <RentBar
         renting={renting}
@@ -147,20 +147,27 @@ function Choices({ familyId, listings, gpuCount, search, renting, change, onFaul
   const isFixed = renting.isRenting || renting.isUnknown;
   const further = { search, onChange: change, error: renting.failure ?? renting.quoteError };
   return (
-    <fieldset disabled={isFixed} className="flex min-w-0 flex-col gap-5">
-      <MachineChoice
-        listings={listings}
-        gpuCount={gpuCount}
-        search={search}
-        onChange={(fields) => change({ gpus: gpuCount, region: search.region, ...fields })}
-      />
-      <AccessChoice keys={search.keys} onChange={(keys) => change({ keys })} />
-      <SoftwareChoice {...further} />
-      <LimitChoice {...further} onFault={onFault} />
-      <NamingChoice {...further} onFault={onFault} />
-      <Card title={rentTexts.family.history}>
-        <Sparkline familyId={familyId} days={30} className="h-16 max-w-none!" />
-      </Card>
+    <fieldset
+      disabled={isFixed}
+      className="flex min-w-0 flex-col gap-5 3xl:grid 3xl:grid-cols-2 3xl:items-start"
+    >
+      <div className="flex min-w-0 flex-col gap-5">
+        <MachineChoice
+          listings={listings}
+          gpuCount={gpuCount}
+          search={search}
+          onChange={(fields) => change({ gpus: gpuCount, region: search.region, ...fields })}
+        />
+        <AccessChoice keys={search.keys} onChange={(keys) => change({ keys })} />
+      </div>
+      <div className="flex min-w-0 flex-col gap-5">
+        <SoftwareChoice {...further} />
+        <LimitChoice {...further} onFault={onFault} />
+        <NamingChoice {...further} onFault={onFault} />
+        <Card title={rentTexts.family.history}>
+          <Sparkline familyId={familyId} days={30} className="h-16 max-w-none!" />
+        </Card>
+      </div>
     </fieldset>
   );
 }

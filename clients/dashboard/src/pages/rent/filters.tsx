@@ -1,7 +1,10 @@
+import { useId, useState } from 'react';
 import { decimal, decimalOf, parseMoney } from '../../format/money.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Button } from '../../ui/button.js';
+import { classes } from '../../ui/classes.js';
 import { Field, Input, Select } from '../../ui/field.js';
+import { ChevronDownIcon } from '../../ui/icons.js';
 import { useTyped } from '../../ui/use-typed.js';
 import { gpuCounts } from './gpu-counts.js';
 import { RegionOptions } from './region-options.js';
@@ -17,18 +20,53 @@ interface FiltersProps {
   readonly countries: readonly string[];
 }
 
-/** What the list of families may be narrowed by. */
+/** What the list of families may be narrowed by; on narrow screens all but the name is folded away at first. */
 export function Filters({ search, onChange, countries }: FiltersProps) {
   /** Anew from the fields: an empty one takes its filter away. */
   const change = (fields: Readonly<Record<string, unknown>>): void =>
     onChange(readRentSearch({ ...search, ...fields }));
-  const hasFilter = Object.keys(search).length > 0;
+  const [isUnfolded, setUnfolded] = useState(false);
+  const id = useId();
+  const used = Object.keys(search).filter((name) => name !== 'q').length;
   return (
     <search
       aria-label={texts.title}
       className="grid grid-cols-2 items-start gap-3 rounded-lg border border-line bg-surface p-4 md:grid-cols-3 xl:grid-cols-[1.3fr_0.9fr_1.1fr_1fr_1.4fr_1.6fr]"
     >
       <SearchField kept={search.q ?? ''} onKeep={(q) => change({ q })} />
+      <Button
+        className="col-span-2 md:hidden"
+        aria-expanded={isUnfolded}
+        aria-controls={id}
+        onClick={() => setUnfolded(!isUnfolded)}
+      >
+        {used === 0 ? texts.unfold : texts.used(used)}
+        <ChevronDownIcon className={classes('size-4 transition-transform', isUnfolded && 'rotate-180')} />
+      </Button>
+      <div
+        id={id}
+        className={classes('col-span-2 grid grid-cols-2 gap-3 md:contents', !isUnfolded && 'max-md:hidden')}
+      >
+        <Choices {...{ search, countries, change }} />
+      </div>
+      {Object.keys(search).length > 0 && (
+        <div className="col-span-full">
+          <Button look="quiet" size="small" onClick={() => onChange({})}>
+            {texts.clear}
+          </Button>
+        </div>
+      )}
+    </search>
+  );
+}
+
+interface ChoicesProps extends Pick<FiltersProps, 'search' | 'countries'> {
+  readonly change: (fields: Readonly<Record<string, unknown>>) => void;
+}
+
+function Choices({ search, countries, change }: ChoicesProps) {
+  return (
+    <>
       <Field label={texts.gpus}>
         {(ids) => (
           <Select
@@ -74,14 +112,7 @@ export function Filters({ search, onChange, countries }: FiltersProps) {
         )}
       </Field>
       <SortField search={search} onChange={change} />
-      {hasFilter && (
-        <div className="col-span-full">
-          <Button look="quiet" size="small" onClick={() => onChange({})}>
-            {texts.clear}
-          </Button>
-        </div>
-      )}
-    </search>
+    </>
   );
 }
 

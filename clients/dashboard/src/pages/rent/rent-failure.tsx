@@ -1,6 +1,7 @@
 import { isApiError, type DetailsOf, type ErrorCode, type Listing } from '@gpu-rental/client';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { createElement, type ReactNode } from 'react';
+import { noteForm } from '../../data/before-leaving.js';
 import { readableError } from '../../data/errors.js';
 import { DoneBefore } from '../../data/wishes.js';
 import { money } from '../../format/money.js';
@@ -184,11 +185,16 @@ function Missing({ error }: WordsProps<'insufficient_balance'>) {
   );
 }
 
-/** Leads to where money is added. The address of this page keeps what was chosen, so going back leads to it. */
+const route = getRouteApi('/app/rent/$familyId');
+
+/** Leads to where money is added, and from there back to this form as it is. */
 export function AddMoney({ missingCents }: { readonly missingCents: number | undefined }) {
+  const { familyId } = route.useParams();
+  const search = route.useSearch();
   return (
     <Link
       to="/app/billing"
+      onClick={() => noteForm({ familyId, search })}
       search={missingCents === undefined ? {} : { amountCents: missingCents }}
       className={buttonClasses('primary', 'small')}
     >

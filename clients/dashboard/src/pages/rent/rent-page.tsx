@@ -35,8 +35,8 @@ export function RentPage() {
       {failed && <ErrorNote error={failed.error} onRetry={() => void failed.refetch()} />}
       {!failed && (
         <Card isFlush className={classes('transition-opacity', listings.isPlaceholderData && 'opacity-60')}>
-          <p role="status" className="sr-only">
-            {rows === undefined ? shellTexts.loading : rentTexts.found(rows.length)}
+          <p role="status" className="border-b border-line px-4 py-2 text-[13px] text-muted">
+            {rows === undefined ? shellTexts.loading : rentTexts.found(rows.filter(isOffered).length)}
           </p>
           <FamilyList rows={rows} search={search} onClear={() => change({})} />
         </Card>

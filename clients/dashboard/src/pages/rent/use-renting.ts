@@ -4,13 +4,14 @@ import {
   keepPreviousData,
   queryOptions,
   type QueryClient,
-  useMutation,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { forgetForm } from '../../data/before-leaving.js';
 import { wishes } from '../../data/open-wishes.js';
 import { makeQuote, rentedBefore, takeQuote } from '../../data/rentals.js';
+import { useMutation } from '../../data/use-mutation.js';
 import { DoneBefore, refuseTwice } from '../../data/wishes.js';
 import { familyName } from '../../format/machine.js';
 import { rentTexts } from '../../texts/rent.js';
@@ -67,6 +68,7 @@ function useTaking(userId: string, request: NewRental, onRented: (rentalId: stri
       await queryClient.invalidateQueries({ queryKey: ['balance'] });
       onRented(id);
       wishes.forget('rent');
+      forgetForm();
     },
     onError: (error) => {
       if (isRefused(error)) attempt.current = undefined;

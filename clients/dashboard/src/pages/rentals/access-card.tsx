@@ -2,13 +2,13 @@ import type { Rental } from '@gpu-rental/client';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Card } from '../../ui/card.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { sshCommand } from './ssh-command.js';
+import { useSsh } from './use-ssh.js';
 
 const texts = rentalTexts.access;
 
 /** The command that enters the machine, and what its host says of itself. */
 export function AccessCard({ rental }: { readonly rental: Rental }) {
-  const command = sshCommand(rental);
+  const { command, block } = useSsh(rental);
   const { hostKeyFingerprint } = rental;
   return (
     <Card title={texts.title}>
@@ -17,6 +17,15 @@ export function AccessCard({ rental }: { readonly rental: Rental }) {
       ) : (
         <div className="flex flex-col gap-3">
           <Copied label={texts.command} copy={texts.copyCommand} text={command} />
+          {block !== undefined && (
+            <details>
+              <summary className="w-fit text-[13px] text-accent">{texts.block}</summary>
+              <div className="mt-2">
+                <Copied label={texts.blockLabel} copy={texts.copyBlock} text={block.text} />
+                <p className="mt-1 text-[13px] text-muted">{texts.blockHint(block.alias)}</p>
+              </div>
+            </details>
+          )}
           {hostKeyFingerprint !== null && (
             <div>
               <Copied label={texts.fingerprint} copy={texts.copyFingerprint} text={hostKeyFingerprint} />
@@ -40,7 +49,7 @@ function Copied({ label, copy, text }: CopiedProps) {
     <div>
       <p className="text-[13px] text-muted">{label}</p>
       <div className="mt-1 flex items-center justify-between gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
-        <code className="min-w-0 font-mono text-[13px] break-all">{text}</code>
+        <code className="min-w-0 font-mono text-[13px] break-all whitespace-pre-wrap">{text}</code>
         <CopyButton text={text} label={copy} />
       </div>
     </div>

@@ -103,8 +103,8 @@ interface CardsProps {
 function Cards({ rental, onChangeLimits }: CardsProps) {
   const { status, phase } = rental;
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
-      <div className="flex min-w-0 flex-col gap-5">
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] 3xl:grid-cols-[minmax(0,1fr)_28rem]">
+      <div className="flex min-w-0 flex-col gap-5 3xl:grid 3xl:grid-cols-2 3xl:items-start 3xl:*:last:col-span-2">
         {status === 'provisioning' && phase !== null && <Timeline rental={{ ...rental, phase }} />}
         {isUsed(rental) && <AccessCard rental={rental} />}
         <CostCard rental={rental} />

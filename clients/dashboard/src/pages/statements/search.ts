@@ -1,4 +1,4 @@
-import { isMonth, type Month } from '../../format/months.js';
+import { isMonth, type Month } from '../../format/days.js';
 
 /** What the address of the statements tells. */
 export interface StatementsSearch {

@@ -2,7 +2,7 @@ import { isApiError, type Webhook } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { NotFound } from '../../app/states.js';
+import { NotFound } from '../../app/not-found.js';
 import { useToasts } from '../../app/toasts.js';
 import { readableError } from '../../data/errors.js';
 import { usePing, webhookQuery } from '../../data/webhooks.js';

@@ -1,29 +1,40 @@
 import { isApiError } from '@gpu-rental/client';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useFreshProof } from '../../app/fresh-proof.js';
-import { fieldError } from '../../data/errors.js';
-import { commentOf, isPrivateKey } from '../../data/key-text.js';
-import { useAddKey } from '../../data/keys.js';
-import { keyTexts as t } from '../../texts/keys.js';
-import { Callout } from '../../ui/badge.js';
-import { Field, Input, Textarea } from '../../ui/field.js';
-import { FormDialog } from '../../ui/form-dialog.js';
-import { Segmented } from '../../ui/segmented.js';
-import { ErrorNote } from '../../ui/states.js';
+import { useFreshProof } from '../../../app/fresh-proof.js';
+import { fieldError } from '../../../data/errors.js';
+import { useAddKey } from '../../../data/add-key.js';
+import { commentOf, isPrivateKey } from '../../../data/key-text.js';
+import { makesKeysQuery } from '../../../data/openssh-key.js';
+import { keyTexts as t } from '../../../texts/keys.js';
+import { Callout } from '../../../ui/badge.js';
+import { Field, Input, Textarea } from '../../../ui/field.js';
+import { FormDialog } from '../../../ui/form-dialog.js';
+import { Segmented } from '../../../ui/segmented.js';
+import { ErrorNote, Skeleton } from '../../../ui/states.js';
 import { MadeKeyDialog } from './made-key-dialog.js';
 
-/** Adds a key: its public half is pasted, or the service makes a pair. */
-export function AddKeyDialog({ onClose }: { readonly onClose: () => void }) {
+interface AddKeyDialogProps {
+  readonly onClose: () => void;
+  /** Is told the name of a key that was added. */
+  readonly onAdded?: (name: string) => void;
+}
+
+/** Adds a key: its public half is pasted, or a pair is made. */
+export function AddKeyDialog({ onClose, onAdded }: AddKeyDialogProps) {
   const [way, setWay] = useState<'paste' | 'generate'>('paste');
   const [name, setName] = useState('');
   const [publicKey, setPublicKey] = useState('');
   const { run, dialog } = useFreshProof();
   const add = useAddKey(run);
-  const made = add.data?.privateKey;
-  if (made !== undefined) return <MadeKeyDialog name={name} privateKey={made} onClose={onClose} />;
+  const finish = (): void => {
+    onAdded?.(name);
+    onClose();
+  };
+  if (add.data?.privateKey !== undefined) return <MadeKeyDialog made={add.data} onClose={finish} />;
   const submit = (): void => {
     add.mutate(way === 'paste' ? { name, publicKey } : { name, generate: true }, {
-      onSuccess: ({ privateKey }) => privateKey === undefined && onClose(),
+      onSuccess: ({ privateKey }) => privateKey === undefined && finish(),
     });
   };
   const faults = faultsOf(add.error);
@@ -60,7 +71,7 @@ export function AddKeyDialog({ onClose }: { readonly onClose: () => void }) {
           }}
         />
       ) : (
-        <p className="text-muted">{t.generateText}</p>
+        <PairText />
       )}
       <Field label={t.name} hint={t.nameHint} error={faults.name}>
         {(ids) => (
@@ -78,6 +89,13 @@ export function AddKeyDialog({ onClose }: { readonly onClose: () => void }) {
       <Failure error={add.error} isShown={faults.publicKey === undefined && faults.name === undefined} />
     </FormDialog>
   );
+}
+
+/** Where a pair is made: by this browser if it can. */
+function PairText() {
+  const { data: isMadeHere } = useQuery(makesKeysQuery);
+  if (isMadeHere === undefined) return <Skeleton className="h-10 w-full" />;
+  return <p className="text-muted">{isMadeHere ? t.generateHere : t.generateText}</p>;
 }
 
 function Failure({ error, isShown }: { readonly error: unknown; readonly isShown: boolean }) {
