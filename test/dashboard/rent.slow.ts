@@ -130,6 +130,7 @@ describe('renting a machine', function () {
     await quote().getByText('You have no SSH key yet, so nobody could log in to the machine.').waitFor();
     assert(await rentButton().isDisabled());
     await page.getByRole('button', { name: 'Add a key' }).click();
+    await page.getByRole('dialog', { name: 'Add a key' }).waitFor();
     await page.keyboard.press('Escape');
     await renter.addKey('from elsewhere');
     await page.getByLabel('from elsewhere').waitFor();
