@@ -1,8 +1,13 @@
 import { queryOptions } from '@tanstack/react-query';
+import { heardServiceTime } from '../live/service-clock.js';
 import { api } from './client.js';
 
 /** The wallet's sums, which the stream keeps fresh. */
 export const balanceQuery = queryOptions({
   queryKey: ['balance'],
-  queryFn: ({ signal }) => api.wallet.get({ signal }),
+  queryFn: async ({ signal }) => {
+    const balance = await api.wallet.get({ signal });
+    heardServiceTime(balance.updatedAt, Date.now());
+    return balance;
+  },
 });

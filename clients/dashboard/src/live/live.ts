@@ -6,6 +6,7 @@ import { Election } from './election.js';
 import { holdStream } from './hold-stream.js';
 import { readAllAnew, readAnewAfter, readRentalAnew } from './invalidate.js';
 import { Poller } from './poller.js';
+import { heardServiceTime } from './service-clock.js';
 import { liveStore } from './store.js';
 
 interface LiveOptions {
@@ -92,6 +93,7 @@ export class Live {
     this.#mayHaveMissed = liveStore.read().lastSeq === undefined;
     const say = (item: StreamItem): void => {
       const receivedAtMs = Date.now();
+      if (item.kind === 'balance') heardServiceTime(item.balance.readAt, receivedAtMs);
       const isLive = item.kind !== 'reconnecting' && item.kind !== 'closed';
       if (isLive !== (liveStore.read().connection === 'live')) {
         this.#connected(isLive);

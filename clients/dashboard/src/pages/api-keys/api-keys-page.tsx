@@ -2,7 +2,7 @@ import type { ApiKey } from '@gpu-rental/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiKeysQuery } from '../../data/api-keys.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { apiKeyTexts as t } from '../../texts/api-keys.js';
 import { Button } from '../../ui/button.js';
 import { PlusIcon } from '../../ui/icons.js';
@@ -60,7 +60,7 @@ interface KeyListsProps {
 }
 
 function KeyLists({ keys, onCreate }: KeyListsProps) {
-  const nowMs = useNow(60_000);
+  const nowMs = useServiceNow(60_000);
   const [doing, setDoing] = useState<Doing>();
   const close = (): void => setDoing(undefined);
   const states = keys?.map((apiKey) => ({ apiKey, state: apiKeyState(apiKey, nowMs) }));

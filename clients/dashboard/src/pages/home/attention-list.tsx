@@ -3,6 +3,7 @@ import type { Rental } from '@gpu-rental/client';
 import { useBalance, useLiveMeters } from '../../live/hooks.js';
 import { chargedAt } from '../../live/interpolate.js';
 import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { homeTexts } from '../../texts/home.js';
 import { buttonClasses } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
@@ -17,13 +18,25 @@ const LOOK_EVERY_MS = 10_000;
 export function AttentionList({ facts }: { readonly facts: HomeFacts }) {
   const { rentals = [], autoTopup, card, budget, standing, supportContact, webhooks, apiKeys, isNew } = facts;
   const nowMs = useNow(LOOK_EVERY_MS);
+  const serviceNowMs = useServiceNow(LOOK_EVERY_MS);
   const meters = useLiveMeters();
   const chargedCents = (rental: Rental): number => {
     const meter = meters[rental.id];
     return meter ? chargedAt(meter, nowMs, rental) : rental.totalChargedCents;
   };
   const found = attentionOf({
-    ...{ nowMs, rentals, autoTopup, card, budget, standing, supportContact, webhooks, apiKeys, isNew },
+    ...{
+      nowMs: serviceNowMs,
+      rentals,
+      autoTopup,
+      card,
+      budget,
+      standing,
+      supportContact,
+      webhooks,
+      apiKeys,
+      isNew,
+    },
     chargedCents,
     nameOf: rentalTitle,
     balance: useBalance(),

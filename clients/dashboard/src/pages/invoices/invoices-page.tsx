@@ -5,7 +5,7 @@ import { invoiceStatuses, type ListedStatus } from '../../data/invoice-statuses.
 import { INVOICES_SHOWN, invoicesQuery } from '../../data/invoices.js';
 import { balanceQuery } from '../../data/wallet.js';
 import { useBalance } from '../../live/hooks.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { invoicesTexts as t } from '../../texts/invoices.js';
 import { shellTexts } from '../../texts/shell.js';
 import { Callout } from '../../ui/badge.js';
@@ -25,7 +25,7 @@ export function InvoicesPage() {
   const { status } = useSearch({ from: '/app/invoices' });
   const navigate = useNavigate();
   const list = useQuery(invoicesQuery(status));
-  const nowMs = useNow(MINUTE_MS);
+  const nowMs = useServiceNow(MINUTE_MS);
   const show = (chosen: ListedStatus | undefined): void =>
     void navigate({
       to: '/app/invoices',

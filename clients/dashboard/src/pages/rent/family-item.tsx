@@ -2,8 +2,9 @@ import { Link } from '@tanstack/react-router';
 import type { Listing } from '@gpu-rental/client';
 import type { ReactNode } from 'react';
 import { money } from '../../format/money.js';
-import { number, percent } from '../../format/number.js';
+import { number } from '../../format/number.js';
 import { span } from '../../format/time.js';
+import { countedShare } from './starts.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Badge } from '../../ui/badge.js';
 import { classes } from '../../ui/classes.js';
@@ -91,10 +92,11 @@ function ReliabilityCells({ reliability }: { readonly reliability: Listing['reli
     );
   }
   const { createSuccess, timeToSshSeconds: ssh, lossesPer1000Hours: losses, days, samples } = reliability;
+  const starts = countedShare(createSuccess);
   return (
     <>
       <Cell label={columns.reliability} title={rentTexts.reliabilityNote(days, number(samples))}>
-        {percent(createSuccess)}
+        {rentTexts.counted(starts.count, starts.of)}
       </Cell>
       <Cell label={columns.ssh} title={rentTexts.sshTitle}>
         {ssh ? rentTexts.sshShort(span(ssh.p50), span(ssh.p90)) : rentTexts.unknown}

@@ -2,8 +2,8 @@ import type { Listing } from '@gpu-rental/client';
 import { useState } from 'react';
 import { countryName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
-import { percent } from '../../format/number.js';
 import { span } from '../../format/time.js';
+import { countedShare } from './starts.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
@@ -157,13 +157,18 @@ function Place({ label, offer, isCountry, isChosen, onChoose }: PlaceProps) {
   );
 }
 
+function startsOf(share: number): string {
+  const { count, of } = countedShare(share);
+  return rentTexts.starts(count, of);
+}
+
 function describe(offer: Offer | undefined): string {
   if (!offer) return texts.noneThere;
   const { region, regionCode, interconnect, reliability } = offer.cheapest;
   return [
     ...(region === regionCode ? [] : [region]),
     interconnect.toUpperCase(),
-    ...(reliability ? [rentTexts.comesUp(percent(reliability.createSuccess))] : []),
+    ...(reliability ? [startsOf(reliability.createSuccess)] : []),
     ...(reliability?.timeToSshSeconds ? [texts.ssh(span(reliability.timeToSshSeconds.p50))] : []),
   ].join(rentTexts.separator);
 }

@@ -2,7 +2,7 @@ import type { Rental } from '@gpu-rental/client';
 import type { ReactNode } from 'react';
 import { money } from '../../format/money.js';
 import { span } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
@@ -44,7 +44,7 @@ export function LimitsCard({ rental, onChange }: LimitsCardProps) {
 }
 
 function TimeLimit({ rental: { autoStopAt, runningAt, startedAt } }: { readonly rental: Rental }) {
-  const now = useNow();
+  const now = useServiceNow();
   // A limit in hours has no instant before it runs, and nobody tells whether there is one.
   if (autoStopAt === null) {
     return <Limit label={texts.stopAt} value={runningAt === null ? texts.notYet : texts.none} />;

@@ -1,6 +1,6 @@
 import { lookUp, type Rental, type RentalPhase } from '@gpu-rental/client';
 import { ago, fullTime, span } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Card } from '../../ui/card.js';
 import { classes } from '../../ui/classes.js';
@@ -45,7 +45,7 @@ export function Timeline({ rental }: TimelineProps) {
 
 /** How long it has been in its phase, and when it is usually ready; this ticks. */
 function Waiting({ rental: { phaseSince, expectedReadyAt } }: { readonly rental: Rental }) {
-  const now = useNow();
+  const now = useServiceNow();
   const isLate = expectedReadyAt !== null && Date.parse(expectedReadyAt) < now;
   return (
     <p className="mt-1 flex flex-wrap gap-x-3 text-muted">
