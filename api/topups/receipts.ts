@@ -4,7 +4,12 @@ import { createExactCount } from '../../adapters/postgres/requests/request-count
 import { receiptPdf } from '../../adapters/receipts/receipt-pdf.js';
 import { MINUTE } from '../../domain/durations.js';
 import { isId } from '../../domain/ids.js';
-import { receiptFileName, type BillingDetails, type Receipt, type Seller } from '../../domain/payments/receipt.js';
+import {
+  receiptFileName,
+  type BillingDetails,
+  type Receipt,
+  type Seller,
+} from '../../domain/payments/receipt.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { register, serve, type Handler } from '../http/serve.js';
@@ -35,7 +40,7 @@ function putDetails(deps: ApiDeps): Handler<typeof declared.putBillingDetails> {
 /** Reads details that are to be stored: a text that says nothing is none. */
 export function readDetails(ctx: ApiContext): BillingDetails {
   const { name, address, taxId } = readBody(ctx, declared.billingDetailsSchema);
-  const said = (text: string | null): string | null => (text?.trim() ?? '') === '' ? null : text;
+  const said = (text: string | null): string | null => ((text?.trim() ?? '') === '' ? null : text);
   return { name: said(name), address: said(address), taxId: said(taxId) };
 }
 
