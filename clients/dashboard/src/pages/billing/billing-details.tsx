@@ -1,9 +1,10 @@
 import type { BillingDetails } from '@gpu-rental/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { useToasts } from '../../app/toasts.js';
 import { billingDetailsQuery, saveBillingDetails } from '../../data/billing-details.js';
 import { fieldError } from '../../data/errors.js';
+import { useMutation } from '../../data/use-mutation.js';
 import { billingTexts } from '../../texts/billing.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';

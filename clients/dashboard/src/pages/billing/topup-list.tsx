@@ -1,10 +1,11 @@
 import { lookUp, type Topup, wordOf } from '@gpu-rental/client';
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useToasts } from '../../app/toasts.js';
 import { downloadReceipt } from '../../data/billing-details.js';
 import { readableError } from '../../data/errors.js';
 import { topupsQuery } from '../../data/topups.js';
+import { useMutation } from '../../data/use-mutation.js';
 import { money } from '../../format/money.js';
 import { shortTime } from '../../format/time.js';
 import { billingTexts } from '../../texts/billing.js';
@@ -116,9 +117,9 @@ function ReceiptButton({ topupId }: { readonly topupId: string }) {
   return (
     <button
       type="button"
-      disabled={download.isPending}
+      aria-disabled={download.isPending}
       onClick={() => download.mutate()}
-      className="cursor-pointer underline disabled:opacity-60"
+      className="cursor-pointer underline aria-disabled:opacity-60"
     >
       {t.receipt}
     </button>
