@@ -79,6 +79,7 @@ async function run(): Promise<void> {
       ...origins,
       ...(dashboard === undefined ? [] : [new URL(dashboard).origin]),
     ],
+    withMachines: true,
     logLevel: log ? 'info' : 'silent',
   });
   console.log(`The mock API is at ${mock.url}, its description at ${mock.url}/docs. Ctrl-C ends it.`);

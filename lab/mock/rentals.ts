@@ -14,6 +14,7 @@ import type { RentalRequest } from '../../domain/rentals/request.js';
 import type { Account, MockRental, RentalFate } from './account.js';
 import { isOwed } from './invoices.js';
 import { findCheapest, unavailable } from './offers.js';
+import type { MachineAddress, MachineParts } from './machines.js';
 import { queuedFacts, walkPhases } from './phases.js';
 import { failWithFullRefund, settle } from './settle.js';
 import { potsOf } from './spending.js';
@@ -40,6 +41,7 @@ export function openRental(world: World, account: Account, request: Request, fat
   account.rentals.push(rental);
   if (request.apiKeyId !== undefined) world.events.isOfKey(rental.row.id, request.apiKeyId);
   walkPhases(world, rental.row);
+  if (fate !== 'fails') world.machines?.begin(rental.row.id, partsOf(account, request, listing));
   world.events.tell(account.user.id, 'rental.created', rental.row.id, {
     ...{ familyId: listing.family, gpuCount: listing.gpu_count, region: listing.region },
     ...{ pricePerHourCents: requiredCents, holdCents: requiredCents },
@@ -48,6 +50,20 @@ export function openRental(world: World, account: Account, request: Request, fat
   world.events.tell(account.user.id, 'rental.machine_found', rental.row.id, { providerCode });
   world.after(world.durations.provisionMs, () => comeUp(world, account, rental));
   return rental;
+}
+
+/** The machine that a request and its listing come to. */
+function partsOf({ sshKeys }: Account, request: Request, listing: ListingRow): MachineParts {
+  const stored = sshKeys.filter(({ id }) => request.sshKeyIds.includes(id));
+  return {
+    keys: [...stored.map((key) => key.public_key), ...(request.sshPublicKeys ?? [])],
+    gpu: {
+      vramGb: listing.vram_gb,
+      productName: `NVIDIA ${listing.model.replaceAll('_', ' ')}`,
+      memoryMib: listing.vram_gb * 1_024,
+    },
+    gpuCount: listing.gpu_count,
+  };
 }
 
 /** The facts of an account that may keep it from renting. There are no operators here. */
@@ -98,33 +114,47 @@ function beginLimits(row: MockRental['row'], now: Date): void {
 }
 
 /** Lets the machine answer at last, or never. */
-function comeUp(world: World, account: Account, { row, fate }: MockRental): void {
+function comeUp(world: World, account: Account, rental: MockRental): void {
+  const { row, fate } = rental;
   if (row.status !== 'provisioning') return;
-  if (fate === 'fails') {
+  const fail = (): void =>
     failWithFullRefund(
       world,
       account,
       row,
       'The machine did not become reachable. You were not charged for it.',
     );
-    return;
-  }
+  if (fate === 'fails') {
+    fail();
+  } else if (world.machines) {
+    world.machines.addressOf(row.id).then((address) => run(world, account, rental, address), fail);
+  } else run(world, account, rental, nowhere(row));
+}
+
+/** An address where nothing answers. */
+function nowhere({ no }: RentalWithHealth): MachineAddress {
+  return {
+    // This block is reserved for documentation (RFC 5737): no address in it reaches anybody by mistake.
+    ...{ host: `203.0.113.${(no % 254) + 1}`, port: 22, username: 'root' },
+    hostKeyFingerprint: `SHA256:${randomBytes(32).toString('base64').replace('=', '')}`,
+  };
+}
+
+function run(
+  world: World,
+  account: Account,
+  { row, fate }: MockRental,
+  { host, port, username, hostKeyFingerprint }: MachineAddress,
+): void {
+  // It may have been stopped while its machine was made.
+  if (row.status !== 'provisioning') return;
   const now = world.now();
   row.status = 'running';
   row.running_at = now;
-  // This block is reserved for documentation (RFC 5737): no address in it reaches anybody by mistake.
-  row.host = `203.0.113.${(row.no % 254) + 1}`;
-  row.port = 22;
-  row.username = 'root';
-  row.host_key_fingerprint = `SHA256:${randomBytes(32).toString('base64').replace('=', '')}`;
+  Object.assign(row, { host, port, username, host_key_fingerprint: hostKeyFingerprint });
   beginLimits(row, now);
   world.events.tell(account.user.id, 'rental.ssh_answered', row.id, {
-    ...{
-      host: row.host,
-      port: row.port,
-      username: row.username,
-      hostKeyFingerprint: row.host_key_fingerprint,
-    },
+    ...{ host, port, username, hostKeyFingerprint },
   });
   world.events.tell(account.user.id, 'rental.running', row.id, {
     runningAt: now.toISOString(),

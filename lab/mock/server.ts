@@ -9,6 +9,7 @@ import { readDashboard } from '../../api/service/dashboard/files.js';
 import { dashboardRoutes } from '../../api/service/dashboard/routes.js';
 import { defaultTimeouts } from '../../api/server.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
+import { Machines } from './machines.js';
 import { tick } from './meter.js';
 import { failOnDemand, mockHeaders, wait } from './on-demand.js';
 import { apiKeyRoutes } from './routes/api-keys.js';
@@ -46,6 +47,8 @@ export interface MockOptions {
   /** What time it is, and when planned events happen; default: the system's clock. */
   readonly clock?: Clock;
   readonly logLevel?: string;
+  /** Whether rentals have a machine that answers SSH on loopback; default: no. */
+  readonly withMachines?: boolean;
 }
 
 export interface MockServer {
@@ -84,10 +87,10 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const world = new World(url, { ...mockDurations, ...options.durations }, options.clock, [
-    ...loopbackOrigins(port),
-    ...(options.allowedOrigins ?? []),
-  ]);
+  const machines = options.withMachines === true ? new Machines() : undefined;
+  const origins = [...loopbackOrigins(port), ...(options.allowedOrigins ?? [])];
+  const durations = { ...mockDurations, ...options.durations };
+  const world = new World(url, durations, options.clock, origins, machines);
   const handle = createMock(world, options).callback();
   server.on('request', (request, response) => void handle(request, response));
   const ticking = setInterval(() => tick(world), world.durations.tickMs);
@@ -100,6 +103,7 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
       clearInterval(ticking);
       clearInterval(telling);
       world.close();
+      await machines?.close();
       server.close();
       server.closeAllConnections();
       await once(server, 'close');

@@ -68,6 +68,7 @@ export function settle(
     world.events.tell(account.user.id, 'wallet.exhausted', account.user.id, { rentalIds: [row.id] });
   }
   world.after(world.durations.endMs, () => {
+    void world.machines?.end(row.id);
     row.status = 'stopped';
     row.terminated_at = world.now();
     row.closed_at = row.terminated_at;
@@ -81,6 +82,7 @@ export function failWithFullRefund(
   row: RentalWithHealth,
   error: string,
 ): void {
+  void world.machines?.end(row.id);
   const at = world.now();
   const end = { status: 'failed', error, ended_at: at, terminated_at: at, closed_at: at } as const;
   apply(world, account, row, refundOfFailed(billedOf(row)), end);

@@ -5,6 +5,7 @@ import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Accounts, type Account } from './account.js';
 import { MockEvents } from './events.js';
 import { createListings } from './listings.js';
+import type { Machines } from './machines.js';
 
 /** The durations of things in the mock, in milliseconds. */
 export interface MockDurations {
@@ -72,6 +73,8 @@ export class World {
     private readonly clock: Clock = systemClock,
     /** Origins of pages that may call with cookies. */
     readonly allowedOrigins: readonly string[] = [],
+    /** What is behind `host` of rentals; undefined: nothing. */
+    readonly machines?: Machines,
   ) {
     this.listings = createListings(this.now());
   }
