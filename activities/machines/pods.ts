@@ -1,13 +1,13 @@
 import { Context, sleep } from '@temporalio/activity';
-import { listKeysOf } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/allocation.js';
+import { launchInTurn } from './launch-in-turn.js';
+import { publicKeysOf } from './public-keys.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
-import { findRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
@@ -17,7 +17,7 @@ import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { PodOutcome } from './await-pod.js';
 import type { ActivityDeps } from '../deps.js';
 import { refuseWhenRestored } from '../ask-first.js';
-import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';
+import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 
 /** The activities that get and end pods. They heartbeat, hold no transaction open and move no money. */
 export function createPodActivities(deps: ActivityDeps) {
@@ -44,8 +44,7 @@ export function createPodActivities(deps: ActivityDeps) {
             const attempts = await listAttempts(deps.db, rentalId);
             const open = attempts.find(({ state }) => state === 'open');
             if (open) {
-              tell(`looking for ${open.tag} at ${open.provider_code}`);
-              if (await findByTag(deps, rental, open, findForMs)) return null;
+              if (await getPodOf(deps, rental, open, { findForMs, tell })) return null;
             } else if (attempts.length < rentalLimits.openTries) {
               tell('asking for another machine at the agreed price or less');
               if ((await buyAnother(deps, rental, attempts)) === 'nothing on offer') break;
@@ -81,6 +80,21 @@ export function createPodActivities(deps: ActivityDeps) {
       );
     },
   };
+}
+
+/** Takes the next step of an open attempt. @returns whether the rental has its machine */
+async function getPodOf(
+  deps: ActivityDeps,
+  rental: RentalRow,
+  attempt: AllocationAttemptRow,
+  { findForMs, tell }: { findForMs: number; tell: Tell },
+): Promise<boolean> {
+  if (attempt.launch_at !== null) {
+    tell(`waiting for its turn at ${attempt.provider_code}: ${attempt.tag}`);
+    return launchInTurn(deps, rental, attempt);
+  }
+  tell(`looking for ${attempt.tag} at ${attempt.provider_code}`);
+  return findByTag(deps, rental, attempt, findForMs);
 }
 
 async function findByTag(
@@ -152,11 +166,6 @@ async function buyAnother(
   await replaceTag(deps.db, rental, purchase.attempt);
   if (purchase.kind === 'unknown') return 'look again';
   return (await adoptPod(deps.db, rental, purchase.attempt, purchase.podId)) ? 'bought' : 'look again';
-}
-
-async function publicKeysOf({ db }: ActivityDeps, rental: RentalRow): Promise<string[]> {
-  const stored = { userId: rental.user_id, sshKeyIds: rental.ssh_key_ids };
-  return listKeysOf(db, stored, (await findRentalRequest(db, rental.id))?.sshPublicKeys);
 }
 
 /** Asks the upstreams once to end every pod of the rental. Returns the tags of those that are not proven gone. */

@@ -3,7 +3,9 @@ import {
   moveAttempt,
   recordAttemptPod,
   type FailedBy,
+  type NewAttempt,
 } from '../../adapters/postgres/machines/attempts.js';
+import { countQueued } from '../../adapters/postgres/machines/queued-attempts.js';
 import { noteProviderFailure, noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import {
@@ -25,6 +27,7 @@ interface Agreed extends Wait {
   readonly maxPricePerHourCents: number;
   /** The disk that was asked for; absent or null: what the upstream gives by itself. */
   readonly diskGb?: number | null;
+  readonly onOutOfTurn?: ((waitMs: number) => Promise<void>) | undefined;
 }
 
 /** Returns the upstreams that can start a machine from the template. */
@@ -41,7 +44,31 @@ export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: 
 export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purchase> {
   const provider = deps.providers.get(order.listing.provider_code);
   if (!provider) return { kind: 'none' };
-  const attempt = await insertAttempt(deps.db, {
+  const { createEveryMs } = provider;
+  if (createEveryMs !== undefined && (await countQueued(deps.db, provider.code)) > 0) {
+    return { kind: 'none', outOfTurnMs: createEveryMs };
+  }
+  return placeOrder(deps, provider, await insertAttempt(deps.db, attemptOf(deps, provider, order)), order);
+}
+
+/**
+ * Puts an order into the queue of an upstream that sells one machine at a time (decision 158, "Machines in turn").
+ * @returns undefined when its turn would come too late
+ */
+export async function queuePod(
+  deps: ActivityDeps,
+  order: PodOrder,
+): Promise<Extract<Purchase, { kind: 'unknown' }> | undefined> {
+  const provider = deps.providers.get(order.listing.provider_code);
+  if (provider?.createEveryMs === undefined) return undefined;
+  const launchAfterMs = ((await countQueued(deps.db, provider.code)) + 1) * provider.createEveryMs;
+  if (launchAfterMs > rentalLimits.queueMs) return undefined;
+  const attempt = await insertAttempt(deps.db, { ...attemptOf(deps, provider, order), launchAfterMs });
+  return { kind: 'unknown', attempt, listed: false };
+}
+
+function attemptOf(deps: ActivityDeps, provider: Provider, order: PodOrder): NewAttempt {
+  return {
     rentalId: order.rentalId,
     deployment: deps.settings.deployment,
     providerCode: order.listing.provider_code,
@@ -50,7 +77,20 @@ export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purch
     pricePerHourCents: order.listing.price_per_hour_cents,
     endBy: provider.endBy ? order.endBy : null,
     deadlineMs: provisionDeadlineMs(provider.provisionDeadlineMs, order.listing.max_boot_ms),
-  });
+  };
+}
+
+/**
+ * Asks an upstream for the machine of an attempt that is on record.
+ * @param onOutOfTurn what becomes of the attempt when others had their turn; by default it has failed
+ */
+export async function placeOrder(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+  order: Omit<PodOrder, 'rentalId'>,
+  onOutOfTurn?: (waitMs: number) => Promise<void>,
+): Promise<Purchase> {
   const agreed = { ...order, lookMs: rentalLimits.unknownLookMs };
   let pod: AllocatedPod;
   try {
@@ -65,7 +105,7 @@ export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purch
       untilMs: order.untilMs,
     });
   } catch (error) {
-    return judgeFailure(deps, provider, attempt, agreed, error);
+    return judgeFailure(deps, provider, attempt, { ...agreed, onOutOfTurn }, error);
   }
   await noteProviderSuccess(deps.db, provider.code, 'creating');
   if (pod.pricePerHourCents !== null) return checkPrice(deps, provider, attempt, pod, agreed);
@@ -133,15 +173,7 @@ async function judgeFailure(
     { rentalId: attempt.rental_id, tag: attempt.tag, kind: error.kind, err: error },
     'allocation failed',
   );
-  if (error.kind !== 'unknown') {
-    await noteProviderFailure(deps.db, provider.code, 'creating', error);
-    await moveAttempt(deps.db, attempt.id, 'open', 'failed', {
-      error: `${error.kind}: ${error.message}`,
-      // A refusal of our account and a limit on our requests say nothing about the upstream's machines.
-      failedBy: error.kind === 'no_capacity' ? 'upstream' : 'us',
-    });
-    return { kind: 'none' };
-  }
+  if (error.kind !== 'unknown') return noteRefusal(deps, provider, attempt, agreed, error);
   const named = { ...attempt, pod_id: error.details.podId ?? null };
   const purchase = await resolveAttempt(deps, provider, named, agreed);
   // A create whose machine is there was a slow one: it is no failure of the upstream.
@@ -149,6 +181,27 @@ async function judgeFailure(
   if (isThere) await noteProviderSuccess(deps.db, provider.code, 'creating');
   else await noteProviderFailure(deps.db, provider.code, 'creating', error);
   return purchase;
+}
+
+/** Nothing was bought. */
+async function noteRefusal(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+  { onOutOfTurn }: Agreed,
+  error: ProviderError,
+): Promise<Purchase> {
+  const { outOfTurn = false, retryAfterMs = 0 } = error.details;
+  await noteProviderFailure(deps.db, provider.code, 'creating', error);
+  if (outOfTurn && onOutOfTurn) await onOutOfTurn(retryAfterMs);
+  else {
+    await moveAttempt(deps.db, attempt.id, 'open', 'failed', {
+      error: `${error.kind}: ${error.message}`,
+      // A refusal of our account and a limit on our requests say nothing about the upstream's machines.
+      failedBy: error.kind === 'no_capacity' ? 'upstream' : 'us',
+    });
+  }
+  return { kind: 'none', ...(outOfTurn && { outOfTurnMs: retryAfterMs }) };
 }
 
 /**

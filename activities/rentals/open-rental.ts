@@ -14,7 +14,7 @@ import type { OpenInput } from '../../workflows/contracts/rental.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { answeringRefusals, tellingNothingDone } from '../refusals.js';
-import { buyPod, condemn, providersFor, resolveAttempt } from './allocation.js';
+import { buyPod, condemn, providersFor, queuePod, resolveAttempt } from './allocation.js';
 import { readLook, type RentalLook } from './rental.js';
 
 /** How long a caller waits, after the commit, for what only the workflow wants, in milliseconds. */
@@ -122,6 +122,7 @@ function marketOf(deps: ActivityDeps, { rentalId, request }: RentalToOpen, tell:
       tell(`asking ${order.listing.provider_code} for ${order.listing.offer_id}, try ${tries}`);
       return buyPod(deps, order);
     },
+    queue: (order) => queuePod(deps, order),
   };
 }
 
@@ -137,13 +138,16 @@ async function findBought(
   const provider = deps.providers.get(attempt.provider_code);
   if (!listing || !provider)
     throw new Error(`allocation attempt ${attempt.tag} names an unknown listing or provider`);
+  const atItsPrice = { ...listing, price_per_hour_cents: attempt.price_per_hour_cents };
+  // Nobody was asked for what waits for its turn.
+  if (attempt.launch_at !== null)
+    return { listing: atItsPrice, purchase: { kind: 'unknown', attempt, listed: false } };
   const purchase = await resolveAttempt(deps, provider, attempt, {
     lookMs: rentalLimits.unknownLookMs,
     maxPricePerHourCents: attempt.price_per_hour_cents,
     untilMs,
   });
-  if (purchase.kind === 'none') return undefined;
-  return { listing: { ...listing, price_per_hour_cents: attempt.price_per_hour_cents }, purchase };
+  return purchase.kind === 'none' ? undefined : { listing: atItsPrice, purchase };
 }
 
 /**

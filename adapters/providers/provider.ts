@@ -22,6 +22,8 @@ export interface Provider {
    * @param diskGb what was asked for; null: what it gives by itself
    */
   priceToleranceCents?(diskGb: number | null): number;
+  /** The smallest time between two creates, in milliseconds: more machines are bought in turn. Absent: none. */
+  readonly createEveryMs?: number;
   /** What this upstream can start; rentals of other templates go elsewhere. */
   readonly templates: ReadonlySet<StartId>;
   /** What it can do with a renter's own software; absent: nothing. */

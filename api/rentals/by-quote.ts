@@ -93,7 +93,9 @@ export async function withOffers(
   try {
     if (refusal.code === 'model_unavailable') {
       const request = await askedFor(db, refused);
-      return request ? await unavailable(db, request, triedListingIds, refusal.message) : refusal;
+      if (!request) return refusal;
+      const now = await unavailable(db, request, triedListingIds, refusal.message);
+      return new Refusal(now.code, now.message, { ...details, ...now.details });
     }
     if (refusal.code !== 'quote_expired' && refusal.code !== 'price_changed') return refusal;
     const request = await askedFor(db, refused);

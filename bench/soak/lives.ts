@@ -185,6 +185,7 @@ function marketOf(db: Database): Market {
   return {
     providerCodes: [PROVIDER],
     findBought: () => Promise.resolve(undefined),
+    queue: () => Promise.resolve(undefined),
     buy: async ({ rentalId, listing, endBy }: PodOrder) => {
       const attempt = await insertAttempt(db, {
         rentalId,

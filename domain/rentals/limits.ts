@@ -34,6 +34,8 @@ export const rentalLimits = {
   unknownLookMs: 3 * SECOND,
   unknownFindMs: MINUTE,
   attemptOpenMs: 5 * MINUTE,
+  /** Decision 158, "Machines in turn": how long a purchase waits for its turn. */
+  queueMs: 2 * MINUTE,
   maxLiveRentals: 20,
   /** Decision 83, "Cost of one caller". */
   freeMachines: {

@@ -3,7 +3,8 @@ import type { RentalStatus } from './rental.js';
 
 /**
  * The way of a machine until it can be used (decision 106, "Progress and reliability").
- * - queued: no upstream is being asked: the machine that was asked for was given up, the next one is looked for.
+ * - queued: no upstream is being asked: the purchase waits for its turn there, or the machine that was asked for was given
+ *   up and the next one is looked for.
  * - buying: an upstream was asked for a machine and has not confirmed it.
  * - booting: the machine is the rental's (the event `rental.machine_found`).
  * - installing: the upstream shows it active; its system is being set up until SSH answers.
@@ -23,6 +24,8 @@ export interface PurchaseFacts {
   readonly changedAt: Date;
   readonly givenUpAt: Date | null;
   readonly answeredAt: Date | null;
+  /** While it waits for its turn: when that is expected. */
+  readonly launchAt: Date | null;
 }
 
 export interface ProgressFacts {
@@ -62,12 +65,14 @@ export function progressOf(facts: ProgressFacts): Progress {
   }
   if (status !== 'provisioning') return none;
   const { phase, since, attempt } = waitingPhase(facts);
-  const begunAt = purchase === null ? startedAt : latest(startedAt, purchase.createdAt);
+  const launchAt = purchase?.launchAt ?? null;
+  const begunAt = purchase === null ? startedAt : latest(startedAt, launchAt ?? purchase.createdAt);
+  const isKnown = phase !== 'queued' || launchAt !== null;
   return {
     phase,
     phaseSince: latest(startedAt, since),
     attempt,
-    expectedReadyAt: phase === 'queued' ? null : expectedReadyAt(begunAt, facts.readiness, facts.now),
+    expectedReadyAt: isKnown ? expectedReadyAt(begunAt, facts.readiness, facts.now) : null,
   };
 }
 
@@ -77,7 +82,8 @@ function waitingPhase({ startedAt, purchase, activeAt }: ProgressFacts): {
   attempt: number;
 } {
   if (purchase === null) return { phase: 'queued', since: startedAt, attempt: 1 };
-  const { attempt, state, createdAt, changedAt, givenUpAt, answeredAt } = purchase;
+  const { attempt, state, createdAt, changedAt, givenUpAt, answeredAt, launchAt } = purchase;
+  if (state === 'open' && launchAt !== null) return { phase: 'queued', since: createdAt, attempt };
   if (state === 'open') return { phase: 'buying', since: createdAt, attempt };
   // The next machine is what the rental waits for now.
   if (state !== 'adopted') return { phase: 'queued', since: givenUpAt ?? changedAt, attempt: attempt + 1 };

@@ -32,6 +32,7 @@ export function queuedFacts(world: World, rentalNo: number): WaitingFacts {
     attempt_changed_at: null,
     attempt_given_up_at: null,
     attempt_answered_at: null,
+    attempt_launch_at: null,
     machine_active_at: null,
     ready_samples: reliabilityLimits.minSamples,
     ready_p50_seconds: seconds,

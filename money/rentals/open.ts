@@ -20,7 +20,7 @@ import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../ledger/wallets.js';
 import { meterWallets } from '../metering/meter.js';
 import { limitFor, reserve } from '../spending/reserve.js';
-import type { Bargain, Market } from './purchase.js';
+import type { Bargain, Market, PodOrder } from './purchase.js';
 import {
   findRentalOf,
   readQuote,
@@ -139,27 +139,54 @@ async function openUnderLock(
 async function buyCheapest(
   trx: Transaction,
   wallet: LockedWallet,
-  { rentalId, request }: RentalToOpen,
+  opening: RentalToOpen,
   market: Market,
   { untilMs, quote }: { untilMs: number; quote: NamedQuote | undefined },
 ): Promise<Bargain> {
+  const { bargain, tried, passedOver } = await tryListings(trx, wallet, opening, market, untilMs);
+  if (bargain) return bargain;
+  // Its attempt is committed like that of a purchase, and a later try finds it.
+  const queued = passedOver && (await market.queue(passedOver.order));
+  if (passedOver && queued) return { listing: passedOver.order.listing, purchase: queued };
+  if (tried.length === 0) refuseWhenOutOfTime(untilMs);
+  if (quote) await refuseWhenDearer(trx, quote, market.providerCodes, tried);
+  throw nothingToRent(opening.request, tried, passedOver);
+}
+
+/** What came of the listings that were tried, and the first that was passed over because others had their turn. */
+interface Tries {
+  readonly bargain: Bargain | undefined;
+  readonly tried: readonly ListingRow[];
+  readonly passedOver: PassedOver | undefined;
+}
+
+interface PassedOver {
+  readonly order: PodOrder;
+  readonly waitMs: number;
+}
+
+async function tryListings(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { rentalId, request }: RentalToOpen,
+  market: Market,
+  untilMs: number,
+): Promise<Tries> {
   const publicKeys = await listKeysOf(trx, request, request.sshPublicKeys);
+  const { providerCodes } = market;
   const tried: ListingRow[] = [];
+  let passedOver: PassedOver | undefined;
   // The time left must do for a call: a call that is cut off at once would only leave an unknown outcome.
   while (tried.length < rentalLimits.openTries && untilMs - performance.now() >= rentalLimits.openTryMinMs) {
     const listing = await findCheapestOffer(
       trx,
-      {
-        ...request,
-        providerCodes: market.providerCodes,
-        maxPricePerHourCents: priceCap(request, tried[0]),
-      },
+      { ...request, providerCodes, maxPricePerHourCents: priceCap(request, tried[0]) },
       tried.map(({ id }) => id),
     );
     if (!listing) break;
     await limitFor(trx, request, fundsFor(wallet, listing), 'unlocked');
     tried.push(listing);
-    const purchase = await market.buy({
+    const order = {
       rentalId,
       listing,
       templateId: request.templateId,
@@ -167,21 +194,30 @@ async function buyCheapest(
       maxPricePerHourCents: listing.price_per_hour_cents,
       endBy: await paidUntil(trx, wallet.id, listing.price_per_hour_cents),
       untilMs,
-    });
-    if (purchase.kind !== 'none') return { listing, purchase };
+    };
+    const purchase = await market.buy(order);
+    if (purchase.kind !== 'none') return { bargain: { listing, purchase }, tried, passedOver };
+    if (purchase.outOfTurnMs !== undefined) passedOver ??= { order, waitMs: purchase.outOfTurnMs };
   }
-  if (tried.length === 0) refuseWhenOutOfTime(untilMs);
-  if (quote) await refuseWhenDearer(trx, quote, market.providerCodes, tried);
-  throw new Refusal(
+  return { bargain: undefined, tried, passedOver };
+}
+
+function nothingToRent(
+  { familyId, gpuCount, region }: RentalRequest,
+  tried: readonly ListingRow[],
+  passedOver: PassedOver | undefined,
+): Refusal {
+  return new Refusal(
     'model_unavailable',
     tried.length === 0
       ? 'No available machine matches. Try another family, region, GPU count or price.'
       : `No provider had a matching machine (${tried.length} tried). Try again in a minute.`,
     {
-      familyId: request.familyId,
-      gpuCount: request.gpuCount,
-      region: request.region,
+      familyId,
+      gpuCount,
+      region,
       triedListingIds: tried.map(({ id }) => id),
+      ...(passedOver && { retryAfterSeconds: Math.ceil(passedOver.waitMs / 1_000) }),
     },
   );
 }

@@ -18,12 +18,13 @@ export interface PodOrder extends Wait {
  * The result of asking an upstream for a pod.
  * - bought: the pod exists at the agreed price, and its attempt is open until the rental adopts it.
  * - unknown: a pod may exist under the attempt's tag; `listed`: it does exist, and has not told its price yet.
- * - none: nothing was bought, or it was given back; the next offer may be tried.
+ * - none: nothing was bought, or it was given back; the next offer may be tried. `outOfTurnMs`: this one was passed over,
+ *   because others buy there just now; it may be had after so long.
  */
 export type Purchase =
   | { readonly kind: 'bought'; readonly attempt: AllocationAttemptRow; readonly podId: string }
   | { readonly kind: 'unknown'; readonly attempt: AllocationAttemptRow; readonly listed: boolean }
-  | { readonly kind: 'none' };
+  | { readonly kind: 'none'; readonly outOfTurnMs?: number };
 
 /** A purchase that a rental can be opened with, and the listing that it was made from at the agreed price. */
 export interface Bargain {
@@ -45,4 +46,9 @@ export interface Market {
    * (decision 21, "Lost upstream answers").
    */
   buy(order: PodOrder): Promise<Purchase>;
+  /**
+   * Puts a purchase that was passed over into its upstream's queue: the rental's workflow makes it in turn.
+   * @returns a purchase of unknown outcome; undefined when the queue is too long
+   */
+  queue(order: PodOrder): Promise<Extract<Purchase, { kind: 'unknown' }> | undefined>;
 }

@@ -16,6 +16,8 @@ export interface NewAttempt {
   readonly endBy: Date | null;
   /** The time within which the machine must answer, from now, in milliseconds. */
   readonly deadlineMs: number;
+  /** In how many milliseconds its turn is expected; absent: its upstream is asked at once. */
+  readonly launchAfterMs?: number;
 }
 
 /**
@@ -27,12 +29,13 @@ export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<
   const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
     `insert into allocation_attempts
        (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents, end_by,
-        deadline_ms)
+        deadline_ms, launch_at)
      select :rentalId, n, :providerCode, :listingId, :offerId, :deployment || '-' || :rentalId || '-' || n, :price::int,
-            :endBy::timestamptz, :deadlineMs::int
+            :endBy::timestamptz, :deadlineMs::int,
+            clock_ms() + :launchAfterMs::int * interval '1 millisecond'
        from (select coalesce(max(attempt), 0) + 1 as n from allocation_attempts where rental_id = :rentalId) next
      returning *`,
-    { ...attempt, price: attempt.pricePerHourCents },
+    { ...attempt, price: attempt.pricePerHourCents, launchAfterMs: attempt.launchAfterMs ?? null },
   );
   const row = rows[0];
   if (!row) throw new Error('inserting an allocation attempt answered no row');

@@ -15,6 +15,7 @@ export interface WaitingFacts {
   readonly attempt_changed_at: Date | null;
   readonly attempt_given_up_at: Date | null;
   readonly attempt_answered_at: Date | null;
+  readonly attempt_launch_at: Date | null;
   /** When a list first showed the machine active. */
   readonly machine_active_at: Date | null;
   /** How long such machines take. */
@@ -48,7 +49,7 @@ async function readWaiting(
             exists (select 1 from stop_requests s where s.rental_no = r.no) as stop_asked,
             a.attempt, a.state as attempt_state, a.created_at as attempt_created_at,
             a.changed_at as attempt_changed_at, a.given_up_at as attempt_given_up_at,
-            a.answered_at as attempt_answered_at,
+            a.answered_at as attempt_answered_at, a.launch_at as attempt_launch_at,
             coalesce(p.active_at, case p.status when 'active' then p.first_seen_at end) as machine_active_at,
             q.created as ready_samples, q.ready_p50_seconds, q.ready_p90_seconds
        from rentals r
@@ -83,5 +84,6 @@ function purchaseIn(waiting: WaitingFacts) {
   const { attempt_created_at: createdAt, attempt_changed_at: changedAt } = waiting;
   if (attempt === null || state === null || createdAt === null || changedAt === null) return null;
   const { attempt_given_up_at: givenUpAt, attempt_answered_at: answeredAt } = waiting;
-  return { attempt, state, createdAt, changedAt, givenUpAt, answeredAt };
+  const { attempt_launch_at: launchAt } = waiting;
+  return { attempt, state, createdAt, changedAt, givenUpAt, answeredAt, launchAt };
 }

@@ -75,6 +75,8 @@ export interface AllocationAttemptRow {
   answered_at: Date | null;
   /** Why it was given up: the upstream did not deliver, or we gave it up. Null where nobody said so. */
   failed_by: 'upstream' | 'us' | null;
+  launch_at: Date | null;
+  asked_at: Date | null;
 }
 
 /** Where a machine answered, from the moment that it did until its billing begins. */

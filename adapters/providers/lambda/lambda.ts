@@ -64,6 +64,7 @@ export function createLambdaProvider(options: ProviderOptions): Provider {
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
+    createEveryMs: LAUNCH_EVERY_MS,
     templates: new Set(templates.map(({ id }) => id)),
     listPods: () => listPods(),
     find: async (tag, wait) => (await listPods(wait)).find((pod) => pod.tag === tag),

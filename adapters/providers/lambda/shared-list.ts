@@ -23,7 +23,7 @@ export function shared<T>(read: () => Promise<T>): (wait?: Wait) => Promise<T> {
 
 /** Gives up on a reading that others may still wait for. */
 async function within<T>(reading: Promise<T>, { untilMs }: Wait): Promise<T> {
-  if (untilMs === undefined) return reading;
+  if (untilMs === undefined || untilMs === Infinity) return reading;
   const over = new AbortController();
   const late = sleep(Math.max(0, untilMs - performance.now()), undefined, { signal: over.signal }).then(
     () => {

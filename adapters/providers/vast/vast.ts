@@ -61,6 +61,7 @@ export function createVastProvider(options: ProviderOptions): Provider {
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
+    createEveryMs: PACES.create.everyMs,
     templates: new Set(vastTemplates.keys()),
     async listOffers() {
       await checkAccount({ seenMs: 0 });

@@ -86,12 +86,20 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   too_many_keys: { schema: object({ maxKeys: whole }) },
   unknown_family: { schema: object({ familyId: text }) },
   model_unavailable: {
-    schema: object({
-      familyId: text,
-      gpuCount: whole,
-      region: orNull(text),
-      alternatives: { ...alternatives, description: 'What is available instead now.' },
-    }),
+    schema: object(
+      {
+        familyId: text,
+        gpuCount: whole,
+        region: orNull(text),
+        alternatives: { ...alternatives, description: 'What is available instead now.' },
+        retryAfterSeconds: {
+          ...retryAfterSeconds,
+          description:
+            'Only when too many others are waiting for the same machines. As the header Retry-After says.',
+        },
+      },
+      ['retryAfterSeconds'],
+    ),
   },
   billing_disabled: undefined,
   too_many_webhooks: { schema: object({ maxWebhooks: whole }) },

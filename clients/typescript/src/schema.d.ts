@@ -2839,6 +2839,8 @@ export interface components {
             region: string | null;
             /** @description What is available instead now. */
             alternatives: components["schemas"]["Listing"][];
+            /** @description Only when too many others are waiting for the same machines. As the header Retry-After says. */
+            retryAfterSeconds?: number;
         };
         ModelUnavailableError: {
             /**

@@ -18,6 +18,7 @@ const purchase = (over: Partial<PurchaseFacts> = {}): PurchaseFacts => ({
   changedAt: at(-1),
   givenUpAt: null,
   answeredAt: null,
+  launchAt: null,
   ...over,
 });
 
@@ -51,6 +52,13 @@ describe('the progress of a rental', () => {
       [{ ...running, purchase: answered, activeAt: at(7) }, ['ready', iso(10), null]],
     ];
     for (const [over, expected] of way) assert.deepEqual(told(progressOf(facts(over))), expected);
+  });
+
+  it('is queued while its purchase waits for its turn, and expected from that turn on', () => {
+    const waiting = purchase({ state: 'open', createdAt: at(1), launchAt: at(25) });
+    const progress = progressOf(facts({ purchase: waiting, readiness: { p50: 60, p90: 90 } }));
+    assert.deepEqual(told(progress), ['queued', iso(1), 1]);
+    assert.equal(progress.expectedReadyAt?.toISOString(), iso(85));
   });
 
   it('waits for the next machine when the one that was asked for was given up', () => {

@@ -20,6 +20,10 @@ export class TestMarket implements Market {
     return this.sell(order);
   }
 
+  queue(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   async attempt({ rentalId, listing }: Pick<PodOrder, 'rentalId' | 'listing'>) {
     const attempt = await insertAttempt(this.db, {
       rentalId,

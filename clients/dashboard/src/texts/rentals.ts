@@ -64,7 +64,7 @@ export const rentalTexts = texts({
     installing: 'Installing',
     checking: 'Checking SSH',
     ready: 'Ready',
-    queuedText: 'We are looking for the next offer.',
+    queuedText: 'We are waiting for our turn at a provider, or looking for the next offer.',
     buyingText: 'We ordered it, and the provider has not confirmed it yet.',
     bootingText: 'It is yours, and starting up.',
     installingText: 'Its system is being set up.',

@@ -96,6 +96,10 @@ describe('the adapter of Lambda', () => {
     await new Promise(setImmediate);
     released[1]?.();
     assert.deepEqual(await Promise.all(later), [2, 2, 2]);
+    const patient = list({ untilMs: Infinity });
+    await new Promise(setImmediate);
+    released[2]?.();
+    assert.equal(await patient, 3);
     const hasty = list({ untilMs: performance.now() + 20 });
     await assert.rejects(hasty, (error) => isOfKind(error, 'unknown'));
   });

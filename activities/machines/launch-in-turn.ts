@@ -1,0 +1,76 @@
+import { sleep } from '@temporalio/activity';
+import { findListing } from '../../adapters/postgres/catalog/listings.js';
+import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
+import {
+  beginQueued,
+  countQueued,
+  endWait,
+  requeue,
+} from '../../adapters/postgres/machines/queued-attempts.js';
+import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
+import type { AllocationAttemptRow, ListingRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
+import type { Provider } from '../../adapters/providers/provider.js';
+import type { Purchase } from '../../money/rentals/purchase.js';
+import { adoptPod } from '../../money/rentals/pod-adoption.js';
+import type { ActivityDeps } from '../deps.js';
+import { placeOrder } from '../rentals/allocation.js';
+import { publicKeysOf } from './public-keys.js';
+
+/** Between two looks at the queue. */
+const LOOK_MS = 500;
+
+/**
+ * Makes the purchase of a queued attempt when its turn has come (decision 158, "Machines in turn"). That it is asked for is
+ * on record before the upstream is asked: whoever finds it later looks for what it may have bought, and asks no second
+ * time.
+ * @returns whether the rental has its machine; false: look again
+ */
+export async function launchInTurn(
+  deps: ActivityDeps,
+  rental: RentalRow,
+  attempt: AllocationAttemptRow,
+): Promise<boolean> {
+  if (attempt.asked_at !== null) {
+    await endWait(deps.db, attempt.id);
+    return false;
+  }
+  const provider = deps.providers.get(attempt.provider_code);
+  const listing = await findListing(deps.db, attempt.listing_id);
+  const isLate = Date.now() - attempt.created_at.getTime() > rentalLimits.queueMs;
+  if (isLate || !provider || !listing) {
+    const error = isLate ? 'its turn did not come in time' : 'its provider is not configured';
+    await moveAttempt(deps.db, attempt.id, 'open', 'failed', { error, failedBy: 'us' });
+    return false;
+  }
+  const isNext = (await countQueued(deps.db, attempt.provider_code, attempt)) === 0;
+  if (!isNext || !(await beginQueued(deps.db, attempt.id))) {
+    await sleep(LOOK_MS);
+    return false;
+  }
+  const purchase = await buyQueued(deps, provider, { rental, attempt, listing });
+  await endWait(deps.db, attempt.id);
+  if (purchase.kind === 'none') await sleep(LOOK_MS);
+  return purchase.kind === 'bought' && adoptPod(deps.db, rental, attempt, purchase.podId);
+}
+
+async function buyQueued(
+  deps: ActivityDeps,
+  provider: Provider,
+  { rental, attempt, listing }: { rental: RentalRow; attempt: AllocationAttemptRow; listing: ListingRow },
+): Promise<Purchase> {
+  return placeOrder(
+    deps,
+    provider,
+    attempt,
+    {
+      listing,
+      templateId: rental.template_id,
+      publicKeys: await publicKeysOf(deps, rental),
+      maxPricePerHourCents: rental.price_per_hour_cents,
+      // It is provisioning, so no meter counts it yet.
+      endBy: await paidUntil(deps.db, rental.wallet_id, rental.price_per_hour_cents),
+    },
+    (waitMs) => requeue(deps.db, attempt.id, waitMs),
+  );
+}

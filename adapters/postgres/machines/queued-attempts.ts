@@ -1,0 +1,54 @@
+import type { Database } from '../database.js';
+import type { AllocationAttemptRow } from '../rows/tables.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
+
+/** The purchases `q` that wait for their turn, but for those that waited too long. */
+const waiting = `q.state = 'open' and q.launch_at is not null
+  and q.created_at > clock_ms() - ${rentalLimits.queueMs} * interval '1 millisecond'`;
+
+/**
+ * Counts the purchases that wait for their turn at an upstream (decision 158, "Machines in turn").
+ * @param before counts those alone that came before this one
+ */
+export async function countQueued(
+  db: Database,
+  providerCode: string,
+  before: Pick<AllocationAttemptRow, 'id'> | null = null,
+): Promise<number> {
+  const { rows } = await db.raw<{ rows: { count: number }[] }>(
+    `select count(*)::int as count from allocation_attempts q
+      where q.provider_code = :providerCode and ${waiting} and (:before::bigint is null or q.id < :before::bigint)`,
+    { providerCode, before: before?.id ?? null },
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Notes that the upstream is about to be asked for a purchase that waits: from now on it may have bought a machine.
+ * @returns false when it was asked for before, or does not wait any more
+ */
+export async function beginQueued(db: Database, id: number): Promise<boolean> {
+  const begun = await db('allocation_attempts')
+    .where({ id, state: 'open', asked_at: null })
+    .whereNotNull('launch_at')
+    .update({ asked_at: db.raw('clock_ms()') });
+  return begun === 1;
+}
+
+/** Puts a purchase back to its place: the upstream took another's, and nothing was bought. */
+export async function requeue(db: Database, id: number, waitMs: number): Promise<void> {
+  await db('allocation_attempts')
+    .where({ id, state: 'open', pod_id: null })
+    .update({
+      asked_at: null,
+      launch_at: db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [Math.ceil(waitMs)]),
+    });
+}
+
+/** Ends the wait of a purchase that was asked for: it is as old as the question, and as unknown as any other. */
+export async function endWait(db: Database, id: number): Promise<void> {
+  await db('allocation_attempts')
+    .where({ id })
+    .whereNotNull('asked_at')
+    .update({ created_at: db.ref('asked_at'), launch_at: null, asked_at: null });
+}
