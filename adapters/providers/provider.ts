@@ -110,6 +110,22 @@ export interface Offer {
   readonly maxBootMs?: number | null;
   /** What it can start; absent: all that the provider can start. */
   readonly templates?: readonly StartId[];
+  /** What the machine has beside its GPUs, as far as the upstream tells it. */
+  readonly machine?: MachineFacts;
+  /** When its contract ends at the upstream; absent: never. */
+  readonly availableUntil?: Date;
+}
+
+/** The rest of a machine; null or absent where the upstream does not tell. */
+export interface MachineFacts {
+  readonly vcpus?: number | null;
+  readonly memoryGb?: number | null;
+  readonly diskGb?: number | null;
+  /** How fast it downloads. */
+  readonly networkMbps?: number | null;
+  /** The newest CUDA that its driver runs. */
+  readonly cudaVersion?: string | null;
+  readonly driverVersion?: string | null;
 }
 
 export interface AllocationRequest extends Wait {

@@ -24,6 +24,9 @@ export const listingQuery = fields({
   familyId: joi.text().maxChars(64),
   model: joi.text().maxChars(64),
   minVramGb: joi.number().min(0).max(1_000_000),
+  minVcpus: joi.number().min(0).max(1_000_000),
+  minMemoryGb: joi.number().min(0).max(1_000_000),
+  minDiskGb: joi.number().min(0).max(1_000_000),
   gpuCount: joi.number().valid(...catalogLimits.gpuCounts),
   region: regionField,
   maxPricePerHourCents: joi.number().min(0).max(1_000_000_000),
@@ -47,6 +50,8 @@ export const spread = named(
   }),
 );
 
+const notTold = 'Null when the provider does not say.';
+
 /** A machine on offer. */
 export const listing = named(
   'Listing',
@@ -61,6 +66,16 @@ export const listing = named(
     region: { ...text, description: 'For people.' },
     regionCode: { ...text, description: 'Country or broad region.' },
     interconnect: text,
+    vcpus: orNull(count, notTold),
+    memoryGb: orNull({ ...count, description: 'Of the machine, beside its GPUs.' }, notTold),
+    diskGb: orNull(count, notTold),
+    networkMbps: orNull({ ...count, description: 'How fast it downloads.' }, notTold),
+    cudaVersion: orNull({ ...text, description: 'The newest that its driver runs.' }, notTold),
+    driverVersion: orNull(text, notTold),
+    availableUntil: orNull(
+      { ...instant, description: 'The machine is taken back then. Your rental ends ten minutes before.' },
+      'Null when it has no end.',
+    ),
     reliability: orNull(
       named(
         'Reliability',
@@ -130,6 +145,13 @@ export const exampleListing: ValueOf<typeof listing> = {
   region: 'Oslo, Norway',
   regionCode: 'NO',
   interconnect: 'pcie',
+  vcpus: 16,
+  memoryGb: 64,
+  diskGb: 256,
+  networkMbps: 1_000,
+  cudaVersion: '12.8',
+  driverVersion: null,
+  availableUntil: null,
   reliability: {
     createSuccess: 0.981,
     timeToSshSeconds: { p50: 41, p90: 95 },

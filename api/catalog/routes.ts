@@ -28,7 +28,7 @@ export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 /** One more whenever presentListing tells something else of the same row. */
-const ANSWER_FORM = 1;
+const ANSWER_FORM = 2;
 
 function showListings(deps: ApiDeps): Handler<typeof declared.listListings> {
   return async (ctx) => {
@@ -71,16 +71,27 @@ export function presentTemplates() {
 
 /** The filter of the listings for a query. */
 export function filterOf(query: Read<typeof declared.listingQuery>): ListingFilter {
-  const { familyId, model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
+  const { familyId, model, gpuCount, region, maxPricePerHourCents } = query;
   return {
     ...(familyId !== undefined && { familyId }),
     ...(model !== undefined && { model }),
-    // The columns are whole numbers, so a bound between two of them is the next one inside.
-    ...(minVramGb !== undefined && { minVramGb: Math.ceil(minVramGb) }),
+    ...leastOf(query),
     ...(gpuCount !== undefined && { gpuCount }),
     ...(region !== undefined && { regionCodes: countriesOf(region) }),
     ...(maxPricePerHourCents !== undefined && { maxPricePerHourCents: Math.floor(maxPricePerHourCents) }),
   };
+}
+
+const least = ['minVramGb', 'minVcpus', 'minMemoryGb', 'minDiskGb'] as const;
+
+/**
+ * The columns are whole numbers, so a bound between two of them is the next one inside. A bound of nothing leaves what is
+ * not told.
+ */
+function leastOf(query: Read<typeof declared.listingQuery>): Pick<ListingFilter, (typeof least)[number]> {
+  return Object.fromEntries(
+    least.flatMap((name) => ((query[name] ?? 0) > 0 ? [[name, Math.ceil(query[name] ?? 0)]] : [])),
+  );
 }
 
 type ListingCursor = [price: number, id: ListingKey['id']];
@@ -112,6 +123,13 @@ export function presentListing(row: ListingRow, reliabilityOf: ReliabilityOf) {
     region: row.region,
     regionCode: row.region_code,
     interconnect: row.interconnect,
+    vcpus: row.vcpus,
+    memoryGb: row.memory_gb,
+    diskGb: row.disk_gb,
+    networkMbps: row.network_mbps,
+    cudaVersion: row.cuda_version,
+    driverVersion: row.driver_version,
+    availableUntil: row.available_until?.toISOString() ?? null,
     reliability: reliabilityOf(row),
   };
 }

@@ -59,6 +59,8 @@ export interface ChangedRental extends RentalLimits {
   /** null while it is provisioned. */
   readonly runningAt: Date | null;
   readonly chargedCents: number;
+  /** By when it must end, because the contract of its machine ends at the upstream; null when it has no end. */
+  readonly latestEnd: Date | null;
 }
 
 /**
@@ -67,7 +69,19 @@ export interface ChangedRental extends RentalLimits {
  * @param now by the database's clock, and no earlier than the last charge
  */
 export function limitsAfter(rental: ChangedRental, asked: AskedChange, now: Date): RentalLimits {
-  return { ...spendLimitAfter(rental, asked, now), ...autoStopAfter(rental, asked, now) };
+  const stop = autoStopAfter(rental, asked, now);
+  return {
+    ...spendLimitAfter(rental, asked, now),
+    ...stop,
+    autoStopAt: bounded(stop.autoStopAt, rental, now),
+  };
+}
+
+/** Before it runs, the instant is not known: the beginning of its billing bounds it. */
+function bounded(at: Date | null, { latestEnd, runningAt }: ChangedRental, now: Date): Date | null {
+  if (latestEnd === null || runningAt === null) return at;
+  const last = later(latestEnd, now);
+  return at === null || at > last ? last : at;
 }
 
 function spendLimitAfter(

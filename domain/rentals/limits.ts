@@ -12,6 +12,8 @@ export const rentalLimits = {
   nameMaxChars: 64,
   autoStopMaxHours: 720,
   maxLimitCents: 1_000_000_000,
+  /** How long before the end of its machine's contract a rental ends. */
+  contractMarginMs: 10 * MINUTE,
   /** Decision 105, "Changed rentals". */
   labelsMax: 10,
   labelValueMaxChars: 255,

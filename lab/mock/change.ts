@@ -50,6 +50,7 @@ function changeLimits(world: World, account: Account, rental: MockRental, asked:
     ...limitsOf(row),
     ...{ pricePerHourCents: row.price_per_hour_cents, runningAt: row.running_at },
     chargedCents: row.charged_cents,
+    latestEnd: null,
   };
   const limits = limitsAfter(facts, asked, now);
   const pots = potsOf(world, account, row.api_key_id);

@@ -46,6 +46,14 @@ function listingOf(offer: LabOffer, at: Date): ListingRow[] {
       max_boot_ms: null,
       template_ids: null,
       created_at: at,
+      // As the lab's own upstream tells them.
+      vcpus: offer.gpuCount * 8,
+      memory_gb: offer.gpuCount * 64,
+      disk_gb: 256,
+      network_mbps: null,
+      cuda_version: null,
+      driver_version: null,
+      available_until: null,
     },
   ];
 }
@@ -64,14 +72,20 @@ export function findListings(
 
 /** Tells whether a listing fits the filter. */
 export function matches(row: ListingRow, filter: ListingFilter): boolean {
-  const { minVramGb = 0, gpuCount, regionCodes, maxPricePerHourCents = Infinity } = filter;
+  const { gpuCount, regionCodes, maxPricePerHourCents = Infinity } = filter;
   return (
     isOfKind(row, filter) &&
-    row.vram_gb >= minVramGb &&
+    hasEnough(row, filter) &&
     (gpuCount === undefined || row.gpu_count === gpuCount) &&
     (regionCodes === undefined || regionCodes.includes(row.region_code)) &&
     row.price_per_hour_cents <= maxPricePerHourCents
   );
+}
+
+function hasEnough(row: ListingRow, filter: ListingFilter): boolean {
+  const { minVramGb = 0, minVcpus = 0, minMemoryGb = 0, minDiskGb = 0 } = filter;
+  const has = [row.vram_gb, row.vcpus ?? 0, row.memory_gb ?? 0, row.disk_gb ?? 0];
+  return [minVramGb, minVcpus, minMemoryGb, minDiskGb].every((least, index) => (has[index] ?? 0) >= least);
 }
 
 function isOfKind(row: ListingRow, { familyId = row.family, model = row.model }: ListingFilter): boolean {

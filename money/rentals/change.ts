@@ -1,3 +1,4 @@
+import { readLatestEnd } from '../../adapters/postgres/machines/attempts.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import { refuseWhenLate } from '../../adapters/postgres/rentals/open-guards.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
@@ -65,7 +66,8 @@ async function changeUnderLock(
   const now = await readClock(trx);
   const refusal = refusalOfEnding(endingOf(rental), rental.stop !== null, now);
   if (refusal) return refusal;
-  const limits = limitsAfter(factsOf(rental), change.asked, now);
+  const latestEnd = await readLatestEnd(trx, rental.tag);
+  const limits = limitsAfter({ ...factsOf(rental), latestEnd }, change.asked, now);
   const isTimeAlone = change.asked.maxSpendCents === undefined;
   const beyond = await reserveChange(trx, rental, { before: limitsOf(rental), after: limits, isTimeAlone });
   if (beyond) return beyond;

@@ -1,3 +1,4 @@
+import { readLatestEnd } from '../../adapters/postgres/machines/attempts.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { RentalWords } from '../../domain/rentals/words.js';
@@ -124,8 +125,11 @@ export async function startRunning(trx: Transaction, rental: RentalRow, address:
     `update rentals set status = 'running', host = :host, port = :port, username = :username,
             host_key_fingerprint = :fingerprint, running_at = c.at,
             -- A change may have named the instant (decision 105); greatest() takes the other one for null.
-            auto_stop_at = case when auto_stop_at is null then c.at + auto_stop_after_ms * interval '1 millisecond'
-                                else greatest(auto_stop_at, c.at) end,
+            -- The end of the machine's contract bounds both; least() takes the other one for null.
+            auto_stop_at = least(
+              case when auto_stop_at is null then c.at + auto_stop_after_ms * interval '1 millisecond'
+                   else greatest(auto_stop_at, c.at) end,
+              case when :latestEnd::timestamptz is not null then greatest(:latestEnd::timestamptz, c.at) end),
             spend_limit_at = c.at + :limitMs::bigint * interval '1 millisecond'
        from (select clock_ms() as at) c
       where no = :no and status = 'provisioning'
@@ -137,6 +141,7 @@ export async function startRunning(trx: Transaction, rental: RentalRow, address:
       username: address.username,
       fingerprint: address.hostKeyFingerprint,
       limitMs,
+      latestEnd: await readLatestEnd(trx, rental.tag),
     },
   );
   const [running] = rows;

@@ -22,6 +22,8 @@ function listing(fields: Partial<Listing>): Listing {
       region: 'Somewhere',
       regionCode: 'US',
       interconnect: 'pcie',
+      ...{ vcpus: null, memoryGb: null, diskGb: null, networkMbps: null },
+      ...{ cudaVersion: null, driverVersion: null, availableUntil: null },
       reliability: null,
     },
     ...fields,

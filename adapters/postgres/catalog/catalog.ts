@@ -1,4 +1,5 @@
 import { newId } from '../../ids.js';
+import { allFacts } from '../../providers/offers/machine-facts.js';
 import type { Offer } from '../../providers/provider.js';
 import type { Database, Transaction } from '../database.js';
 import { lockBy } from '../locks.js';
@@ -37,7 +38,7 @@ export async function replaceListings(
     const gone = await readOffered(trx, providerCode);
     const news: Offer[] = [];
     for (const offer of offers) {
-      if (gone.get(offer.offerId) !== keyOf(offer)) news.push(offer);
+      if (gone.get(offer.offerId) !== keyOf(toldOf(offer))) news.push(offer);
       gone.delete(offer.offerId);
     }
     if (gone.size > 0) {
@@ -55,7 +56,7 @@ export async function replaceListings(
 
 /** Reads the provider's offers so far: all that is said of each, by the upstream's name of the offer. */
 async function readOffered(trx: Transaction, providerCode: string): Promise<Map<string, string>> {
-  const rows = await trx('listings').where({ provider_code: providerCode, offered: true }).select<Offer[]>({
+  const rows = await trx('listings').where({ provider_code: providerCode, offered: true }).select<Told[]>({
     offerId: 'offer_id',
     model: 'model',
     family: 'family',
@@ -67,26 +68,37 @@ async function readOffered(trx: Transaction, providerCode: string): Promise<Map<
     interconnect: 'interconnect',
     maxBootMs: 'max_boot_ms',
     templates: 'template_ids',
+    vcpus: 'vcpus',
+    memoryGb: 'memory_gb',
+    diskGb: 'disk_gb',
+    networkMbps: 'network_mbps',
+    cudaVersion: 'cuda_version',
+    driverVersion: 'driver_version',
+    availableUntil: 'available_until',
   });
   return new Map(rows.map((row) => [row.offerId, keyOf(row)]));
 }
 
+/** All that a listing says of an offer. */
+type Told = ReturnType<typeof toldOf>;
+
+/** Returns all that is said of an offer, null where nothing is. */
+function toldOf({ machine, maxBootMs, templates, availableUntil, ...offer }: Offer) {
+  return {
+    ...offer,
+    ...allFacts(machine),
+    maxBootMs: maxBootMs ?? null,
+    templates: templates ?? null,
+    availableUntil: availableUntil ?? null,
+  };
+}
+
 /** Returns the same text for two equal offers. */
-function keyOf(offer: Offer): string {
-  const { model, family, vramGb, gpuCount, pricePerHourCents, region, regionCode, interconnect } = offer;
-  const { maxBootMs = null, templates = null } = offer;
-  const texts = [
-    model,
-    family,
-    vramGb,
-    gpuCount,
-    pricePerHourCents,
-    region,
-    regionCode,
-    interconnect,
-    maxBootMs,
-  ];
-  return [...texts, templates?.join(' ')].join('\n');
+function keyOf({ templates, availableUntil, ...offer }: Told): string {
+  const values = Object.entries(offer)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, value]) => value);
+  return [...values, templates?.join(' '), availableUntil?.getTime()].join('\n');
 }
 
 async function upsertListings(
@@ -94,20 +106,27 @@ async function upsertListings(
   providerCode: string,
   offers: readonly Offer[],
 ): Promise<void> {
-  const rows = offers.map((offer) => ({ ...offer, id: newId('lst') }));
+  const rows = offers.map((offer) => ({ ...toldOf(offer), id: newId('lst') }));
   await trx.raw(
     `insert into listings (id, provider_code, offer_id, model, family, vram_gb, gpu_count, price_per_hour_cents,
-                           region, region_code, interconnect, max_boot_ms, template_ids)
+                           region, region_code, interconnect, max_boot_ms, template_ids, vcpus, memory_gb, disk_gb,
+                           network_mbps, cuda_version, driver_version, available_until)
      select id, :providerCode, "offerId", model, family, "vramGb", "gpuCount", "pricePerHourCents", region,
-            "regionCode", interconnect, "maxBootMs", templates
+            "regionCode", interconnect, "maxBootMs", templates, vcpus, "memoryGb", "diskGb", "networkMbps",
+            "cudaVersion", "driverVersion", "availableUntil"
        from jsonb_to_recordset(:rows::jsonb) as x
          (id text, "offerId" text, model text, family text, "vramGb" int, "gpuCount" int, "pricePerHourCents" int,
-          region text, "regionCode" text, interconnect text, "maxBootMs" int, templates text[])
+          region text, "regionCode" text, interconnect text, "maxBootMs" int, templates text[], vcpus int,
+          "memoryGb" int, "diskGb" int, "networkMbps" int, "cudaVersion" text, "driverVersion" text,
+          "availableUntil" timestamptz)
      on conflict (provider_code, offer_id) do update set
        model = excluded.model, family = excluded.family, vram_gb = excluded.vram_gb,
        gpu_count = excluded.gpu_count, price_per_hour_cents = excluded.price_per_hour_cents,
        region = excluded.region, region_code = excluded.region_code, interconnect = excluded.interconnect,
-       max_boot_ms = excluded.max_boot_ms, template_ids = excluded.template_ids,
+       max_boot_ms = excluded.max_boot_ms, template_ids = excluded.template_ids, vcpus = excluded.vcpus,
+       memory_gb = excluded.memory_gb, disk_gb = excluded.disk_gb, network_mbps = excluded.network_mbps,
+       cuda_version = excluded.cuda_version, driver_version = excluded.driver_version,
+       available_until = excluded.available_until,
        offered = true`,
     { providerCode, rows: JSON.stringify(rows) },
   );

@@ -8,6 +8,10 @@ export interface ListingFilter {
   readonly familyId?: string;
   readonly model?: string;
   readonly minVramGb?: number;
+  /** What a listing does not tell, it does not have. */
+  readonly minVcpus?: number;
+  readonly minMemoryGb?: number;
+  readonly minDiskGb?: number;
   readonly gpuCount?: number;
   /** ISO country codes; absent for anywhere. */
   readonly regionCodes?: readonly string[];
@@ -38,7 +42,14 @@ export async function listLiveListings(
     .limit(limit);
   if (filter.familyId !== undefined) void query.where('l.family', filter.familyId);
   if (filter.model !== undefined) void query.where('l.model', filter.model);
-  if (filter.minVramGb !== undefined) void query.where('l.vram_gb', '>=', filter.minVramGb);
+  const least = {
+    vram_gb: filter.minVramGb,
+    vcpus: filter.minVcpus,
+    memory_gb: filter.minMemoryGb,
+    disk_gb: filter.minDiskGb,
+  };
+  for (const [column, value] of Object.entries(least))
+    if (value !== undefined) void query.where(`l.${column}`, '>=', value);
   if (filter.gpuCount !== undefined) void query.where('l.gpu_count', filter.gpuCount);
   if (filter.regionCodes !== undefined) void query.whereIn('l.region_code', filter.regionCodes);
   if (filter.maxPricePerHourCents !== undefined) {

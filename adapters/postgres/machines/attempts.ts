@@ -1,6 +1,7 @@
 import type { ListingId, RentalId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { AllocationAttemptRow } from '../rows/tables.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 
 /** Who is to blame for an attempt that was given up: the upstream did not deliver, or we gave it up. */
 export type FailedBy = NonNullable<AllocationAttemptRow['failed_by']>;
@@ -29,10 +30,11 @@ export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<
   const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
     `insert into allocation_attempts
        (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents, end_by,
-        deadline_ms, launch_at)
+        deadline_ms, launch_at, available_until)
      select :rentalId, n, :providerCode, :listingId, :offerId, :deployment || '-' || :rentalId || '-' || n, :price::int,
             :endBy::timestamptz, :deadlineMs::int,
-            clock_ms() + :launchAfterMs::int * interval '1 millisecond'
+            clock_ms() + :launchAfterMs::int * interval '1 millisecond',
+            (select available_until from listings where id = :listingId)
        from (select coalesce(max(attempt), 0) + 1 as n from allocation_attempts where rental_id = :rentalId) next
      returning *`,
     { ...attempt, price: attempt.pricePerHourCents, launchAfterMs: attempt.launchAfterMs ?? null },
@@ -82,6 +84,16 @@ export async function recordAttemptAnswered(db: Transaction, rentalId: RentalId)
       where r.id = :rentalId and r.status = 'provisioning' and a.tag = r.tag and a.answered_at is null`,
     { rentalId },
   );
+}
+
+/**
+ * Reads by when a rental must end, because the contract of its machine ends at the upstream; null when it has no end.
+ * @param tag the rental's
+ */
+export async function readLatestEnd(db: Database | Transaction, tag: string): Promise<Date | null> {
+  const row = await db('allocation_attempts').where({ tag }).first('available_until');
+  const until = row?.available_until?.getTime();
+  return until === undefined ? null : new Date(until - rentalLimits.contractMarginMs);
 }
 
 export async function listAttempts(

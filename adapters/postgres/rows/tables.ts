@@ -77,6 +77,8 @@ export interface AllocationAttemptRow {
   failed_by: 'upstream' | 'us' | null;
   launch_at: Date | null;
   asked_at: Date | null;
+  /** The same for a machine that is bought there: its rental ends before. */
+  available_until: Date | null;
 }
 
 /** Where a machine answered, from the moment that it did until its billing begins. */
@@ -563,6 +565,13 @@ export interface ListingRow {
   max_boot_ms: number | null;
   /** What it can be started from; null for all that its upstream can start. */
   template_ids: string[] | null;
+  vcpus: number | null;
+  memory_gb: number | null;
+  disk_gb: number | null;
+  network_mbps: number | null;
+  cuda_version: string | null;
+  driver_version: string | null;
+  available_until: Date | null;
 }
 
 export interface LoginCodeRow {

@@ -4,7 +4,8 @@ import { findOurPod, type StatusWords } from '../listed-pod.js';
 import { findGpuModel, type GpuModel } from '../offers/gpu-models.js';
 import { findCountry } from '../offers/regions.js';
 import { shadeformTemplates } from '../offers/templates.js';
-import type { Oddity, Offer, Pod } from '../provider.js';
+import { wholeOrNull } from '../offers/machine-facts.js';
+import type { MachineFacts, Oddity, Offer, Pod } from '../provider.js';
 import { fieldsOf, findList, numberField, textField, type Fields } from '../upstream/fields.js';
 
 /** The key of the tag in which a machine tells its attempt; its name is the same text. */
@@ -50,13 +51,22 @@ export function readOffers(value: unknown, odd: (oddity: Oddity) => void): Offer
   const gpu = modelOf(type, odd);
   if (gpu === undefined) return [];
   const { interconnect, ...model } = gpu;
+  const machine = machineOf(fieldsOf(type['specs']));
   return (findList(item, 'regions_with_capacity_available') ?? []).flatMap((each) => {
     const place = placeOf(fieldsOf(each), odd);
     if (place === undefined) return [];
     const { code, ...region } = place;
-    const what = { ...model, gpuCount, pricePerHourCents, interconnect };
+    const what = { ...model, gpuCount, pricePerHourCents, interconnect, machine };
     return [{ offerId: offerIdOf(name, code), ...what, ...region, templates: templatesOf(model) }];
   });
+}
+
+function machineOf(specs: Fields): MachineFacts {
+  return {
+    vcpus: wholeOrNull(numberField(specs, 'vcpus')),
+    memoryGb: wholeOrNull(numberField(specs, 'memory_gib')),
+    diskGb: wholeOrNull(numberField(specs, 'storage_gib')),
+  };
 }
 
 /** A GPU as Lambda describes it: "H100 (80 GB SXM5)", "GH200 (96 GB)". */

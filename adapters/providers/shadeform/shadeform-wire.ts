@@ -2,7 +2,8 @@ import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { findList, fieldsOf, numberField, textField, textsField, type Fields } from '../upstream/fields.js';
 import { findGpuModel } from '../offers/gpu-models.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
-import type { Oddity, Offer, Pod } from '../provider.js';
+import { wholeOrNull } from '../offers/machine-facts.js';
+import type { MachineFacts, Oddity, Offer, Pod } from '../provider.js';
 import { findCountry } from '../offers/regions.js';
 import { listFitting } from '../offers/templates.js';
 
@@ -55,7 +56,7 @@ export function readOffers(value: unknown, odd: (oddity: Oddity) => void): WireO
     odd({ kind: 'unfit_system', subject: `${cloud}/${name}: ${osOptions.join(', ')}` });
     return [];
   }
-  const what = { ...machine, maxBootMs: maxBootMsOf(type), templates: fitting };
+  const what = { ...machine, maxBootMs: maxBootMsOf(type), templates: fitting, machine: restOf(type) };
   return regionsOf(type, cloud, odd).map(({ code, label, country }) => ({
     offer: { offerId: offerIdOf(cloud, name, code), ...what, region: label, regionCode: country },
     osOptions,
@@ -65,6 +66,15 @@ export function readOffers(value: unknown, odd: (oddity: Oddity) => void): WireO
 /** Reads `os_options` of an element of `instance_types`. */
 export function osOptionsOf(type: Fields): string[] {
   return textsField(fieldsOf(type['configuration']), 'os_options');
+}
+
+function restOf(type: Fields): MachineFacts {
+  const configuration = fieldsOf(type['configuration']);
+  return {
+    vcpus: wholeOrNull(numberField(configuration, 'vcpus')),
+    memoryGb: wholeOrNull(numberField(configuration, 'memory_in_gb')),
+    diskGb: wholeOrNull(numberField(configuration, 'storage_in_gb')),
+  };
 }
 
 /** A boot time of days is a fault, and nobody waits for it. */

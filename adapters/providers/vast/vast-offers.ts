@@ -4,7 +4,8 @@ import { numberField, fieldsOf, textField, type Fields } from '../upstream/field
 import { findGpuModel, type GpuModel } from '../offers/gpu-models.js';
 import { centsOfUsd } from '../offers/prices.js';
 import { findCountry } from '../offers/regions.js';
-import type { Oddity, Offer } from '../provider.js';
+import { versionOrNull, wholeOrNull } from '../offers/machine-facts.js';
+import type { MachineFacts, Oddity, Offer } from '../provider.js';
 import { VAST_DISK_GB, vastMinCudaVersion } from './vast-templates.js';
 
 /** The most offers of one search. Vast sells some thousands of machines. */
@@ -47,7 +48,25 @@ export function readOffer(value: unknown, odd: (oddity: Oddity) => void, nowMs =
   const gpu = modelOf(offer, odd);
   const place = placeOf(offer, odd);
   if (gpu === undefined || place === undefined) return [];
-  return [{ ...sold, ...gpu, ...place, interconnect: interconnectOf(gpu) }];
+  const machine = machineOf(offer);
+  return [{ ...sold, ...gpu, ...place, interconnect: interconnectOf(gpu), machine, availableUntil: endsAt }];
+}
+
+/** The share of the host that is rented; the disk is the one that each create asks for. */
+function machineOf(offer: Fields): MachineFacts {
+  const vcpus = numberField(offer, 'cpu_cores_effective');
+  const share = (vcpus ?? 0) / (numberField(offer, 'cpu_cores') ?? vcpus ?? 1);
+  const memoryMb = numberField(offer, 'cpu_ram');
+  // Coarse, because it is measured anew all the time and each change is written.
+  const mbps = Math.floor((numberField(offer, 'inet_down') ?? 0) / 100) * 100;
+  return {
+    vcpus: wholeOrNull(vcpus),
+    memoryGb: wholeOrNull(memoryMb === null ? null : (memoryMb * Math.min(1, share)) / 1_024),
+    diskGb: VAST_DISK_GB,
+    networkMbps: wholeOrNull(mbps),
+    cudaVersion: versionOrNull(numberField(offer, 'cuda_max_good')),
+    driverVersion: versionOrNull(textField(offer, 'driver_version')),
+  };
 }
 
 /** Reads what each offer must tell; undefined for one that does not. */

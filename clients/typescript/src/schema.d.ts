@@ -2768,6 +2768,23 @@ export interface components {
             /** @description Country or broad region. */
             regionCode: string;
             interconnect: string;
+            /** @description Null when the provider does not say. */
+            vcpus: number | null;
+            /** @description Of the machine, beside its GPUs. Null when the provider does not say. */
+            memoryGb: number | null;
+            /** @description Null when the provider does not say. */
+            diskGb: number | null;
+            /** @description How fast it downloads. Null when the provider does not say. */
+            networkMbps: number | null;
+            /** @description The newest that its driver runs. Null when the provider does not say. */
+            cudaVersion: string | null;
+            /** @description Null when the provider does not say. */
+            driverVersion: string | null;
+            /**
+             * Format: date-time
+             * @description The machine is taken back then. Your rental ends ten minutes before. Null when it has no end.
+             */
+            availableUntil: string | null;
             /** @description Measured from our own rentals of the last 30 days, by provider and family. Null below 20 samples. */
             reliability: components["schemas"]["Reliability"] | null;
         };
@@ -6260,6 +6277,9 @@ export interface operations {
                 familyId?: string;
                 model?: string;
                 minVramGb?: number;
+                minVcpus?: number;
+                minMemoryGb?: number;
+                minDiskGb?: number;
                 gpuCount?: 1 | 2 | 4 | 8;
                 /** @description An ISO 3166-1 alpha-2 country code, or one of us, eu, apac. Case does not matter. */
                 region?: string;

@@ -72,6 +72,23 @@ for (const [dialect, loss] of [
       assert.equal((await renting.wallet(user)).available_cents, 10_000);
     });
 
+    if (dialect === 'vast') {
+      it('ends ten minutes before the contract of its machine, whatever is asked for', async () => {
+        const { id, auto_stop_at: bound } = await renting.run(user, machine);
+        const daysLeft = (bound?.getTime() ?? 0) - Date.now();
+        assert.ok(Math.abs(daysLeft / 86_400_000 - 30) < 0.1, `${bound?.toISOString()}`);
+        const stopsAt = (answer: { body: object }) => (answer.body as { autoStopAt?: string }).autoStopAt;
+        assert.equal(stopsAt(await user.get(`/v1/rentals/${id}`)), bound?.toISOString());
+        const { body } = await user.get('/v1/catalog/listings?familyId=rtx-4090');
+        const [listing] = body.listings as unknown as { availableUntil: string }[];
+        assert.equal(Date.parse(listing?.availableUntil ?? '') - bound!.getTime(), 600_000);
+        const change = (autoStopAt: string | null) => user.patch(`/v1/rentals/${id}`, { autoStopAt });
+        assert.equal(stopsAt(await change(null)), bound?.toISOString());
+        const sooner = new Date(Date.now() + 3_600_000).toISOString();
+        assert.equal(stopsAt(await change(sooner)), sooner);
+      });
+    }
+
     it('waits while another machine of ours answers at the address that it was given', async () => {
       const first = await renting.run(user, machine);
       await service.gpus.faults({ reuseAddress: { times: 1, forMs: 1_500 } });

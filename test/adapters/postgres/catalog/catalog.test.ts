@@ -70,6 +70,24 @@ describe("the sync of a provider's catalog", () => {
     await assertCounted();
   });
 
+  it('keeps what the machine has, and writes it anew once it has changed', async () => {
+    const machine = { vcpus: 16, memoryGb: 64, diskGb: 50, networkMbps: 900, cudaVersion: '12.8' };
+    const availableUntil = new Date('2026-12-24T12:00:00.123Z');
+    await sync(offer('a', { machine, availableUntil }), offer('b'));
+    const { a, b } = await live();
+    assert.deepEqual(
+      [a?.vcpus, a?.memory_gb, a?.disk_gb, a?.network_mbps, a?.cuda_version, a?.driver_version],
+      [16, 64, 50, 900, '12.8', null],
+    );
+    assert.deepEqual([a?.available_until, b?.available_until, b?.vcpus], [availableUntil, null, null]);
+    const before = await versions();
+    await sync(offer('a', { machine: { ...machine }, availableUntil }), offer('b', { machine: {} }));
+    assert.deepEqual(await versions(), before);
+    await sync(offer('a', { machine: { ...machine, vcpus: 15 } }), offer('b'));
+    const after = (await live())['a'];
+    assert.deepEqual([after?.vcpus, after?.available_until], [15, null]);
+  });
+
   it('takes an offer that vanished out at once, and gives it its id again when it comes back', async () => {
     await sync(offer('a'), offer('b'));
     const { b } = await live();

@@ -12,6 +12,9 @@ interface Options {
   readonly gpus?: number;
   readonly region?: string;
   readonly minVram?: number;
+  readonly minVcpus?: number;
+  readonly minMemory?: number;
+  readonly minDisk?: number;
   readonly maxPrice?: number;
   readonly limit: number;
 }
@@ -26,6 +29,9 @@ export const addOffers: AddCommand = (program, act) => {
     .option('-g, --gpus <number>', 'how many GPUs per machine: 1, 2, 4 or 8', wholeNumber(1, 8))
     .option('-r, --region <region>', 'us, eu, apac, or a country such as DE')
     .option('--min-vram <gb>', 'minimum memory per GPU', wholeNumber(1, 10_000))
+    .option('--min-vcpus <number>', 'minimum virtual CPUs', wholeNumber(1, 10_000))
+    .option('--min-memory <gb>', 'minimum memory of the machine', wholeNumber(1, 100_000))
+    .option('--min-disk <gb>', 'minimum disk', wholeNumber(1, 1_000_000))
     .option('--max-price <dollars>', 'maximum price an hour', dollars)
     .option('-n, --limit <number>', 'how many machines at most', wholeNumber(1, 10_000), 20)
     .action(
@@ -37,8 +43,8 @@ export const addOffers: AddCommand = (program, act) => {
     );
 };
 
-function isFiltered({ gpus, region, minVram, maxPrice }: Options): boolean {
-  return [gpus, region, minVram, maxPrice].some((value) => value !== undefined);
+function isFiltered({ limit: _limit, ...filters }: Options): boolean {
+  return Object.values(filters).some((value) => value !== undefined);
 }
 
 async function showFamilies(cli: Cli): Promise<void> {
@@ -73,6 +79,7 @@ const columns: Column<Listing>[] = [
   { title: 'GPUS', value: ({ gpuCount, model }) => `${gpuCount} x ${model.replaceAll('_', ' ')}` },
   { title: 'PER HOUR', value: ({ pricePerHourCents }) => usd(pricePerHourCents), align: 'right' },
   { title: 'REGION', value: ({ region }) => region, shrinksTo: 8 },
+  { title: 'MACHINE', value: machineWords, dropAs: 3 },
   { title: 'STARTS', value: startsWords, align: 'right', dropAs: 1 },
   { title: 'LOST', value: lostWords, align: 'right', dropAs: 2 },
 ];
@@ -80,11 +87,15 @@ const columns: Column<Listing>[] = [
 async function showListings(cli: Cli, family: string | undefined, options: Options): Promise<void> {
   const { out } = cli;
   const { gpus: gpuCount, region, minVram: minVramGb, maxPrice: maxPricePerHourCents } = options;
+  const { minVcpus, minMemory: minMemoryGb, minDisk: minDiskGb } = options;
   const query = {
     ...(family !== undefined && { familyId: family }),
     ...(gpuCount !== undefined && { gpuCount: gpuCount as 1 | 2 | 4 | 8 }),
     ...(region !== undefined && { region }),
     ...(minVramGb !== undefined && { minVramGb }),
+    ...(minVcpus !== undefined && { minVcpus }),
+    ...(minMemoryGb !== undefined && { minMemoryGb }),
+    ...(minDiskGb !== undefined && { minDiskGb }),
     ...(maxPricePerHourCents !== undefined && { maxPricePerHourCents }),
   };
   const { limit } = options;
@@ -117,6 +128,13 @@ async function throwNothingFound(cli: Cli, family: string | undefined): Promise<
     'No matching machine is available now.',
     'Change your filters, or see everything with: gpu offers',
   );
+}
+
+/** "16 CPUs, 64 GB", as far as the provider says. */
+function machineWords({ vcpus, memoryGb, availableUntil }: Listing): string {
+  const words = [vcpus == null ? '' : `${vcpus} CPUs`, memoryGb == null ? '' : `${memoryGb} GB`];
+  if (availableUntil != null) words.push(`until ${availableUntil.slice(0, 10)}`);
+  return words.filter((word) => word !== '').join(', ');
 }
 
 function startsWords({ reliability }: Listing): string {
