@@ -18,6 +18,7 @@ import {
   type ValuesOf,
 } from './config/variables.js';
 import { sellerOf, sellerVariables } from './config/seller.js';
+import { tracingOf, tracingVariables } from './config/tracing.js';
 import { webhooksOf, webhookVariables } from './config/webhooks.js';
 import { HOUR } from './domain/durations.js';
 import { operationLimits } from './domain/operations/limits.js';
@@ -64,6 +65,7 @@ export const variables = {
   ...databaseVariables,
   ...processVariables,
   ...temporalVariables,
+  ...tracingVariables,
   ...apiVariables,
   ...identityVariables,
   ...processorVariables,
@@ -102,6 +104,7 @@ function configOf(env: ValuesOf<typeof variables>) {
     database: databaseOf(env),
     /** Read when it is asked for: commands of the database alone need none of its files. Throws a ConfigError. */
     temporal: () => temporalOf(env),
+    tracing: tracingOf(env),
     api: apiOf(env),
     /** Where Prometheus reads this process; port null: nowhere. 0 takes any free port. */
     metrics: { host: env.METRICS_HOST, port: env.METRICS_PORT },

@@ -13,6 +13,7 @@ import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
+import { traceWhenAsked } from '../adapters/tracing/start.js';
 import { readConfig } from '../config.js';
 import { schemaSteps } from '../migrations/steps.js';
 import { createApp } from './app.js';
@@ -27,6 +28,7 @@ import { createTemporalGate, findRefusal, type TemporalGate } from '../adapters/
 const DEPENDENCY_MS = 2_000;
 
 const config = readConfig();
+const stopTracing = await traceWhenAsked(config.tracing, 'gpu-rental-api');
 /** What is read for all streams at once: new events, their states, and ended sessions. */
 const HUB_CONNECTIONS = 3;
 const log = createLog({ level: config.logLevel, service: 'api' });
@@ -112,6 +114,7 @@ async function stop(
     metrics?.close(),
     ...held.pools.map((pool) => pool.destroy()),
     held.temporal.close(),
+    stopTracing(),
   ]);
   held.log.info('api stopped');
 }

@@ -1,6 +1,7 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { findOrigin } from '../adapters/tracing/origin.js';
 import { isId, type IdPrefix } from '../domain/ids.js';
 
 /** The fields whose ids operators use to find a line. */
@@ -40,7 +41,8 @@ export function logActivities(log: Logger): (context: Context) => ActivityInterc
       async execute(input, next) {
         const { workflowExecution, workflowType, activityType, attempt } = context.info;
         const workflowId = workflowExecution?.workflowId;
-        const ids = idsOf([workflowId, ...input.args]);
+        const requestId = findOrigin(input.args)?.requestId;
+        const ids = { ...idsOf([workflowId, ...input.args]), ...(requestId !== undefined && { requestId }) };
         idsOfContext.set(context, ids);
         const startMs = performance.now();
         const result: unknown = await next(input);

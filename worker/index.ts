@@ -18,6 +18,7 @@ import { listRunsOf01, refusalOfRunsOf01 } from '../adapters/temporal/runs-of-01
 import { pollersAt } from '../adapters/temporal/pollers.js';
 import { createProber } from '../adapters/providers/ssh/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
+import { traceWhenAsked } from '../adapters/tracing/start.js';
 import { readConfig } from '../config.js';
 import { machineLimits } from '../domain/machines/limits.js';
 import { createSecretOpener } from '../adapters/webhooks/sealed-secrets.js';
@@ -35,6 +36,7 @@ import { createWorkers } from './workers.js';
 const WEBHOOK_POOL = 5;
 
 const config = readConfig();
+const stopTracing = await traceWhenAsked(config.tracing, 'gpu-rental-worker');
 const log = createLog({ level: config.logLevel, service: 'worker', fields: activityFields });
 const sdkMetricsUrl = await installTemporal(log, config.metrics.port !== null);
 
@@ -146,6 +148,7 @@ try {
     metricsDb.destroy(),
     connection.close(),
     temporal.connection.close(),
+    stopTracing(),
   ]);
   log.info('worker stopped');
 }

@@ -3,6 +3,7 @@ import { Worker, type NativeConnection, type WorkflowBundleWithSourceMap } from 
 import type { Activities } from '../activities/index.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { logActivities } from './activity-log.js';
+import { traceActivities } from './activity-trace.js';
 import { withoutWords } from './plain-failures.js';
 
 export interface WorkersOptions {
@@ -65,7 +66,7 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
     ...(identity === undefined ? {} : { identity }),
     ...timing,
     shutdownGraceTime: shutdownGraceMs,
-    interceptors: { activity: [logActivities(log), withoutWords(log)] },
+    interceptors: { activity: [traceActivities, logActivities(log), withoutWords(log)] },
   };
   return [
     await Worker.create({

@@ -2,6 +2,7 @@ import knexFactory, { type Knex } from 'knex';
 import type { Duplex } from 'node:stream';
 import { refuseOtherSettings, showSettings, wordsOfRefusal, type AskedSettings } from './fitness.js';
 import { readOnly, sqlStateOf } from './sql-state.js';
+import { spanned, type SpanOptions } from '../tracing/spans.js';
 
 /** The server took or may have taken a statement, and the connection was lost before its answer came. */
 export class ConnectionLost extends Error {
@@ -78,7 +79,12 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
       try {
         if (connection.pipeline !== true) await turn.before;
         if (isLost(connection)) throw lost(connection, sql, 'undone');
-        return (await super.query(connection, statement)) as unknown;
+        // Its text alone: the parameters are people's data.
+        return await spanned(
+          'sql',
+          sqlSpan(sql),
+          async () => (await super.query(connection, statement)) as unknown,
+        );
       } catch (error) {
         if (sqlStateOf(error) === readOnly) standby.toldMs = performance.now();
         throw isLost(connection) && !isAnswer(error) ? lost(connection, sql, outcome) : error;
@@ -205,4 +211,16 @@ function lost(connection: Connection, sql: string, outcome: 'unknown' | 'undone'
   const cause = connection.__knex__disposed;
   const why = cause instanceof Error ? cause.message : String(cause);
   return new ConnectionLost(`${sql} - the connection was lost: ${why}`, outcome, { cause });
+}
+
+/** Statements of tens of kilobytes tell no more by their ends. */
+const SQL_MAX_CHARS = 2_000;
+
+function sqlSpan(sql: string): SpanOptions {
+  const text = sql.slice(0, SQL_MAX_CHARS);
+  return {
+    kind: 'client',
+    onlyWithin: true,
+    attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
+  };
 }

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import { carryOrigin } from './carry-origin.js';
 import { temporalKeepAlive } from './client.js';
 import { connectionTo, whyNot, type TemporalPlace } from './place.js';
 
@@ -32,7 +33,7 @@ export function createTemporalGate(place: TemporalPlace): TemporalGate {
     connection.withDeadline(Date.now() + limitMs, call);
 
   return {
-    client: new Client({ connection, namespace: place.namespace }),
+    client: new Client({ connection, namespace: place.namespace, interceptors: { workflow: [carryOrigin] } }),
     within,
     async isReachable(limitMs) {
       try {

@@ -9,6 +9,7 @@ import { openingPaths, tellOutcomes } from './middleware/outcomes.js';
 import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
 import { requestId } from './middleware/request-id.js';
 import { requestLog } from './middleware/request-log.js';
+import { traceRequests } from './middleware/trace.js';
 import { refuseUnrouted } from './middleware/routing.js';
 import { securityHeaders } from './middleware/security-headers.js';
 
@@ -51,6 +52,7 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
   // Failures of a connection itself; errors() answers all others.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed'));
   app.use(requestId(log));
+  app.use(traceRequests());
   app.use(requestLog(frame.observeRequest));
   app.use(securityHeaders(frame.overTls));
   app.use(errors(frame.supportContact ?? null));

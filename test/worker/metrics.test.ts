@@ -185,6 +185,8 @@ describe('what the processes tell operators', () => {
       [`POST 200 ${user.user.id}`],
     );
     assert.ok(asked.every(({ requestId }) => typeof requestId === 'string'));
+    const opening = lines.find(({ activityType }) => activityType === 'openRental');
+    assert.equal(opening?.['requestId'], asked[0]?.['requestId'], 'the request’s id reaches the worker');
   });
 
   it('says in words beside each activity of a workflow what it is for', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { spanned, type SpanOptions } from '../../tracing/spans.js';
 import { ProviderError } from '../provider.js';
 import type { Pace, RequestBudget, RequestUse } from './request-budget.js';
 
@@ -84,16 +85,20 @@ export interface HttpClient {
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const base = options.url.replace(/\/+$/, '');
   const fetchAnswer = async ({ method, path, body }: HttpRequest, signal: AbortSignal): Promise<Response> =>
-    fetch(base + path, {
-      method,
-      redirect: 'manual',
-      signal,
-      headers: {
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...options.headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    spanned(method, spanOf(base, method), async (note) => {
+      const response = await fetch(base + path, {
+        method,
+        redirect: 'manual',
+        signal,
+        headers: {
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...options.headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      note({ 'http.response.status_code': response.status });
+      return response;
     });
   const exchange = async <T>(request: HttpRequest, limitMs: number, read: ReadAnswer<T>) => {
     const endMs = performance.now() + limitMs;
@@ -231,4 +236,14 @@ function neverLeft(cause: unknown): boolean {
 
 function codeOf(error: Error): string {
   return (error as NodeJS.ErrnoException).code ?? error.name;
+}
+
+/** The upstream and the verb: paths hold ids of machines, and headers the key. */
+function spanOf(base: string, method: string): SpanOptions {
+  const { hostname } = new URL(base);
+  return {
+    kind: 'client',
+    onlyWithin: true,
+    attributes: { 'http.request.method': method, 'server.address': hostname },
+  };
 }
