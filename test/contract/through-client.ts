@@ -105,12 +105,56 @@ interface Received {
   readonly text: string;
 }
 
+/** What a client gave: a value, or what the API refused as the client tells it, or any other error. */
+interface Outcome {
+  readonly value?: unknown;
+  readonly refusal?: { readonly status: number; readonly told: unknown };
+  readonly error?: Error;
+}
+
+/** What a client is to ask, and as whom. */
+export interface Question extends Asked {
+  readonly call: Call;
+  /** As `clientCalls` names it. */
+  readonly operation: string;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly baseUrl: string;
+  readonly cookie: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+/** Has a client ask, without repetitions, and tells each answer on the wire. */
+export type Through = (question: Question) => Promise<{ received: readonly Received[]; given: Outcome }>;
+
+const throughTypescript: Through = async (question) => {
+  const { baseUrl, cookie, apiKey, method, path } = question;
+  const received: Received[] = [];
+  const gpu = new GpuRental({
+    baseUrl,
+    ...(cookie !== undefined && { session: { cookie } }),
+    ...(apiKey !== undefined && { apiKey }),
+    retries: 0,
+    fetch: async (request) => {
+      assertSameRequest(request, method, baseUrl + path);
+      const response = await fetch(request);
+      received.push(await receivedOf(response.clone()));
+      return response;
+    },
+  });
+  return { received, given: await outcomeOf(() => question.call(gpu, question)) };
+};
+
 /**
- * A client of the scenarios that lets the typed client ask, where it has a call: it holds what that gives, or throws,
- * against the answer on the wire, and the answer against the description. What the typed client can't ask (other
- * headers, bodies that are no JSON) is asked without it.
+ * A client of the scenarios that lets a client ask, where it has a call: it holds what that gives, or throws, against the
+ * answer on the wire, and the answer against the description. What the client can't ask (other headers, bodies that are no
+ * JSON) is asked without it.
  */
 export class ContractClient extends ApiClient {
+  /** Which client asks; default: the typed one. */
+  static through: Through = throughTypescript;
+
   override async send(
     method: string,
     path: string,
@@ -119,21 +163,9 @@ export class ContractClient extends ApiClient {
   ): Promise<Answer> {
     const asked = readAsked(method, path, body, headers);
     if (!asked) return super.send(method, path, body, headers);
-    const received: Received[] = [];
     const { Cookie: cookie } = this.cookiesFor(path);
-    const gpu = new GpuRental({
-      baseUrl: this.url,
-      ...(cookie !== undefined && { session: { cookie } }),
-      ...(this.key !== undefined && { apiKey: this.key }),
-      retries: 0,
-      fetch: async (request) => {
-        assertSameRequest(request, method, this.url + path);
-        const response = await fetch(request);
-        received.push(await receivedOf(response.clone()));
-        return response;
-      },
-    });
-    const given = await outcomeOf(() => asked.call(gpu, asked));
+    const whose = { baseUrl: this.url, cookie, apiKey: this.key };
+    const { received, given } = await ContractClient.through({ ...asked, ...whose, method, path });
     const [answer, ...more] = received;
     if (!answer) throw given.error ?? new Error(`${method} ${path} asked nothing`);
     assert.equal(more.length, 0, `${method} ${path} asked ${received.length} times`);
@@ -152,13 +184,13 @@ function readAsked(
   path: string,
   body: string | Uint8Array | undefined,
   { 'Idempotency-Key': idempotencyKey, ...headers }: Record<string, string>,
-): (Asked & { readonly call: Call }) | undefined {
+): (Asked & Pick<Question, 'call' | 'operation'>) | undefined {
   const [plain = '', search = ''] = path.split('?');
   const found = templates.find(({ pattern }) => pattern.test(`${method} ${plain}`));
   const query = readQuery(search);
   if (!found || !query || !isPlainJson(body, headers)) return undefined;
   return {
-    call: clientCalls[found.operation]!,
+    ...{ call: clientCalls[found.operation]!, operation: found.operation },
     id: found.pattern.exec(`${method} ${plain}`)?.[1] ?? '',
     query: query as never,
     body: (body === undefined ? undefined : JSON.parse(body)) as never,
@@ -182,7 +214,12 @@ function isPlainJson(
   return typeof body !== 'object' && JSON.stringify(headers) === own;
 }
 
-function assertSameRequest(request: Request, method: string, url: string): void {
+/** Asserts that a client has sent what it was to ask. */
+export function assertSameRequest(
+  request: { method: string; url: string },
+  method: string,
+  url: string,
+): void {
   const [asked, sent] = [new URL(url), new URL(request.url)];
   assert.deepEqual([request.method, sent.origin, sent.pathname], [method, asked.origin, asked.pathname]);
   assert.deepEqual([...sent.searchParams].sort(), [...asked.searchParams].sort());
@@ -193,30 +230,26 @@ async function receivedOf(response: Response): Promise<Received> {
   return { status: response.status, headers: response.headers, contentType, text: await response.text() };
 }
 
-interface Outcome {
-  readonly value?: unknown;
-  readonly error?: Error;
-}
-
 async function outcomeOf(ask: () => unknown): Promise<Outcome> {
   try {
     return { value: await ask() };
   } catch (error) {
-    return { error: error as Error };
+    if (!isApiError(error)) return { error: error as Error };
+    const { status, code, message, details, requestId } = error;
+    const told = { error: code, message, ...(details !== undefined && { details }), requestId };
+    return { refusal: { status, told } };
   }
 }
 
 /** A call gives the answer, the one list in it, or nothing where it holds nothing but `ok`. */
-function assertSameOutcome(status: number, body: unknown, { value, error }: Outcome): void {
+function assertSameOutcome(status: number, body: unknown, { value, refusal, error }: Outcome): void {
+  if (error !== undefined) throw error;
   if (status >= 400) {
-    if (!isApiError(error))
-      throw error ?? new Error(`the client gave ${JSON.stringify(value)} for ${status}`);
-    const { code, message, details, requestId } = error;
-    const told = { error: code, message, ...(details !== undefined && { details }), requestId };
-    assert.deepEqual([error.status, told], [status, body]);
+    if (!refusal) throw new Error(`the client gave ${JSON.stringify(value)} for ${status}`);
+    assert.deepEqual([refusal.status, refusal.told], [status, body]);
     return;
   }
-  if (error !== undefined) throw error;
+  assert.equal(refusal, undefined);
   if (value === undefined) assert.deepEqual(body, { ok: true });
   else if (Array.isArray(value)) assert.deepEqual(Object.values(body as object), [value]);
   else assert.deepEqual(value, body);

@@ -40,37 +40,56 @@ export async function findPythonPackage(
   { searchPath, cacheDir }: PythonPlaces,
   log: (line: string) => void,
 ): Promise<string | undefined> {
+  const wanted = `${name}==${pythonPackages[name]}`;
+  return findPythonEnvironment(wanted.replace('==', '-'), [wanted], { searchPath, cacheDir }, log);
+}
+
+/**
+ * Finds an environment with several packages in the cache, or makes it there.
+ * @param name tells it from one with other packages
+ * @param wanted the packages with their versions, as pip takes them
+ * @returns the environment's Python; undefined without a Python
+ * @throws Error when they can't be installed
+ */
+export async function findPythonEnvironment(
+  name: string,
+  wanted: readonly string[],
+  { searchPath, cacheDir }: PythonPlaces,
+  log: (line: string) => void,
+): Promise<string | undefined> {
   const python = findPython(searchPath);
   if (python === undefined) return undefined;
-  const wanted = `${name}==${pythonPackages[name]}`;
-  const environment = join(cacheDir, wanted.replace('==', '-'));
+  const environment = join(cacheDir, name);
   const program = join(environment, 'bin', 'python');
   if (!isExecutable(program)) await install(wanted, python, environment, log);
   return program;
 }
 
 async function install(
-  wanted: string,
+  wanted: readonly string[],
   python: string,
   target: string,
   log: (line: string) => void,
 ): Promise<void> {
-  const what = `installing ${wanted}`;
+  const what = `installing ${wanted.join(', ')}`;
   try {
     await placeInCache(target, async (folder) => {
       await withProgress({ what, log, limitMs: installLimitMs }, async ({ signal }) => {
         const run = promisify(execFile);
         await run(python, ['-m', 'venv', folder], { signal });
         const options = ['--quiet', '--disable-pip-version-check', '--no-input'];
-        const pip = ['-m', 'pip', 'install', ...options, wanted];
+        const pip = ['-m', 'pip', 'install', ...options, ...wanted];
         await run(join(folder, 'bin', 'python'), pip, { signal });
       });
       return folder;
     });
   } catch (error) {
     if (isExecutable(join(target, 'bin', 'python'))) return; // Another run was there first.
-    throw new Error(`${wanted} could not be installed. See whether pip reaches its package index.`, {
-      cause: error,
-    });
+    throw new Error(
+      `${wanted.join(', ')} could not be installed. See whether pip reaches its package index.`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -1,0 +1,155 @@
+"""As _async/transport.py, for programs that block.
+
+Made of _async/transport.py by `npm run generate:python`: it is not written by hand.
+"""
+
+from __future__ import annotations
+
+import time
+import json
+import os
+import time as clock
+from typing import Any, Callable, Dict, Mapping, Optional, Union
+
+import httpx
+from typing_extensions import TypedDict
+
+from .._ask import Ask
+from .._retries import FIRST_PAUSE, RETRIES, pause_before, was_begun
+from .._settings import base_url_of, headers_of
+from ..errors import ApiError, GpuRentalError, NoAnswerError, error_of
+
+CALL_WITHIN = 120.0
+"""How long a call may take with all its retries, in seconds."""
+ANSWER_WITHIN = 40.0
+"""Longer than the service needs to say what it knows."""
+
+
+class Options(TypedDict, total=False):
+    """What a client is made with."""
+
+    base_url: Optional[str]
+    api_key: Optional[str]
+    session: Optional[Mapping[str, str]]
+    retries: int
+    first_pause: float
+    timeout: float
+    user_agent: Optional[str]
+    on_retry: Callable[[int, float, GpuRentalError], None]
+    http_transport: httpx.BaseTransport
+
+
+class Transport:
+    """Sends what a client asks."""
+
+    def __init__(self, options: Options) -> None:
+        self.base_url = base_url_of(options.get("base_url"))
+        session = options.get("session")
+        api_key = options.get("api_key") or (os.environ.get("GPU_API_KEY") if session is None else None)
+        self._retries = options.get("retries", RETRIES)
+        self._first_pause = options.get("first_pause", FIRST_PAUSE)
+        self._timeout = options.get("timeout", CALL_WITHIN)
+        self._on_retry = options.get("on_retry")
+        self._http = httpx.Client(
+            headers=headers_of(api_key or None, options.get("user_agent")),
+            cookies=dict(session or {}),
+            timeout=httpx.Timeout(ANSWER_WITHIN, connect=10.0),
+            follow_redirects=False,
+            transport=options.get("http_transport"),
+        )
+
+    @property
+    def session(self) -> Dict[str, str]:
+        """The cookies of the session, to go on with later: they are a secret."""
+        return {cookie.name: cookie.value or "" for cookie in self._http.cookies.jar}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def call(self, ask: Ask, timeout: Optional[float]) -> Any:
+        """Call the API, and again where that can do no harm.
+
+        :raises ApiError: what the API refused, as the class of its code
+        :raises NoAnswerError: when there was no answer of it
+        """
+        ends_at = clock.monotonic() + (self._timeout if timeout is None else timeout)
+        open_error: Optional[GpuRentalError] = None
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return self._attempt(ask, ends_at - clock.monotonic())
+            except (ApiError, NoAnswerError) as error:
+                error.sent = tries
+                if tries > 1 and isinstance(error, ApiError) and error.status == ask.gone:
+                    return {"ok": True}
+                pause = pause_before(tries, ask.repeats, error, self._retries, self._first_pause)
+                if ask.repeats != "read" and was_begun(error):
+                    open_error = error
+                # That the last one of several was not begun says nothing of those before it.
+                if pause is None or clock.monotonic() + pause >= ends_at:
+                    if open_error is None or open_error is error:
+                        raise
+                    raise open_error from error
+                if self._on_retry is not None:
+                    self._on_retry(tries, pause, error)
+            time.sleep(pause)
+
+    def _attempt(self, ask: Ask, left: float) -> Any:
+        answer_within = max(0.001, min(left, ANSWER_WITHIN))
+        request = self.request(ask.method, ask.path, params=ask.params(), body=ask.body, key=ask.key)
+        request.extensions["timeout"] = httpx.Timeout(answer_within, connect=min(10.0, answer_within)).as_dict()
+        response = self.send(request)
+        if not response.is_success:
+            raise error_of(response)
+        kind = response.headers.get("Content-Type", "")
+        if not kind.startswith("application/json"):
+            return response.text
+        try:
+            return response.json()
+        except ValueError as error:
+            raise NoAnswerError("The answer is not whole JSON.", status=response.status_code) from error
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Optional[Mapping[str, str]] = None,
+        body: Optional[object] = None,
+        key: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> httpx.Request:
+        """Build a request of a path of the API."""
+        own = dict(headers or {})
+        if key is not None:
+            own["Idempotency-Key"] = key
+        content = None
+        if body is not None:
+            own["Content-Type"] = "application/json"
+            content = json.dumps(body, allow_nan=False)
+        url = self.base_url + path
+        return self._http.build_request(method, url, params=params or None, headers=own, content=content)
+
+    def send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+        """Send one request.
+
+        :raises NoAnswerError: when there is no answer, or one of another place
+        """
+        try:
+            response = self._http.send(request, stream=stream)
+        except httpx.RequestError as error:
+            raise self._no_answer(error) from error
+        if response.is_redirect:
+            response.close()
+            raise NoAnswerError(
+                f"{self.base_url} redirects to another address: use that one as base_url.",
+                status=response.status_code,
+            )
+        return response
+
+    def _no_answer(self, error: Union[httpx.RequestError, httpx.TimeoutException]) -> NoAnswerError:
+        never_sent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
+        why = str(error) or type(error).__name__
+        return NoAnswerError(f"No answer from {self.base_url}: {why}", never_sent=never_sent)

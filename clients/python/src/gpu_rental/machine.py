@@ -1,0 +1,377 @@
+"""Machines that end with the block that rented them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+import uuid
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Coroutine, List, Optional, Sequence, TypeVar, Union, cast
+
+from . import _ending
+from ._retries import growing, is_passing, open_id, was_begun
+from ._ssh import Entrance, run_shown
+from ._wish import Wish, body_of
+from .errors import ApiError, GpuRentalError, NoAnswerError, StillRunningError
+from .money import dollars
+
+if TYPE_CHECKING:
+    from . import types
+    from ._async.client import AsyncClient
+    from ._sync.client import Client
+
+T = TypeVar("T")
+
+READY_WITHIN = 3600.0
+END_WITHIN = 300.0
+"""For how long an end is tried again while the service is away, in seconds."""
+OPENED_WITHIN = 25.0
+"""The service opens nothing later than 20 s after it was asked."""
+
+
+class _Rented:
+    """What is known of a machine, and how it is entered."""
+
+    def __init__(self, family: str, wish: Wish) -> None:
+        self._family = family
+        self._wish = wish
+        self._entrance: Optional[Entrance] = None
+        self._key = str(uuid.uuid4())
+        self._process = 0
+        self.id: Optional[str] = None
+        """The rental's id; None before it is rented."""
+        self.rental: Optional[types.Rental] = None
+        """The rental as it was seen last."""
+        self.receipt: Optional[types.StoppedRental] = None
+        """What it cost, once it has ended; None where the service could not tell any more."""
+        self.has_ended = False
+
+    def _begin(self) -> types.NewRental:
+        """Prepare everything that can fail without a machine."""
+        if self.id is not None or self._entrance is not None:
+            raise GpuRentalError("This machine was rented before: rent another one.")
+        self._entrance = Entrance()
+        try:
+            body = body_of(self._family, self._wish, self._entrance.public_key)
+        except BaseException:
+            self._entrance.remove()
+            raise
+        self._process = os.getpid()
+        return body
+
+    def _finish(self, receipt: Optional[types.StoppedRental]) -> None:
+        """It has ended, or nothing was rented."""
+        if not self.has_ended:
+            self.has_ended = True
+            self.receipt = receipt
+            _ending.forget(self)
+            _ending.harden()
+            if self._entrance is not None:
+                self._entrance.remove()
+
+    def _is_over(self) -> bool:
+        """Whether nothing is left to end. A forked child must not end the machine of its parent."""
+        return self._process == 0 or self.has_ended or self.id is None or self._process != os.getpid()
+
+    def _running(self) -> types.Rental:
+        if self.rental is None or self.has_ended:
+            raise GpuRentalError("There is no machine: it is rented when the block of `with` begins.")
+        return self.rental
+
+    def _still_running(self, error: BaseException) -> StillRunningError:
+        stops = (self.rental or cast("types.Rental", {})).get("autoStopAt")
+        limit = f"It stops by itself at {stops}." if stops else "Only its own limits end it now."
+        return StillRunningError(
+            f"{self.id} could not be ended and may still cost money: {error}. {limit} "
+            f"End it yourself: gpu stop {self.id}",
+            self.id or "",
+        )
+
+    @property
+    def ssh_command(self) -> List[str]:
+        """The command line that enters the machine, for subprocess. Its key is gone when the block ends."""
+        rental = self._running()
+        assert self._entrance is not None
+        return self._entrance.command(rental)
+
+    @property
+    def price_per_hour(self) -> Decimal:
+        """In dollars."""
+        return dollars(self._running()["pricePerHourCents"])
+
+    @property
+    def cost(self) -> Optional[Decimal]:
+        """What it cost in dollars, once it has ended; None before, and where the service could not tell."""
+        final = self.receipt["finalChargedCents"] if self.receipt else None
+        return None if final is None else dollars(final)
+
+    def _run(
+        self,
+        command: Union[str, Sequence[str]],
+        check: bool,
+        show: bool,
+        input: Optional[str],
+        timeout: Optional[float],
+    ) -> subprocess.CompletedProcess[str]:
+        done = run_shown(self.ssh_command, command, show=show, input=input, timeout=timeout)
+        if check:
+            done.check_returncode()
+        return done
+
+    def __repr__(self) -> str:
+        state = "ended" if self.has_ended else "not rented yet" if self.id is None else "rented"
+        return f"<{type(self).__name__} {self.id or self._family}: {state}>"
+
+
+def _perhaps_rented(error: BaseException) -> bool:
+    """Whether a create that failed may have rented a machine all the same."""
+    if isinstance(error, ApiError):
+        return error.status >= 500 and was_begun(error)
+    return isinstance(error, NoAnswerError) and was_begun(error)
+
+
+def _receipt_of(error: ApiError) -> Optional[types.StoppedRental]:
+    details = error.details if error.code == "already_stopped" else None
+    return cast("Optional[types.StoppedRental]", details)
+
+
+def _is_gone(error: BaseException) -> bool:
+    return isinstance(error, ApiError) and error.code in ("already_stopped", "rental_not_found")
+
+
+_ASKED = "The request to rent was sent: waiting for its answer, to end what it rents."
+_ENDING = "The machine is being ended."
+_UNSURE = "Nobody knows whether a machine was rented. See your machines with: gpu ls"
+
+
+class Machine(_Rented):
+    """A machine that is rented when a `with` block begins and ended when the block ends.
+
+    It is ended whatever happens in the block: an exception, ctrl-C, SIGTERM, sys.exit, the end of the interpreter.
+    What ends a process without a last word (kill -9, a power cut) or cuts it off from the service can't end the
+    machine. That is why each one has a limit after which it stops by itself: `hours`, one by default, or `max_spend`.
+    """
+
+    def __init__(self, client: Client, family: str, wish: Wish) -> None:
+        super().__init__(family, wish)
+        self._client = client
+
+    def __enter__(self) -> Machine:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> Machine:
+        """Rent it and wait until it can be entered, as the block does when it begins: for notebooks.
+
+        Call stop() when you are done; the end of the interpreter does it as well.
+        """
+        body = self._begin()
+        _ending.soften()
+        try:
+            with _ending.not_now(_ASKED):
+                self._open(body)
+            wait = self._wish.get("ready_within", READY_WITHIN)
+            self.rental = self._client.wait_until_running(
+                cast("str", self.id), timeout=wait, on_phase=self._wish.get("on_phase")
+            )
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def _open(self, body: types.NewRental) -> None:
+        try:
+            self.id = self._client.create_rental(body, idempotency_key=self._key)["id"]
+        except GpuRentalError as error:
+            self.id = open_id(error) or (self._look_for() if _perhaps_rented(error) else None)
+            raise
+        except BaseException:
+            print(_UNSURE, file=sys.stderr)
+            raise
+        finally:
+            if self.id is not None:
+                _ending.keep(self, lambda: (self.stop(), None)[1])
+
+    def _look_for(self) -> Optional[str]:
+        """The id of what the request rented whose answer was lost."""
+        ends_at = time.monotonic() + OPENED_WITHIN
+        while True:
+            try:
+                found = self._client.list_rentals(idempotency_key=self._key, timeout=10)["rentals"]
+                if found:
+                    return found[0]["id"]
+            except GpuRentalError as error:
+                if not is_passing(error):
+                    print(_UNSURE, file=sys.stderr)
+                    return None
+            if time.monotonic() >= ends_at:
+                return None
+            time.sleep(1)
+
+    def stop(self) -> Optional[types.StoppedRental]:
+        """End it; billing ends with the request. What has ended stays ended.
+
+        :raises StillRunningError: when the service can't be reached for five minutes, or refuses
+        """
+        if self._is_over():
+            if self.id is None and self._process == os.getpid():
+                self._finish(None)
+            return self.receipt
+        with _ending.not_now(_ENDING):
+            self._finish(self._end(END_WITHIN))
+        return self.receipt
+
+    def _end(self, within: float) -> Optional[types.StoppedRental]:
+        id, ends_at, tries = cast("str", self.id), time.monotonic() + within, 0
+        while True:
+            tries += 1
+            try:
+                return self._client.stop_rental(id, timeout=max(1.0, min(120.0, ends_at - time.monotonic())))
+            except GpuRentalError as error:
+                if _is_gone(error):
+                    return _receipt_of(cast("ApiError", error))
+                pause = growing(tries, 1.0, 8.0)
+                if not is_passing(error) or time.monotonic() + pause >= ends_at:
+                    raise self._still_running(error) from error
+            time.sleep(pause)
+
+    def run(
+        self,
+        command: Union[str, Sequence[str]],
+        *,
+        check: bool = True,
+        show: bool = True,
+        input: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command on the machine, by its shell.
+
+        :param command: a text as the shell reads it, or the words of one command
+        :param check: raise CalledProcessError when its exit code is not 0; 255 is also how ssh says that it failed
+        :param show: write what it writes to this program's output, as it comes
+        :param timeout: seconds
+        :raises MachineError: when the machine can't be entered
+        """
+        return self._run(command, check, show, input, timeout)
+
+
+class AsyncMachine(_Rented):
+    """As Machine, for `async with`: the block is also left when its task is cancelled. For asyncio."""
+
+    def __init__(self, client: AsyncClient, family: str, wish: Wish) -> None:
+        super().__init__(family, wish)
+        self._client = client
+
+    async def __aenter__(self) -> AsyncMachine:
+        return await self.start()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> AsyncMachine:
+        """As Machine.start."""
+        body = await asyncio.to_thread(self._begin)
+        _ending.soften()
+        try:
+            await _to_its_end(self._open(body))
+            wait = self._wish.get("ready_within", READY_WITHIN)
+            self.rental = await self._client.wait_until_running(
+                cast("str", self.id), timeout=wait, on_phase=self._wish.get("on_phase")
+            )
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def _open(self, body: types.NewRental) -> None:
+        try:
+            self.id = (await self._client.create_rental(body, idempotency_key=self._key))["id"]
+        except GpuRentalError as error:
+            self.id = open_id(error) or (await self._look_for() if _perhaps_rented(error) else None)
+            raise
+        except asyncio.CancelledError:
+            # The loop itself is ending: the request may have left.
+            self.id = await self._look_for()
+            raise
+        finally:
+            if self.id is not None:
+                _ending.keep(self, self._end_blocking)
+
+    async def _look_for(self) -> Optional[str]:
+        return await asyncio.to_thread(self._blocking()._look_for)
+
+    def _blocking(self) -> Machine:
+        """The same machine, for where nothing can wait any more. Proxies and the like are left out."""
+        from ._sync.client import Client
+
+        options = {name: value for name, value in self._client._options.items() if name != "http_transport"}
+        made: Any = Client
+        session = self._client.session or options.get("session")
+        machine = Machine(made(**{**options, "session": session}), self._family, self._wish)
+        machine.id, machine._key, machine._process = self.id, self._key, self._process
+        return machine
+
+    def _end_blocking(self) -> None:
+        if not self._is_over():
+            self._finish(self._blocking()._end(END_WITHIN))
+
+    async def stop(self) -> Optional[types.StoppedRental]:
+        """As Machine.stop. A task that is cancelled meanwhile ends the machine first."""
+        if self._is_over():
+            if self.id is None and self._process == os.getpid():
+                self._finish(None)
+            return self.receipt
+        await _to_its_end(self._end())
+        return self.receipt
+
+    async def _end(self) -> None:
+        try:
+            self._finish(await self._end_within(END_WITHIN))
+        except asyncio.CancelledError:
+            # The loop itself is ending.
+            await asyncio.to_thread(self._end_blocking)
+            raise
+
+    async def _end_within(self, within: float) -> Optional[types.StoppedRental]:
+        id, ends_at, tries = cast("str", self.id), time.monotonic() + within, 0
+        while True:
+            tries += 1
+            try:
+                left = max(1.0, min(120.0, ends_at - time.monotonic()))
+                return await self._client.stop_rental(id, timeout=left)
+            except GpuRentalError as error:
+                if _is_gone(error):
+                    return _receipt_of(cast("ApiError", error))
+                pause = growing(tries, 1.0, 8.0)
+                if not is_passing(error) or time.monotonic() + pause >= ends_at:
+                    raise self._still_running(error) from error
+            await asyncio.sleep(pause)
+
+    async def run(
+        self,
+        command: Union[str, Sequence[str]],
+        *,
+        check: bool = True,
+        show: bool = True,
+        input: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """As Machine.run."""
+        return await asyncio.to_thread(self._run, command, check, show, input, timeout)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """Do work that a cancelled task must not leave half done; the cancellation comes after it."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled() and task.exception() is not None:
+            raise cast("BaseException", task.exception()) from None
+        raise

@@ -1,0 +1,307 @@
+"""What the API refuses: a class for each code, with what its details hold.
+
+Made of the service’s description by `npm run generate:python`: it is not written by hand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Dict, Optional, Type
+
+from .errors import ApiError
+
+if TYPE_CHECKING:
+    from . import types
+
+
+class ValidationFailedError(ApiError):
+    """validation_failed"""
+
+
+class InvalidEmailError(ApiError):
+    """invalid_email"""
+
+
+class InvalidAmountError(ApiError):
+    """invalid_amount"""
+
+
+class InvalidCountError(ApiError):
+    """invalid_count"""
+
+
+class WeakKeyError(ApiError):
+    """weak_key"""
+
+
+class DuplicateKeyError(ApiError):
+    """duplicate_key"""
+
+
+class TooManyKeysError(ApiError):
+    """too_many_keys"""
+
+
+class UnknownFamilyError(ApiError):
+    """unknown_family"""
+
+
+class ModelUnavailableError(ApiError):
+    """model_unavailable"""
+
+
+class BillingDisabledError(ApiError):
+    """billing_disabled"""
+
+
+class TooManyWebhooksError(ApiError):
+    """too_many_webhooks"""
+
+
+class WebhooksDisabledError(ApiError):
+    """webhooks_disabled"""
+
+
+class UnauthorizedError(ApiError):
+    """unauthorized"""
+
+
+class CodeInvalidError(ApiError):
+    """code_invalid"""
+
+
+class OauthStateMismatchError(ApiError):
+    """oauth_state_mismatch"""
+
+
+class KeyUnknownError(ApiError):
+    """key_unknown"""
+
+
+class KeyExpiredError(ApiError):
+    """key_expired"""
+
+
+class KeyRevokedError(ApiError):
+    """key_revoked"""
+
+
+class KeySuspendedError(ApiError):
+    """key_suspended"""
+
+
+class CardDeclinedError(ApiError):
+    """card_declined"""
+
+
+class InsufficientBalanceError(ApiError):
+    """insufficient_balance"""
+
+
+class ForbiddenError(ApiError):
+    """forbidden"""
+
+
+class BlockedError(ApiError):
+    """blocked"""
+
+
+class FreshSignInRequiredError(ApiError):
+    """fresh_sign_in_required"""
+
+
+class SessionRequiredError(ApiError):
+    """session_required"""
+
+
+class KeyScopeError(ApiError):
+    """key_scope"""
+
+
+class KeyAddressError(ApiError):
+    """key_address"""
+
+
+class KeyEndsOwnError(ApiError):
+    """key_ends_own"""
+
+
+class KeySetupError(ApiError):
+    """key_setup"""
+
+
+class CapReservedError(ApiError):
+    """cap_reserved"""
+
+
+class BudgetReservedError(ApiError):
+    """budget_reserved"""
+
+
+class NotFoundError(ApiError):
+    """not_found"""
+
+
+class RentalNotFoundError(ApiError):
+    """rental_not_found"""
+
+
+class InvoiceNotFoundError(ApiError):
+    """invoice_not_found"""
+
+
+class TopupNotFoundError(ApiError):
+    """topup_not_found"""
+
+
+class KeyNotFoundError(ApiError):
+    """key_not_found"""
+
+
+class SessionNotFoundError(ApiError):
+    """session_not_found"""
+
+
+class QuoteNotFoundError(ApiError):
+    """quote_not_found"""
+
+
+class WebhookNotFoundError(ApiError):
+    """webhook_not_found"""
+
+
+class MethodNotAllowedError(ApiError):
+    """method_not_allowed"""
+
+
+class ResyncError(ApiError):
+    """resync"""
+
+
+class ChargeInProgressError(ApiError):
+    """charge_in_progress"""
+
+
+class AlreadyStoppedError(ApiError):
+    """already_stopped"""
+
+
+class QuoteExpiredError(ApiError):
+    """quote_expired"""
+
+
+class PriceChangedError(ApiError):
+    """price_changed"""
+
+
+class RentalEndingError(ApiError):
+    """rental_ending"""
+
+
+class NoSavedCardError(ApiError):
+    """no_saved_card"""
+
+
+class WebhookNotEnabledError(ApiError):
+    """webhook_not_enabled"""
+
+
+class ProofNotReadyError(ApiError):
+    """proof_not_ready"""
+
+
+class IdempotencyConflictError(ApiError):
+    """idempotency_conflict"""
+
+
+class IdempotencyInProgressError(ApiError):
+    """idempotency_in_progress"""
+
+
+class PayloadTooLargeError(ApiError):
+    """payload_too_large"""
+
+
+class UnsupportedMediaTypeError(ApiError):
+    """unsupported_media_type"""
+
+
+class UnknownHostError(ApiError):
+    """unknown_host"""
+
+
+class RateLimitedError(ApiError):
+    """rate_limited"""
+
+
+class CodeRequestRateLimitedError(ApiError):
+    """code_request_rate_limited"""
+
+
+class InternalError(ApiError):
+    """internal_error"""
+
+
+class TemporarilyUnavailableError(ApiError):
+    """temporarily_unavailable"""
+
+
+BY_CODE: Dict[str, Type[ApiError]] = {
+    "validation_failed": ValidationFailedError,
+    "invalid_email": InvalidEmailError,
+    "invalid_amount": InvalidAmountError,
+    "invalid_count": InvalidCountError,
+    "weak_key": WeakKeyError,
+    "duplicate_key": DuplicateKeyError,
+    "too_many_keys": TooManyKeysError,
+    "unknown_family": UnknownFamilyError,
+    "model_unavailable": ModelUnavailableError,
+    "billing_disabled": BillingDisabledError,
+    "too_many_webhooks": TooManyWebhooksError,
+    "webhooks_disabled": WebhooksDisabledError,
+    "unauthorized": UnauthorizedError,
+    "code_invalid": CodeInvalidError,
+    "oauth_state_mismatch": OauthStateMismatchError,
+    "key_unknown": KeyUnknownError,
+    "key_expired": KeyExpiredError,
+    "key_revoked": KeyRevokedError,
+    "key_suspended": KeySuspendedError,
+    "card_declined": CardDeclinedError,
+    "insufficient_balance": InsufficientBalanceError,
+    "forbidden": ForbiddenError,
+    "blocked": BlockedError,
+    "fresh_sign_in_required": FreshSignInRequiredError,
+    "session_required": SessionRequiredError,
+    "key_scope": KeyScopeError,
+    "key_address": KeyAddressError,
+    "key_ends_own": KeyEndsOwnError,
+    "key_setup": KeySetupError,
+    "cap_reserved": CapReservedError,
+    "budget_reserved": BudgetReservedError,
+    "not_found": NotFoundError,
+    "rental_not_found": RentalNotFoundError,
+    "invoice_not_found": InvoiceNotFoundError,
+    "topup_not_found": TopupNotFoundError,
+    "key_not_found": KeyNotFoundError,
+    "session_not_found": SessionNotFoundError,
+    "quote_not_found": QuoteNotFoundError,
+    "webhook_not_found": WebhookNotFoundError,
+    "method_not_allowed": MethodNotAllowedError,
+    "resync": ResyncError,
+    "charge_in_progress": ChargeInProgressError,
+    "already_stopped": AlreadyStoppedError,
+    "quote_expired": QuoteExpiredError,
+    "price_changed": PriceChangedError,
+    "rental_ending": RentalEndingError,
+    "no_saved_card": NoSavedCardError,
+    "webhook_not_enabled": WebhookNotEnabledError,
+    "proof_not_ready": ProofNotReadyError,
+    "idempotency_conflict": IdempotencyConflictError,
+    "idempotency_in_progress": IdempotencyInProgressError,
+    "payload_too_large": PayloadTooLargeError,
+    "unsupported_media_type": UnsupportedMediaTypeError,
+    "unknown_host": UnknownHostError,
+    "rate_limited": RateLimitedError,
+    "code_request_rate_limited": CodeRequestRateLimitedError,
+    "internal_error": InternalError,
+    "temporarily_unavailable": TemporarilyUnavailableError,
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describeAccounts } from '../../contract/accounts.js';
+import { describeApiKeys } from '../../contract/api-keys.js';
+import { startMockBackend, startRealBackend, type Backend } from '../../contract/backends.js';
+import { describeChanging } from '../../contract/changing.js';
+import { describeEvents } from '../../contract/events.js';
+import { describeMoney } from '../../contract/money.js';
+import { describeQuotes } from '../../contract/quotes.js';
+import { describeRefusals } from '../../contract/refusals.js';
+import { describeRenting } from '../../contract/renting.js';
+import { describeSpending } from '../../contract/spending.js';
+import {
+  assertSameRequest,
+  clientCalls,
+  ContractClient,
+  type Through,
+} from '../../contract/through-client.js';
+import { describedOperations } from '../../support/http/described.js';
+import { installedPython, PythonDriver } from './support/python.js';
+
+const backends = {
+  'the mock, asked by the client that waits': { start: startMockBackend, waits: true },
+  'the service, asked by the client that blocks': { start: startRealBackend, waits: false },
+};
+
+/** The name of each operation, by its method and path. */
+const idOf = new Map(
+  [...describedOperations()].map(([name, { operationId }]) => [
+    name.replace(/^\w+/, (method) => method.toUpperCase()),
+    operationId,
+  ]),
+);
+
+const pairsOf = (cookie = ''): Record<string, string> =>
+  Object.fromEntries(cookie.split('; ').map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
+
+function throughPython(driver: PythonDriver, waits: boolean, called: Set<string>): Through {
+  return async ({ operation, baseUrl, cookie, apiKey, ...asked }) => {
+    called.add(operation);
+    const { received, fault, noAnswer, value, refusal } = await driver.ask({
+      ...{ operationId: idOf.get(operation) ?? '', method: asked.method, path: asked.path, waits },
+      ...{ id: asked.id, query: asked.query, body: (asked.body as unknown) ?? null },
+      idempotencyKey: asked.options.idempotencyKey,
+      options: {
+        ...{ base_url: baseUrl, session: pairsOf(cookie), retries: 0, user_agent: 'node' },
+        ...(apiKey !== undefined && { api_key: apiKey }),
+      },
+    });
+    for (const request of received) assertSameRequest(request, asked.method, baseUrl + asked.path);
+    if (refusal) assert.ok(refusal.isOwnClass, `a class of its own for ${JSON.stringify(refusal.told)}`);
+    const error = fault ?? noAnswer;
+    return {
+      received: received.map(({ status, headers, text }) => {
+        const [contentType = ''] = (new Headers(headers).get('content-type') ?? '').split(';');
+        return { status, headers: new Headers(headers), contentType, text };
+      }),
+      given: error !== undefined ? { error: new Error(error) } : refusal ? { refusal } : { value },
+    };
+  };
+}
+
+describe('the contract, through the Python client', function () {
+  this.timeout(600_000);
+  let python: string;
+  const called = new Set<string>();
+  const { through } = ContractClient;
+
+  before(async () => {
+    python = await installedPython();
+  });
+
+  for (const [name, { start, waits }] of Object.entries(backends)) {
+    describe(`of ${name}`, () => {
+      let backend: Backend;
+      let driver: PythonDriver;
+      before(async () => {
+        driver = new PythonDriver(python);
+        ContractClient.through = throughPython(driver, waits, called);
+        backend = await start();
+      });
+      after(async () => {
+        ContractClient.through = through;
+        driver.stop();
+        await backend.stop();
+      });
+
+      describeAccounts(() => backend);
+      describeApiKeys(() => backend);
+      describeRefusals(() => backend);
+      describeMoney(() => backend);
+      describeRenting(() => backend);
+      describeEvents(() => backend);
+      describeQuotes(() => backend);
+      describeChanging(() => backend);
+      describeSpending(() => backend);
+    });
+  }
+
+  describe('of both', () => {
+    it('asks what the scenarios ask', () => {
+      assert.ok(called.size > 40, [...called].join(', '));
+      assert.deepEqual(
+        [...called].filter((name) => !Object.hasOwn(clientCalls, name)),
+        [],
+      );
+    });
+  });
+});
