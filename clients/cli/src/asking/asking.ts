@@ -1,4 +1,3 @@
-import { confirm, isCancel, password, select, text } from '@clack/prompts';
 import { Transform, type Writable } from 'node:stream';
 import { Failure, usageFailure } from '../failure.js';
 import { hasColours } from '../output/colour.js';
@@ -34,6 +33,7 @@ export class Asking {
   async agree(question: Question): Promise<boolean> {
     if (this.answersYes) return true;
     const common = this.#begin(question);
+    const { confirm } = await prompts();
     return answerOf(
       question,
       await confirm({ message: plain(question.message), initialValue: true, ...common }),
@@ -44,12 +44,14 @@ export class Asking {
   async line(question: Question, fault: (text: string) => string | undefined): Promise<string> {
     const common = this.#begin(question);
     const validate = (given: string | undefined) => fault((given ?? '').trim());
+    const { text } = await prompts();
     return answerOf(question, await text({ message: plain(question.message), validate, ...common })).trim();
   }
 
   /** Asks for a text that the screen does not show. */
   async secret(question: Question): Promise<string> {
     const common = this.#begin(question);
+    const { password } = await prompts();
     return answerOf(question, await password({ message: plain(question.message), ...common })).trim();
   }
 
@@ -59,6 +61,7 @@ export class Asking {
     options: readonly { readonly value: Value; readonly label: string; readonly hint?: string }[],
   ): Promise<Value> {
     const common = this.#begin(question);
+    const { select } = await prompts();
     const answer = await select<string>({
       message: plain(question.message),
       options: options.map(({ value, label, hint }) => ({
@@ -84,8 +87,12 @@ export class Asking {
   }
 }
 
+/** Most commands ask nothing, and start sooner without it. */
+const prompts = () => import('@clack/prompts');
+
+/** A symbol is how the prompts say that ctrl-C was pressed. */
 function answerOf<Answer>(question: Question, answer: Answer): Exclude<Answer, symbol> {
-  if (isCancel(answer)) throw new Failure('givenUp', question.givenUp);
+  if (typeof answer === 'symbol') throw new Failure('givenUp', question.givenUp);
   return answer as Exclude<Answer, symbol>;
 }
 
