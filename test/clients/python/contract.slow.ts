@@ -32,14 +32,19 @@ const idOf = new Map(
 );
 
 const pairsOf = (cookie = ''): Record<string, string> =>
-  Object.fromEntries(cookie.split('; ').map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
+  Object.fromEntries(
+    cookie.split('; ').map((pair): [string, string] => {
+      const [name = '', ...value] = pair.split('=');
+      return [name, value.join('=')];
+    }),
+  );
 
 function throughPython(driver: PythonDriver, waits: boolean, called: Set<string>): Through {
   return async ({ operation, baseUrl, cookie, apiKey, ...asked }) => {
     called.add(operation);
     const { received, fault, noAnswer, value, refusal } = await driver.ask({
       ...{ operationId: idOf.get(operation) ?? '', method: asked.method, path: asked.path, waits },
-      ...{ id: asked.id, query: asked.query, body: (asked.body as unknown) ?? null },
+      ...{ id: asked.id, query: asked.query, body: asked.body },
       idempotencyKey: asked.options.idempotencyKey,
       options: {
         ...{ base_url: baseUrl, session: pairsOf(cookie), retries: 0, user_agent: 'node' },

@@ -58,7 +58,7 @@ def arguments(call, asked):
         return None
     if asked.get("idempotencyKey") is not None:
         named["idempotency_key"] = asked["idempotencyKey"]
-    places = [asked[name] for name in ("id", "body") if name in known]
+    places = [asked.get(name) for name in ("id", "body") if name in known]
     return places, named
 
 
@@ -66,7 +66,7 @@ def begin(client, asked):
     call = getattr(client, snake(asked["operationId"]))
     given = arguments(call, asked)
     if given is None:
-        return client.request(asked["method"], asked["path"], body=asked["body"])
+        return client.request(asked["method"], asked["path"], body=asked.get("body"))
     return call(*given[0], **given[1])
 
 
