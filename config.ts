@@ -18,6 +18,7 @@ import {
   type ValuesOf,
 } from './config/variables.js';
 import { sellerOf, sellerVariables } from './config/seller.js';
+import { softwareOf, softwareVariables } from './config/software.js';
 import { tracingOf, tracingVariables } from './config/tracing.js';
 import { webhooksOf, webhookVariables } from './config/webhooks.js';
 import { HOUR } from './domain/durations.js';
@@ -74,6 +75,7 @@ export const variables = {
   ...capVariables,
   ...providerVariables,
   ...webhookVariables,
+  ...softwareVariables,
 };
 
 /**
@@ -135,6 +137,7 @@ function configOf(env: ValuesOf<typeof variables>) {
     },
     providers: providersOf(env),
     webhooks: webhooksOf(env),
+    ownSoftware: softwareOf(env),
     /** True only in trials, whose pods live on loopback: elsewhere private addresses are never probed. */
     allowPrivatePods: env.ALLOW_PRIVATE_MACHINES,
   };

@@ -7,7 +7,7 @@ import type { Processor } from '../adapters/processor/processor.js';
 import type { OddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import type { Prober } from '../adapters/providers/ssh/prober.js';
 import type { Provider } from '../adapters/providers/provider.js';
-import type { OpenSecret } from '../adapters/webhooks/sealed-secrets.js';
+import type { OpenSecret } from '../adapters/sealed-secrets.js';
 import type { SendWebhook } from '../adapters/webhooks/sender.js';
 import type { TemporalClient } from '../adapters/temporal/client.js';
 import type { FreeMachineLimits } from '../domain/rentals/free-machines.js';
@@ -58,6 +58,8 @@ export interface ActivityDeps {
     readonly declinesPerPage?: number;
     /** What machines may cost that nobody is billed for. Default: the limits' values. */
     readonly freeMachines?: Partial<FreeMachineLimits>;
+    /** How long own software has until it is billed all the same, in milliseconds. Default: the limit's value. */
+    readonly ownSoftwareGraceMs?: number;
     /** How long an opening waits for whoever holds the wallet, in milliseconds. Default: the limit's value. */
     readonly openLockWaitMs?: number;
     /**

@@ -2,6 +2,7 @@ import type { Config } from '../config.js';
 import { unnamedSeller, type Seller } from '../domain/payments/receipt.js';
 import type { ReceiverRules } from '../domain/webhooks/receiver-url.js';
 import { paymentLimits } from '../domain/payments/limits.js';
+import { softwareLimits } from '../domain/rentals/software.js';
 import { requestLimits } from '../domain/requests/limits.js';
 
 /** The API's part of the configuration. Durations are milliseconds. */
@@ -57,6 +58,12 @@ export interface ApiSettings {
     readonly publicKey: string;
   } & ReceiverRules;
   readonly meterShards: number;
+  readonly ownSoftware: {
+    /** How long after its upstream calls a machine running it is billed at the latest. */
+    readonly graceMs: number;
+    /** In base64; empty: requests may hold no secrets. */
+    readonly installationKey: string;
+  };
   /**
    * How many codes one client address may ask for in an hour, for whatever e-mail addresses (decision 8, "One-time
    * codes").
@@ -114,6 +121,7 @@ export function settingsOf(config: Config): ApiSettings {
       ownHosts: config.webhooks.ownHosts,
     },
     meterShards: config.meter.shards,
+    ownSoftware: config.ownSoftware,
   };
 }
 
@@ -147,6 +155,7 @@ export const defaultSettings: ApiSettings = {
   },
   webhooks: { publicKey: '', allowPrivate: false, ownHosts: [] },
   meterShards: 1,
+  ownSoftware: { graceMs: softwareLimits.graceMs, installationKey: '' },
   codeRequestsPerClientPerHour: 30,
   answerWithinMs: requestLimits.answerWithinMs,
   answerGraceMs: requestLimits.answerGraceMs,

@@ -22,6 +22,8 @@ export interface ProviderConfig {
   readonly dialect: (typeof dialects)[number];
   readonly url: string;
   readonly apiKey: string;
+  /** Where its machines' http ports are open, if that is not the upstream's own domain. */
+  readonly proxyUrl?: string;
   /** The number of requests that all our processes together may send. */
   readonly requestsPerMinute: number;
 }
@@ -103,7 +105,7 @@ function labProvidersOf(env: ProviderValues): ProviderConfig[] {
   const below = (path: string) => `${url.replace(/\/+$/, '')}/${path}`;
   const providers: ProviderConfig[] = [
     { code: 'lab', dialect: 'shadeform', url, ...common },
-    { code: 'lab-runpod', dialect: 'runpod', url, ...common },
+    { code: 'lab-runpod', dialect: 'runpod', url, proxyUrl: below('proxy/{pod}-{port}/'), ...common },
     { code: 'lab-vast', dialect: 'vast', url: below('vast'), ...common },
     { code: 'lab-lambda', dialect: 'lambda', url: below('lambda'), ...common },
   ];

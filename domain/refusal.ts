@@ -12,6 +12,7 @@ export const refusalStatus = {
   too_many_keys: 400,
   unknown_family: 400,
   model_unavailable: 400,
+  software_unsupported: 400,
   billing_disabled: 400,
   too_many_webhooks: 400,
   webhooks_disabled: 400,

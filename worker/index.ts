@@ -21,7 +21,7 @@ import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { traceWhenAsked } from '../adapters/tracing/start.js';
 import { readConfig } from '../config.js';
 import { machineLimits } from '../domain/machines/limits.js';
-import { createSecretOpener } from '../adapters/webhooks/sealed-secrets.js';
+import { createSecretOpener } from '../adapters/sealed-secrets.js';
 import { createWebhookSender } from '../adapters/webhooks/sender.js';
 import { activityFields } from './activity-log.js';
 import { bundleWorkflows } from './bundle.js';
@@ -104,6 +104,7 @@ const deps: ActivityDeps = {
     shards: config.meter.shards,
     orderSingleLimitCents: config.orderSingleLimitCents,
     freeMachines: config.freeMachines,
+    ownSoftwareGraceMs: config.ownSoftware.graceMs,
     declinesPerPage: config.cardTries.declinesPerPage,
     allowPrivatePods: config.allowPrivatePods,
     operatorEmail: config.mail.operatorEmail,

@@ -22,12 +22,13 @@ export function createProviders(
 ): ReadonlyMap<string, Provider> {
   const { deployment, db, oddities } = parts;
   return new Map(
-    configs.map(({ code, dialect, url, apiKey, requestsPerMinute }) => [
+    configs.map(({ code, dialect, url, apiKey, proxyUrl, requestsPerMinute }) => [
       code,
       ADAPTERS[dialect]({
         code,
         url,
         apiKey,
+        proxyUrl,
         deployment,
         budget: createRequestBudget(db, code, requestsPerMinute),
         onOddity: (oddity) => oddities.note(code, oddity),

@@ -1,10 +1,12 @@
 import { sleep } from '@temporalio/activity';
 import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
 import { recordAnswer } from '../../money/rentals/answered-machines.js';
-import type { PodAddress } from '../../money/rentals/rentals.js';
+import type { PodAddress, ReadyMachine } from '../../money/rentals/rentals.js';
 import type { RentalId } from '../../domain/ids.js';
 import { machineLimits } from '../../domain/machines/limits.js';
+import { openedAt, type PodReach } from '../../domain/rentals/endpoints.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { softwareLimits, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { createAwaitBoard } from './await-board.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
@@ -76,10 +78,38 @@ async function judge(
     const word = rental.pod?.upstream_status ?? 'gone';
     return { kind: 'failed', error: `The upstream lost the machine (${word}).` };
   }
-  const address = await findAnsweringAddress(deps, rental);
-  if (!address) return undefined;
-  await recordAnswer(deps.db, rental.rentalId, address);
+  const machine = await findReady(deps, rental);
+  if (!machine) return undefined;
+  await recordAnswer(deps.db, rental.rentalId, machine);
   return { kind: 'answered' };
+}
+
+/** A template is ready once SSH answers; own software by the first of SSH, a public port, or time (decision 155, "Ready or not"). */
+async function findReady(deps: ActivityDeps, rental: AwaitedRental): Promise<ReadyMachine | undefined> {
+  const { software, pod, activeMs } = rental;
+  const address = await findAnsweringAddress(deps, rental);
+  if (address) return { address, readyBy: 'ssh' };
+  if (software === null || pod?.status !== 'active') return undefined;
+  if (await answersAtPort(deps, software, pod)) return { address: null, readyBy: 'port' };
+  const graceMs = deps.settings.ownSoftwareGraceMs ?? softwareLimits.graceMs;
+  return activeMs !== null && activeMs >= graceMs ? { address: null, readyBy: 'grace' } : undefined;
+}
+
+/** Tells whether one of the public ports answers. An address that two machines have may be another's. */
+async function answersAtPort(
+  { prober, settings }: ActivityDeps,
+  { ports }: SoftwareOutline,
+  reach: PodReach,
+): Promise<boolean> {
+  const opened = ports.filter((port) => port.public).map((port) => openedAt(port, reach));
+  const answers = await Promise.all(
+    opened
+      .filter((port) => port !== undefined)
+      .map(({ url, host, hostPort }) =>
+        prober.answers({ url, host, port: hostPort }, settings.allowPrivatePods),
+      ),
+  );
+  return answers.includes(true);
 }
 
 async function findAnsweringAddress(

@@ -114,6 +114,7 @@ async function findByTag(
   const found = await resolveAttempt(deps, provider, attempt, {
     lookMs: Math.min(findForMs, machineLimits.pollMs),
     maxPricePerHourCents: rental.price_per_hour_cents,
+    diskGb: rental.software?.diskGb ?? null,
   });
   if (found.kind === 'bought') {
     await noteProviderSuccess(deps.db, provider.code, 'creating');
@@ -140,14 +141,16 @@ async function buyAnother(
   rental: RentalRow,
   attempts: readonly AllocationAttemptRow[],
 ): Promise<'bought' | 'look again' | 'nothing on offer'> {
+  const software = rental.software ?? undefined;
   const listing = await findCheapestOffer(
     deps.db,
     {
       familyId: rental.family,
       gpuCount: rental.gpu_count,
       region: rental.region_code,
-      providerCodes: providersFor(deps, rental.template_id),
+      providerCodes: providersFor(deps, rental.template_id, software),
       templateId: rental.template_id,
+      software,
       maxPricePerHourCents: rental.price_per_hour_cents,
     },
     attempts.map(({ listing_id }) => listing_id),
@@ -157,6 +160,7 @@ async function buyAnother(
     rentalId: rental.id,
     listing,
     templateId: rental.template_id,
+    software,
     publicKeys: await publicKeysOf(deps, rental),
     maxPricePerHourCents: rental.price_per_hour_cents,
     // It is provisioning, so no meter counts it yet.

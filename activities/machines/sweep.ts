@@ -2,6 +2,7 @@ import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { stopBlockedRentals } from '../../adapters/postgres/wallets/blocked-wallets.js';
 import { claimSlowEnds } from '../../adapters/postgres/machines/pod-leaks.js';
 import { recordSeenAlive } from '../../adapters/postgres/machines/pods.js';
+import { listStartingTags, usedRegistriesLately } from '../../adapters/postgres/rentals/software.js';
 import { expectPodsOfRentals } from '../../adapters/postgres/machines/pods-watch.js';
 import {
   closeCondemnedAttempts,
@@ -37,6 +38,7 @@ export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
       ended.push(...(await endStrays(deps, provider, tell)));
     });
   }
+  await eachPart(deps, 'sweep: credentials of registries', () => sweepCredentials(deps));
   await eachPart(deps, 'sweep: machines of blocked wallets', () => endBlocked(deps, tell));
   await eachPart(deps, 'sweep: machines that no list showed', () => expectPodsOfRentals(db));
   await eachPart(deps, 'sweep: machines that do not end', () => logSlowEnds(deps));
@@ -65,6 +67,18 @@ async function endStrays(deps: ActivityDeps, provider: Provider, tell: Tell): Pr
     ended.push(stray.tag);
   });
   return ended;
+}
+
+/** Removes what upstreams keep for pulling images, once the machines have started (decision 154, "Sealed software"). */
+async function sweepCredentials(deps: ActivityDeps): Promise<void> {
+  if (!(await usedRegistriesLately(deps.db))) return;
+  for (const provider of deps.providers.values()) {
+    if (!provider.sweepCredentials) continue;
+    const starting = await listStartingTags(deps.db, provider.code);
+    await eachPart(deps, `sweep: credentials at ${provider.code}`, async () => {
+      await provider.sweepCredentials?.((tag) => starting.has(tag));
+    });
+  }
 }
 
 async function endBlocked(deps: ActivityDeps, tell: Tell): Promise<void> {

@@ -67,10 +67,11 @@ export async function askRunningPods(deps: ActivityDeps, providerCode: string): 
 /** Follows machines that have moved: the upstream shows them elsewhere now, and their daemon answers there. */
 async function followMoves(deps: ActivityDeps, pods: readonly ReachablePod[]): Promise<ProbedPod[]> {
   const probed: ProbedPod[] = [];
-  for (const { podId, rentalId, movedTo } of pods) {
+  for (const { podId, rentalId, movedTo, host } of pods) {
     if (movedTo === null) continue;
     const key = await deps.prober.hostKey({ ...movedTo, allowPrivate: deps.settings.allowPrivatePods });
-    probed.push({ podId, answered: key !== undefined, keyChanged: false });
+    // A daemon that never answered is not silent now: an image need not have one.
+    probed.push({ podId, answered: key !== undefined || host === null, keyChanged: false });
     if (key === undefined) continue;
     await moveAddress(deps.db, rentalId, { ...movedTo, fingerprint: key });
     deps.log.warn({ rentalId, ...movedTo }, 'a running machine has another address now');
@@ -78,9 +79,13 @@ async function followMoves(deps: ActivityDeps, pods: readonly ReachablePod[]): P
   return probed;
 }
 
+function hasAddress(pod: ReachablePod): pod is ReachablePod & { host: string; port: number } {
+  return pod.host !== null && pod.port !== null;
+}
+
 async function probeAll(deps: ActivityDeps, pods: readonly ReachablePod[]): Promise<ProbedPod[]> {
   return Promise.all(
-    pods.map(async ({ podId, host, port, fingerprint }) => {
+    pods.filter(hasAddress).map(async ({ podId, host, port, fingerprint }) => {
       const key = await deps.prober.hostKey({ host, port, allowPrivate: deps.settings.allowPrivatePods });
       return {
         podId,

@@ -45,7 +45,7 @@ export function createWatchActivities(deps: ActivityDeps) {
       if (!provider) return 'not configured';
       return withHeartbeat(
         async (tell) => {
-          await ensureProvider(deps.db, code, provider.templates);
+          await ensureProvider(deps.db, code, provider.templates, provider.software ?? null);
           const pollMs = deps.settings.pollMs ?? machineLimits.pollMs;
           const watch = new Watch(deps, provider, pollMs, tell);
           const end = performance.now() + forMs;

@@ -15,7 +15,9 @@ import {
   type Provider,
   type Wait,
 } from '../../adapters/providers/provider.js';
+import { openSoftware } from '../../adapters/postgres/rentals/software.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { misfitsOf, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
@@ -30,10 +32,15 @@ interface Agreed extends Wait {
   readonly onOutOfTurn?: ((waitMs: number) => Promise<void>) | undefined;
 }
 
-/** Returns the upstreams that can start a machine from the template. */
-export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: string): string[] {
+/** Returns the upstreams that can start a machine from the template, with all of the renter's own software. */
+export function providersFor(
+  deps: Pick<ActivityDeps, 'providers'>,
+  templateId: string,
+  software: SoftwareOutline | undefined,
+): string[] {
   return [...deps.providers.values()]
     .filter(({ templates }) => (templates as ReadonlySet<string>).has(templateId))
+    .filter((provider) => software === undefined || misfitsOf(software, provider.software).length === 0)
     .map(({ code }) => code);
 }
 
@@ -91,7 +98,8 @@ export async function placeOrder(
   order: Omit<PodOrder, 'rentalId'>,
   onOutOfTurn?: (waitMs: number) => Promise<void>,
 ): Promise<Purchase> {
-  const agreed = { ...order, lookMs: rentalLimits.unknownLookMs };
+  const software = order.software && (await openSoftware(deps.db, order.software, deps.webhooks.openSecret));
+  const agreed = { ...order, diskGb: software?.diskGb ?? null, lookMs: rentalLimits.unknownLookMs };
   let pod: AllocatedPod;
   try {
     pod = await provider.allocate({
@@ -99,6 +107,7 @@ export async function placeOrder(
       offerId: order.listing.offer_id,
       gpuCount: order.listing.gpu_count,
       templateId: order.templateId,
+      software,
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,
       endBy: order.endBy,
@@ -150,7 +159,7 @@ async function checkPrice(
     return { kind: 'unknown', attempt: { ...attempt, pod_id: podId }, listed: status !== undefined };
   }
   const most = agreed.maxPricePerHourCents;
-  const mostAtUpstream = most + (provider.priceToleranceCents?.(agreed.diskGb ?? null) ?? 0);
+  const mostAtUpstream = most + diskCents(provider, agreed.diskGb);
   if (pricePerHourCents !== null && pricePerHourCents <= mostAtUpstream)
     return { kind: 'bought', attempt, podId };
   const error =
@@ -159,6 +168,11 @@ async function checkPrice(
       : `the pod costs ${pricePerHourCents} cents an hour, agreed were ${most}`;
   await condemn(deps, provider, attempt, podId, { error, failedBy: 'upstream' }, agreed);
   return { kind: 'none' };
+}
+
+/** The most that a pod may cost above its offer, in cents an hour, for its disk. */
+function diskCents({ diskPrice }: Provider, diskGb: number | null | undefined): number {
+  return diskPrice === undefined ? 0 : Math.ceil((diskGb ?? diskPrice.usualGb) * diskPrice.centsPerGbHour);
 }
 
 async function judgeFailure(

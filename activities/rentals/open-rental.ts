@@ -115,8 +115,8 @@ async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInp
 function marketOf(deps: ActivityDeps, { rentalId, request }: RentalToOpen, tell: Tell): Market {
   let tries = 0;
   return {
-    providerCodes: providersFor(deps, request.templateId),
-    findBought: (untilMs) => findBought(deps, rentalId, untilMs),
+    providerCodes: providersFor(deps, request.templateId, request.software),
+    findBought: (untilMs) => findBought(deps, rentalId, untilMs, request.software?.diskGb),
     buy: (order) => {
       tries += 1;
       tell(`asking ${order.listing.provider_code} for ${order.listing.offer_id}, try ${tries}`);
@@ -131,6 +131,7 @@ async function findBought(
   deps: ActivityDeps,
   rentalId: RentalId,
   untilMs: number,
+  diskGb: number | null | undefined,
 ): Promise<Bargain | undefined> {
   const attempt = (await listAttempts(deps.db, rentalId)).find(({ state }) => state === 'open');
   if (!attempt) return undefined;
@@ -145,6 +146,7 @@ async function findBought(
   const purchase = await resolveAttempt(deps, provider, attempt, {
     lookMs: rentalLimits.unknownLookMs,
     maxPricePerHourCents: attempt.price_per_hour_cents,
+    diskGb: diskGb ?? null,
     untilMs,
   });
   return purchase.kind === 'none' ? undefined : { listing: atItsPrice, purchase };

@@ -17,11 +17,10 @@ export interface Provider {
   /** How long a pod may take to become reachable before it counts as failed; an offer's own boot time may extend it. */
   readonly provisionDeadlineMs: number;
   /**
-   * The most that a pod may cost above its offer, in cents an hour, for its disk: the upstream's price may or may not
-   * include it. We pay it. Absent: nothing.
-   * @param diskGb what was asked for; null: what it gives by itself
+   * What a pod's disk may cost above its offer: the upstream's price may or may not include it. We pay it. Absent:
+   * nothing.
    */
-  priceToleranceCents?(diskGb: number | null): number;
+  readonly diskPrice?: { readonly centsPerGbHour: number; readonly usualGb: number };
   /** The smallest time between two creates, in milliseconds: more machines are bought in turn. Absent: none. */
   readonly createEveryMs?: number;
   /** What this upstream can start; rentals of other templates go elsewhere. */

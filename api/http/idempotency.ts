@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import {
   claimIdempotencyKey,
   findMadeUnderKey,
@@ -40,18 +40,19 @@ export interface ClaimedKey {
  * Commits the key of a request before its work begins. Each API key has Idempotency-Keys of its own; all sessions of a
  * user have theirs together.
  * @param request.body the validated request: a key stands for one body only
+ * @param request.hashKey keys the hash of a body that holds secrets, which could be guessed by its hash otherwise
  * @param targetId the id of what a fresh request makes
  * @throws Refusal idempotency_conflict when the key came with another body
  */
 export async function claimKey(
   ctx: ApiContext,
   db: Database,
-  request: { userId: UserId; endpoint: string; body: unknown },
+  request: { userId: UserId; endpoint: string; body: unknown; hashKey?: string | undefined },
   key: string,
   targetId: string,
 ): Promise<ClaimedKey> {
   const name = nameOf(ctx, request, key);
-  const claim = await claimIdempotencyKey(db, name, hashOf(request.body), targetId);
+  const claim = await claimIdempotencyKey(db, name, hashOf(request.body, request.hashKey), targetId);
   if (!claim.sameBody) {
     throw new Refusal(
       'idempotency_conflict',
@@ -138,9 +139,10 @@ export function givenAnswer(ctx: ApiContext, answer: RecordedAnswer): object {
   throw new Refusal(code, message, details);
 }
 
-/** A hash that tells two bodies apart. */
-export function hashOf(body: unknown): Buffer {
-  return createHash('sha256').update(canonical(body)).digest();
+/** A hash that tells two bodies apart. @param key in base64, for a body that holds secrets */
+export function hashOf(body: unknown, key?: string): Buffer {
+  const hash = key === undefined ? createHash('sha256') : createHmac('sha256', Buffer.from(key, 'base64'));
+  return hash.update(canonical(body)).digest();
 }
 
 /** Writes the same JSON whatever the order of the fields. */

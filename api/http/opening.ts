@@ -31,6 +31,8 @@ export interface Opening<P extends IdPrefix, Row, Body extends object = object> 
   readonly userId: UserId;
   /** The validated request. It tells a retry of an Idempotency-Key from its use for another request. */
   readonly body: unknown;
+  /** For a request that holds secrets: keys the hash of its body. */
+  readonly hashKey?: string | undefined;
   /** The prefix of the id that it opens, and that id's name in the details of a 503. */
   readonly prefix: P;
   readonly idName: 'rentalId' | 'topupId' | 'changeId';

@@ -85,10 +85,11 @@ export interface Refused {
  */
 export async function withOffers(
   ctx: ApiContext,
-  { db }: ApiDeps,
+  deps: ApiDeps,
   refused: Refused,
   refusal: Refusal,
 ): Promise<Refusal> {
+  const { db } = deps;
   const { triedListingIds = [], ...details } = (refusal.details ?? {}) as Tried;
   try {
     if (refusal.code === 'model_unavailable') {
@@ -99,7 +100,7 @@ export async function withOffers(
     }
     if (refusal.code !== 'quote_expired' && refusal.code !== 'price_changed') return refusal;
     const request = await askedFor(db, refused);
-    const offer = request ? await quoteOrAlternatives(db, request, triedListingIds) : nothing;
+    const offer = request ? await quoteOrAlternatives(deps, request, triedListingIds) : nothing;
     return new Refusal(refusal.code, refusal.message, { ...details, ...offer });
   } catch (error) {
     ctx.state.log.warn({ err: error }, 'no alternatives could be found for a refusal');
@@ -127,13 +128,15 @@ async function askedFor(db: Database, refused: Refused): Promise<RentalRequest |
   return row && { ...row.request, userId, ...(apiKeyId !== undefined && { apiKeyId }) };
 }
 
+/** Secrets are wiped with the quote that they came with: another one must bring them anew. */
 async function quoteOrAlternatives(
-  db: Database,
+  deps: ApiDeps,
   request: RentalRequest,
   tried: readonly ListingId[],
 ): Promise<Offer> {
+  if ((request.software?.secretsId ?? null) !== null) return nothing;
   try {
-    return { quote: await quote(db, request, tried) };
+    return { quote: await quote(deps, { request, secrets: null }, tried) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { quote: null, alternatives: error.details?.['alternatives'] ?? [] };

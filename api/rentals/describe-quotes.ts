@@ -12,6 +12,7 @@ import {
 } from '../http/openapi/json-schema.js';
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
+import { quotedSoftware } from './describe-software.js';
 import { rentalSchema } from './request.js';
 
 const tag = 'Rentals';
@@ -54,6 +55,7 @@ export const quote = named(
       spread,
       'From the request until it runs, measured on machines of the last 30 days. Null when there were too few.',
     ),
+    ownSoftware: orNull(quotedSoftware, 'Null for a template alone.'),
     alternatives: { ...alternatives, description: 'What else is available now.' },
   }),
 );
@@ -72,6 +74,7 @@ const exampleQuote = {
   missingCents: 0,
   runwaySecondsAfter: 72_000,
   expectedReadySeconds: { p50: 41, p90: 78 },
+  ownSoftware: null,
   alternatives: [{ ...exampleListing, region: 'Paris, France', regionCode: 'FR', pricePerHourCents: 52 }],
 };
 
@@ -89,6 +92,10 @@ export const createQuote = operation({
     examples: [
       { familyId: 'rtx-4090', gpuCount: 1 },
       { familyId: 'rtx-4090', gpuCount: 1, region: 'eu', autoStopAfterHours: 12, maxSpendCents: 10_000 },
+      {
+        ...{ familyId: 'rtx-4090', gpuCount: 1, image: 'ghcr.io/ada/server:1', env: { MODEL: 'small' } },
+        ports: [{ name: 'page', port: 8080, kind: 'http', public: true }],
+      },
     ],
   },
   answers: [
@@ -99,11 +106,15 @@ export const createQuote = operation({
       examples: [
         exampleQuote,
         { ...exampleQuote, maxSpendCents: null, worstCaseCents: null, expectedReadySeconds: null },
+        { ...exampleQuote, ownSoftware: { graceSeconds: 120, publicPorts: ['page'] } },
       ],
       links: { createRental: { body: { quoteId: '/quoteId' } } },
     },
   ],
-  refusals: ['invalid_count', 'weak_key', 'unknown_family', 'model_unavailable', 'blocked', 'key_not_found'],
+  refusals: [
+    ...(['invalid_count', 'weak_key', 'unknown_family', 'model_unavailable'] as const),
+    ...(['software_unsupported', 'blocked', 'key_not_found'] as const),
+  ],
 });
 
 export const quoteOperations: readonly Operation[] = [createQuote];

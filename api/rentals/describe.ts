@@ -25,6 +25,7 @@ import {
 } from '../http/openapi/json-schema.js';
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 
+import { endpoint, exampleEndpoint, exampleSoftware, software } from './describe-software.js';
 import { exampleWords, wordsShown } from './word-fields.js';
 import {
   idParameter,
@@ -58,12 +59,17 @@ export const replayed: Readonly<Record<string, JsonSchema>> = {
   'Idempotent-Replayed': { type: 'string', const: 'true' },
 };
 
-const warnings = listOf(named('RentalWarning', oneOf(['no_ssh_key', 'ssh_unreachable', 'host_key_changed'])));
+const warnings = listOf(
+  named('RentalWarning', oneOf(['no_ssh_key', 'ssh_unreachable', 'host_key_changed', 'public_port'])),
+);
 const port = orNull(
   { type: 'integer', minimum: 1, maximum: 65_535, description: 'SSH port.' },
   'Null until ready.',
 );
-const host = orNull({ ...text, description: 'SSH host.' }, 'Null until provisioning finishes.');
+const host = orNull(
+  { ...text, description: 'SSH host.' },
+  'Null until provisioning finishes, and while own software runs that SSH does not enter.',
+);
 export const rentalStatus = named('RentalStatus', oneOf(rentalStatuses));
 export const stopReason = named('StopReason', oneOf(stopReasons));
 
@@ -98,6 +104,11 @@ export const rental = named(
     provider: text,
     providerCode: { ...text, description: 'The same, as listings name it.' },
     templateId: text,
+    software: orNull(software, 'Null for a template alone.'),
+    endpoints: {
+      ...listOf(endpoint),
+      description: 'The ports of its own software. Open a URL without a referrer, and never in a frame.',
+    },
     interconnect: text,
     pricePerHourCents: cents('Locked for this rental.'),
     host,
@@ -143,6 +154,8 @@ export const exampleRental: ValueOf<typeof rental> = {
   provider: 'acme',
   providerCode: 'acme',
   templateId: 'ubuntu-24-04',
+  software: null,
+  endpoints: [],
   interconnect: 'pcie',
   pricePerHourCents: 50,
   host: '203.0.113.7',
@@ -161,6 +174,12 @@ export const exampleRental: ValueOf<typeof rental> = {
   failure: null,
   stopReason: null,
   warnings: [],
+};
+
+const exampleOwn: ValueOf<typeof rental> = {
+  ...exampleRental,
+  ...{ templateId: 'own-software', software: exampleSoftware, endpoints: [exampleEndpoint] },
+  ...{ host: null, port: null, username: null, hostKeyFingerprint: null, warnings: ['public_port'] },
 };
 
 const opened = named(
@@ -235,6 +254,7 @@ export const createRental = operation({
       'weak_key',
       'unknown_family',
       'model_unavailable',
+      'software_unsupported',
       'insufficient_balance',
       'blocked',
       'key_not_found',
@@ -252,7 +272,7 @@ export const showRental = operation({
   tag,
   summary: 'One rental',
   parameters: [rentalId],
-  answers: [{ description: 'The rental.', schema: rental, examples: [exampleRental] }],
+  answers: [{ description: 'The rental.', schema: rental, examples: [exampleRental, exampleOwn] }],
   refusals: ['rental_not_found'],
 });
 

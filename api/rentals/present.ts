@@ -5,6 +5,8 @@ import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { OpenedRental, Rental } from './describe.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { pendingMillicents } from '../../domain/metering/metering.js';
+import { publicPortsOf } from '../../domain/rentals/software.js';
+import { presentEndpoints, presentSoftware } from './describe-software.js';
 import { presentWords } from './word-fields.js';
 
 /** A rental on read (decision 16, "A rental on read"). */
@@ -26,6 +28,8 @@ export function presentRental(row: RentalWithHealth): Rental {
     provider: row.provider_code,
     providerCode: row.provider_code,
     templateId: row.template_id,
+    software: presentSoftware(row.software),
+    endpoints: presentEndpoints(row),
     interconnect: row.interconnect,
     pricePerHourCents: row.price_per_hour_cents,
     host: row.host,
@@ -107,12 +111,18 @@ function netChargedCents(row: RentalRow): number {
 function warningsOf(row: RentalWithHealth): Rental['warnings'] {
   const running = row.status === 'running';
   return [
-    ...(row.ssh_key_ids.length === 0 && row.own_ssh_keys === 0 ? (['no_ssh_key'] as const) : []),
+    ...(hasNoKey(row) ? (['no_ssh_key'] as const) : []),
+    ...(row.software && publicPortsOf(row.software).length > 0 ? (['public_port'] as const) : []),
     ...(running && (row.silent_probes ?? 0) >= machineLimits.silentProbes
       ? (['ssh_unreachable'] as const)
       : []),
     ...(running && row.host_key_changed === true ? (['host_key_changed'] as const) : []),
   ];
+}
+
+/** Whoever brings an image need not want to enter it. */
+function hasNoKey(row: RentalRow): boolean {
+  return row.ssh_key_ids.length === 0 && row.own_ssh_keys === 0 && !row.software?.image;
 }
 
 function timeOf(at: Date | null): string | null {

@@ -2,7 +2,7 @@ import * as declared from './describe-quotes.js';
 import { serve, type Handler } from '../http/serve.js';
 import { findAlternatives, type Besides } from '../../adapters/postgres/catalog/alternatives.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
-import { listProvidersFor } from '../../adapters/postgres/catalog/provider-health.js';
+import { listProvidersFor, type ProviderMisfit } from '../../adapters/postgres/catalog/provider-health.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { readRenter } from '../../adapters/postgres/rentals/open-guards.js';
 import { insertQuote } from '../../adapters/postgres/rentals/quotes.js';
@@ -21,20 +21,25 @@ import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quo
 import { reliabilityNow, type ReliabilityOf } from '../catalog/known-reliability.js';
 import { presentListing } from '../catalog/routes.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { readRentalRequest } from './request.js';
+import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
+import { presentQuotedSoftware } from './describe-software.js';
+import { readRentalRequest, type ReadRequest } from './request.js';
+import { sealFor } from './software-fields.js';
 
 /** The route of quotes: POST /v1/quotes (decision 104, "Quotes and alternatives"). */
 export function quoteRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.createQuote, createQuote(deps));
 }
 
-function createQuote({ db }: ApiDeps): Handler<typeof declared.createQuote> {
+function createQuote(deps: ApiDeps): Handler<typeof declared.createQuote> {
+  const { db } = deps;
   return async (ctx) => {
     const { userId } = callerOf(ctx);
-    const { request, missingKey } = await readRentalRequest(ctx, userId, () => listSshKeys(db, userId));
+    const listOwnKeys = () => listSshKeys(db, userId);
+    const { request, secrets, missingKey } = await readRentalRequest(ctx, userId, listOwnKeys, sealFor(deps));
     if (missingKey) throw missingKey;
     refuseRenter(await readRenter(db, userId));
-    return await quote(db, request, []);
+    return await quote(deps, { request, secrets }, []);
   };
 }
 
@@ -47,28 +52,33 @@ export type Quote = ReturnType<typeof presentQuote>;
  * @throws Refusal model_unavailable with alternatives
  */
 export async function quote(
-  db: Database,
-  request: RentalRequest,
+  { db, settings }: Pick<ApiDeps, 'db' | 'settings'>,
+  { request, secrets }: Pick<ReadRequest, 'request' | 'secrets'>,
   tried: readonly ListingId[],
 ): Promise<Quote> {
-  const providerCodes = await listProvidersFor(db, request.templateId);
+  const { codes: providerCodes } = await listProvidersFor(db, request);
   const listing = await findCheapestOffer(db, { ...request, providerCodes }, tried);
   if (!listing) throw await unavailable(db, request, tried);
   const [balance, readySeconds, reliabilityOf, alternatives] = [
     await getBalance(db, request.userId),
     await readReadiness(db, { providerCode: listing.provider_code, family: listing.family }),
     await reliabilityNow(db),
-    await findAlternatives(db, request, {
-      listings: [listing.id, ...tried],
-      countries: [listing.region_code],
-      atAnyPrice: false,
-    }),
+    await findAlternatives(
+      db,
+      { ...request, providerCodes },
+      {
+        listings: [listing.id, ...tried],
+        countries: [listing.region_code],
+        atAnyPrice: false,
+      },
+    ),
   ];
   const pots = await findPots(db, request, 'unlocked');
   // The quote keeps the limit that it tells: its rental never costs more, whatever is left by then.
   const maxSpendCents = usualLimit(request, listing.price_per_hour_cents, pots);
   const limited = { ...request, maxSpendCents };
   const id = newId('quo');
+  await insertSoftwareSecrets(db, secrets);
   const expiresAt = await insertQuote(db, { id, request: limited, listing });
   const facts = {
     id,
@@ -79,6 +89,7 @@ export async function quote(
     funds: balance,
     readySeconds,
     alternatives,
+    graceMs: settings.ownSoftware.graceMs,
   };
   return presentQuote(facts, reliabilityOf);
 }
@@ -91,8 +102,27 @@ export async function unavailable(
   message = 'No available machine matches. Try another family, region, GPU count or price.',
 ): Promise<Refusal> {
   const besides: Besides = { listings: tried, countries: [], atAnyPrice: true };
-  const alternatives = await findAlternatives(db, request, besides);
+  const { codes, misfits } = await listProvidersFor(db, request);
+  const others = [...new Set(misfits.map(({ providerCode }) => providerCode))];
+  // Nothing but the wish for own software is in the way.
+  if (
+    others.length > 0 &&
+    (await findCheapestOffer(db, { ...request, software: undefined, providerCodes: others }, tried))
+  ) {
+    return refuseSoftware(misfits);
+  }
+  const alternatives = await findAlternatives(db, { ...request, providerCodes: codes }, besides);
   return refuseUnavailable(request, { alternatives, reliabilityOf: await reliabilityNow(db) }, message);
+}
+
+/** The refusal of own software that no upstream with such a machine can run. */
+export function refuseSoftware(misfits: readonly ProviderMisfit[]): Refusal {
+  const told = misfits.map(({ field, providerCode, message }) => `${field}: ${providerCode} ${message}`);
+  return new Refusal(
+    'software_unsupported',
+    `No provider with such a machine can do all of this (${told.join('; ')}). Change what does not fit, or ask for another machine.`,
+    { misfits },
+  );
 }
 
 /** The same refusal from the rows of its alternatives. */
@@ -115,6 +145,8 @@ interface QuoteFacts {
   readonly funds: Funds;
   readonly readySeconds: { readonly p50: number; readonly p90: number } | null;
   readonly alternatives: readonly ListingRow[];
+  /** How long own software has until it is billed all the same, in milliseconds. */
+  readonly graceMs: number;
 }
 
 /** A quote: what it costs at most, what it leaves of the wallet, and how long it takes. Amounts in cents. */
@@ -133,6 +165,7 @@ export function presentQuote(facts: QuoteFacts, reliabilityOf: ReliabilityOf) {
     worstCaseCents: worstCaseCents(pricePerHourCents, request),
     ...afterwards(pricePerHourCents, funds),
     expectedReadySeconds: readySeconds,
+    ownSoftware: presentQuotedSoftware(request.software, Math.ceil(facts.graceMs / 1_000)),
     alternatives: alternatives.map((row) => presentListing(row, reliabilityOf)),
   };
 }

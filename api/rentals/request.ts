@@ -5,9 +5,12 @@ import type { RentalRequest } from '../../domain/rentals/request.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
+import { ownSoftwareId, type Software } from '../../domain/rentals/software.js';
+import type { SealedSoftware } from '../../adapters/postgres/rentals/software.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import { parsePublicKey } from '../accounts/public-keys.js';
 import { keyIdOf, type ApiContext } from '../context.js';
+import { readSoftware, softwareFields } from './software-fields.js';
 import { givenWords, readWords } from './word-fields.js';
 import {
   joi,
@@ -45,22 +48,35 @@ export const rentalSchema = fields({
   maxSpendCents: wholeFrom(1, MAX_CENTS),
   maxPricePerHourCents: wholeFrom(1, MAX_CENTS),
   sshPublicKeys: ownKeysField,
+  ...softwareFields,
 });
+
+/** A request as it was read. */
+export interface ReadRequest {
+  readonly body: RentalBody;
+  readonly request: RentalRequest;
+  /** What must be kept before its request is. */
+  readonly secrets: SealedSoftware['secrets'];
+  /** Why it can't be made: it names an SSH key that is not there. */
+  readonly missingKey: Refusal | undefined;
+}
 
 export type RentalBody = Read<typeof rentalSchema>;
 
 /**
  * Takes step 1 of POST /v1/rentals: validates the request's shape. The activity takes the other steps.
  * @param listOwnKeys lists the user's keys
- * @returns the validated body, and the workflow's request; and why it can't be made, where it names a key that is gone: a
- * retry of a request that was made gets its answer all the same
+ * @param seal seals what is secret of it
+ * @returns the validated body, the workflow's request, and what is to be kept sealed; and why it can't be made, where it
+ * names a key that is gone: a retry of a request that was made gets its answer all the same
  * @throws Refusal validation_failed, invalid_count, unknown_family, weak_key
  */
 export async function readRentalRequest(
   ctx: ApiContext,
   userId: UserId,
   listOwnKeys: () => Promise<readonly OwnKey[]>,
-): Promise<{ body: RentalBody; request: RentalRequest; missingKey: Refusal | undefined }> {
+  seal: (software: Software) => SealedSoftware,
+): Promise<ReadRequest> {
   const body = readBody(ctx, rentalSchema);
   if (!isFamilyId(body.familyId)) {
     throw new Refusal(
@@ -69,23 +85,33 @@ export async function readRentalRequest(
       { familyId: body.familyId },
     );
   }
+  const own = readSoftware(body, ctx.state.body);
+  const software = own && seal(own);
   const apiKeyId = keyIdOf(ctx);
-  const own = await listOwnKeys();
+  const ownKeys = await listOwnKeys();
   const request = {
     userId,
     familyId: body.familyId,
     gpuCount: body.gpuCount,
-    templateId: body.templateId,
-    region: body.region ?? null,
+    templateId: own?.image ? ownSoftwareId : body.templateId,
     ...readWords(body),
-    sshKeyIds: keysOf(own, body.sshKeyIds),
-    autoStopAfterMs: body.autoStopAfterHours === undefined ? null : autoStopMs(body.autoStopAfterHours),
-    maxSpendCents: body.maxSpendCents ?? null,
-    maxPricePerHourCents: body.maxPricePerHourCents ?? null,
+    sshKeyIds: keysOf(ownKeys, body.sshKeyIds),
+    ...limitsOf(body),
     ...(body.sshPublicKeys !== undefined && { sshPublicKeys: ownKeysOf(body.sshPublicKeys) }),
+    ...(software && { software: software.outline }),
     ...(apiKeyId !== undefined && { apiKeyId }),
   };
-  return { body, request, missingKey: missingKeyOf(own, body.sshKeyIds) };
+  const missingKey = missingKeyOf(ownKeys, body.sshKeyIds);
+  return { body, request, secrets: software?.secrets ?? null, missingKey };
+}
+
+function limitsOf({ region, autoStopAfterHours, maxSpendCents, maxPricePerHourCents }: RentalBody) {
+  return {
+    region: region ?? null,
+    autoStopAfterMs: autoStopAfterHours === undefined ? null : autoStopMs(autoStopAfterHours),
+    maxSpendCents: maxSpendCents ?? null,
+    maxPricePerHourCents: maxPricePerHourCents ?? null,
+  };
 }
 
 type OwnKey = Pick<SshKeyRow, 'id' | 'api_key_id'>;

@@ -31,7 +31,9 @@ import {
   type Refused,
 } from './by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from './present.js';
-import { readRentalRequest, rentalsEndpoint } from './request.js';
+import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
+import { readRentalRequest, rentalsEndpoint, type ReadRequest } from './request.js';
+import { sealFor } from './software-fields.js';
 import { awaitStop, startRental } from '../../adapters/temporal/open-rental.js';
 
 /**
@@ -56,6 +58,7 @@ function createRental(deps: ApiDeps): Handler<typeof declared.createRental> {
     const asked = await readCreate(ctx, deps, userId);
     const { id, body: answer } = await answerOpening(ctx, deps, {
       ...{ endpoint: rentalsEndpoint, userId, body: asked.body },
+      hashKey: asked.secrets ? deps.settings.ownSoftware.installationKey : undefined,
       prefix: 'rent',
       ...{ idName: 'rentalId', lookAt: '/v1/rentals/:id' },
       start: (id, answerBefore) => startOpening(deps, asked, id, answerBefore),
@@ -79,16 +82,21 @@ interface Create extends Refused {
   readonly body: unknown;
   /** Why it can't be made: it names an SSH key that is not there. */
   readonly missingKey?: Refusal | undefined;
+  /** Of own software; a quote's are kept already. */
+  readonly secrets: ReadRequest['secrets'];
 }
 
-async function readCreate(ctx: ApiContext, { db }: ApiDeps, userId: UserId): Promise<Create> {
+async function readCreate(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<Create> {
   const byQuote = readQuoteBody(ctx);
   const asker = { userId, apiKeyId: keyIdOf(ctx), onlyOf: onlyOf(ctx) };
-  if (byQuote) return { ...asker, body: byQuote, request: undefined, quoteId: byQuote.quoteId };
-  const { body, request, missingKey } = await readRentalRequest(ctx, userId, () => listSshKeys(db, userId));
+  if (byQuote) {
+    return { ...asker, body: byQuote, request: undefined, secrets: null, quoteId: byQuote.quoteId };
+  }
+  const listOwnKeys = () => listSshKeys(deps.db, userId);
+  const read = await readRentalRequest(ctx, userId, listOwnKeys, sealFor(deps));
   // With an Idempotency-Key, what stands under it comes first.
-  if (missingKey && idempotencyKeyOf(ctx) === undefined) throw missingKey;
-  return { ...asker, body, request, missingKey, quoteId: undefined };
+  if (read.missingKey && idempotencyKeyOf(ctx) === undefined) throw read.missingKey;
+  return { ...asker, ...read, quoteId: undefined };
 }
 
 /**
@@ -105,6 +113,7 @@ async function startOpening(deps: ApiDeps, asked: Create, id: RentalId, answerBe
   }
   const request = quote ? requestOf(quote, apiKeyId) : asked.request;
   if (!request) throw new Error('a create asks for something itself, or by a quote');
+  await insertSoftwareSecrets(deps.db, asked.secrets);
   await insertRentalRequest(deps.db, id, request, answerBefore, quote?.id);
   await startRental(deps.temporal.client.workflow, id, request, answerBefore);
 }

@@ -17,7 +17,7 @@ import {
   rotateSecret,
 } from '../../adapters/postgres/webhooks/endpoints.js';
 import { findDeliveryNo, listDeliveries } from '../../adapters/postgres/webhooks/deliveries.js';
-import { newWebhookSecret, sealSecret } from '../../adapters/webhooks/sealed-secrets.js';
+import { newWebhookSecret, sealSecret } from '../../adapters/sealed-secrets.js';
 import { HOUR } from '../../domain/durations.js';
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';

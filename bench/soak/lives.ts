@@ -176,7 +176,7 @@ async function live(db: Database, userId: UserId, patiently: Patiently): Promise
   const opened = await patiently(() => openRental(db, opening, marketOf(db), FREE_MACHINES));
   if (opened instanceof Refusal) throw new Error(`an opening was refused: ${opened.message}`);
   const address = { host: '203.0.113.1', port: 22, username: 'root', hostKeyFingerprint: null };
-  await recordAnswer(db, rentalId, address);
+  await recordAnswer(db, rentalId, { address, readyBy: 'ssh' });
   await patiently(() => beginBilling(db, rentalId));
 }
 

@@ -1,5 +1,6 @@
 import { DAY } from '../durations.js';
 import { eventLimits } from '../events/limits.js';
+import { softwareLimits } from '../rentals/software.js';
 import { webhookLimits } from '../webhooks/limits.js';
 
 /** How long the rows of one table are kept, and which of them are then removed. */
@@ -67,6 +68,13 @@ export const retention: readonly Kept[] = [
     what: 'what users asked to rent; the rental itself stays',
     keptMs: 30 * DAY,
     since: 'requested_at',
+  },
+  {
+    table: 'software_secrets',
+    what: 'sealed secrets of own software, unless its machine is still being started',
+    keptMs: softwareLimits.secretsKeptMs,
+    since: 'created_at',
+    only: "not exists (select 1 from rentals r where r.status = 'provisioning' and r.software ->> 'secretsId' = t.id and r.software is not null)",
   },
   {
     table: 'rental_changes',

@@ -1,4 +1,5 @@
 import type { ApiKeyId, SshKeyId, UserId } from '../ids.js';
+import type { SoftwareOutline } from './software.js';
 import type { RentalWords } from './words.js';
 
 /** A user's request to rent; the API validates it. Words that were not sent are absent. */
@@ -15,6 +16,8 @@ export interface RentalRequest extends Partial<RentalWords> {
   readonly maxPricePerHourCents: number | null;
   /** Public keys of this rental alone, beside those that are stored. Absent where none were sent. */
   readonly sshPublicKeys?: readonly string[];
+  /** What runs instead of the template or beside it; absent: nothing of the renter's own. */
+  readonly software?: SoftwareOutline;
   /** The API key that asks; absent for a session (decision 108, "API keys"). */
   readonly apiKeyId?: ApiKeyId;
 }

@@ -116,6 +116,8 @@ export function refundOfFailed(rental: Pick<BilledRental, 'chargedCents' | 'hold
 export interface LostRental extends BilledRental {
   /** The last moment at which the upstream showed it alive. */
   readonly lastAliveAt: Date;
+  /** Whether own software was billed before anything of it answered: its renter may have made it so. */
+  readonly neverAnswered: boolean;
   /** null: nobody asked for its end. */
   readonly stopAskedAt: Date | null;
   /** When the money ended of one that waits for an auto-topup; null when it does not wait. */
@@ -143,7 +145,8 @@ export function endOfLost(rental: LostRental): EndOfLost | undefined {
   const others = [rental.stopAskedAt, rental.autoStopAt, rental.spendLimitAt, rental.endedAt];
   if (others.some((at) => at !== null && at <= endedAt)) return undefined;
   if (moneyEndedAt !== null && moneyEndedAt < endedAt) return { kind: 'unpaid', endedAt: moneyEndedAt };
-  const isYoung = endedAt.getTime() - runningAt.getTime() <= rentalLimits.refundWindowMs;
+  const isYoung =
+    !rental.neverAnswered && endedAt.getTime() - runningAt.getTime() <= rentalLimits.refundWindowMs;
   if (isYoung && rental.fullRefundsToday < rentalLimits.fullRefundsPerDay) {
     const error = 'The machine was lost within a minute of starting. You were not charged for it.';
     return { kind: 'refunded', endedAt, error };

@@ -1,5 +1,6 @@
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
-import { refuseUnavailable } from '../../api/rentals/quotes.js';
+import { refuseSoftware, refuseUnavailable } from '../../api/rentals/quotes.js';
+import { misfitsFor } from './software.js';
 import { otherCounts, similarFamilies } from '../../domain/catalog/alternatives.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
@@ -12,11 +13,17 @@ import type { World } from './world.js';
 
 /** Finds the cheapest listing that a request matches. */
 export function findCheapest(world: World, request: RentalRequest): ListingRow | undefined {
-  return world.listings.find((row) => row.family === request.familyId && matches(row, filterOf(request)));
+  return matching(world, request).find((row) => misfitsFor(row, request).length === 0);
+}
+
+function matching({ listings }: World, request: RentalRequest): ListingRow[] {
+  return listings.filter((row) => row.family === request.familyId && matches(row, filterOf(request)));
 }
 
 /** The refusal of a request that nothing on offer meets. */
 export function unavailable(world: World, request: RentalRequest): Refusal {
+  const misfits = matching(world, request).flatMap((row) => misfitsFor(row, request));
+  if (misfits.length > 0) return refuseSoftware(misfits);
   const alternatives = findAlternatives(world, request, undefined);
   const offers = { alternatives, reliabilityOf: madeUpReliability };
   return refuseUnavailable(request, offers, refusalByCode('model_unavailable').message);

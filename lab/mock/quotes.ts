@@ -2,6 +2,7 @@ import { newId } from '../../adapters/ids.js';
 import { presentQuote, type Quote } from '../../api/rentals/quotes.js';
 import type { ApiKeyId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
+import { softwareLimits } from '../../domain/rentals/software.js';
 import { usualLimit } from '../../domain/spending/pots.js';
 import { noSuchQuote, refusalOfExpired } from '../../domain/rentals/quotes.js';
 import { refuseRenter } from '../../domain/rentals/open.js';
@@ -37,6 +38,7 @@ function quote(world: World, account: Account, request: RentalRequest): Quote {
     funds: { availableCents: account.wallet.availableCents, ...readBurn(account) },
     readySeconds: { p50: seconds, p90: seconds },
     alternatives: findAlternatives(world, request, listing),
+    graceMs: softwareLimits.graceMs,
   };
   return presentQuote(facts, madeUpReliability);
 }

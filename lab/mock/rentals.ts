@@ -113,6 +113,11 @@ function beginLimits(row: MockRental['row'], now: Date): void {
       : after(now, elapsedMsAtCents(row.price_per_hour_cents, row.max_spend_cents));
 }
 
+/** An image of the renter's own is entered by a key alone. */
+function wantsSsh({ software, ssh_key_ids, own_ssh_keys }: RentalWithHealth): boolean {
+  return !software?.image || ssh_key_ids.length > 0 || own_ssh_keys > 0;
+}
+
 /** Lets the machine answer at last, or never. */
 function comeUp(world: World, account: Account, rental: MockRental): void {
   const { row, fate } = rental;
@@ -151,11 +156,16 @@ function run(
   const now = world.now();
   row.status = 'running';
   row.running_at = now;
-  Object.assign(row, { host, port, username, host_key_fingerprint: hostKeyFingerprint });
+  // Where its open ports answer.
+  row.pod_host = host;
+  row.ready_by = wantsSsh(row) ? 'ssh' : 'port';
+  if (row.ready_by === 'ssh') {
+    Object.assign(row, { host, port, username, host_key_fingerprint: hostKeyFingerprint });
+    world.events.tell(account.user.id, 'rental.ssh_answered', row.id, {
+      ...{ host, port, username, hostKeyFingerprint },
+    });
+  }
   beginLimits(row, now);
-  world.events.tell(account.user.id, 'rental.ssh_answered', row.id, {
-    ...{ host, port, username, hostKeyFingerprint },
-  });
   world.events.tell(account.user.id, 'rental.running', row.id, {
     runningAt: now.toISOString(),
     autoStopAt: row.auto_stop_at?.toISOString() ?? null,
@@ -174,6 +184,7 @@ function lose(world: World, account: Account, row: RentalWithHealth): void {
   );
   const end = endOfLost({
     ...billedOf(row),
+    neverAnswered: row.ready_by === 'grace',
     ...{ lastAliveAt: world.now(), stopAskedAt: null, moneyEndedAt: null, fullRefundsToday: refunds.length },
   });
   if (end?.kind === 'refunded') failWithFullRefund(world, account, row, end.error);
@@ -246,5 +257,8 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     limit_ms: null,
     api_key_id: request.apiKeyId ?? null,
     own_ssh_keys: request.sshPublicKeys?.length ?? 0,
+    software: request.software ?? null,
+    ready_by: null,
+    ...{ pod_host: null, pod_ports: null },
   };
 }

@@ -125,6 +125,7 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     STRIPE_API_URL: urls.processor,
     WEBHOOK_PUBLIC_KEY: secrets.webhookKeys.publicKey,
     WEBHOOK_PRIVATE_KEYS: secrets.webhookKeys.privateKey,
+    INSTALLATION_KEY: secrets.installationKey,
     ALLOW_PRIVATE_MACHINES: 'true',
     // Whoever tries the service out ends machines at once, and all their users pay with the same few cards.
     FREE_MACHINES_CENTS: '100000',

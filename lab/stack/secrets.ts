@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newSealingKeys, type SealingKeys } from '../../adapters/webhooks/sealed-secrets.js';
+import { newSealingKeys, type SealingKeys } from '../../adapters/sealed-secrets.js';
 
 /** The secrets by which the stack's parts authenticate to each other. */
 export interface StackSecrets {
@@ -11,6 +11,8 @@ export interface StackSecrets {
   readonly webhookSecret: string;
   /** What seals and opens the secrets of users' webhooks. */
   readonly webhookKeys: SealingKeys;
+  /** Hashes requests that hold secrets. */
+  readonly installationKey: string;
   /** The password of the two operators' logins. */
   readonly operatorPassword: string;
 }
@@ -29,10 +31,11 @@ export function readSecrets(dataDir: string): StackSecrets {
     processorPublishableKey: `pk_test_${random()}`,
     webhookSecret: `whsec_${random()}`,
     webhookKeys: newSealingKeys(),
+    installationKey: randomBytes(32).toString('base64'),
     operatorPassword: random(),
     ...kept,
   };
-  if (kept?.operatorPassword !== undefined && kept.webhookKeys !== undefined) return secrets;
+  if (kept && Object.keys(secrets).every((name) => Object.hasOwn(kept, name))) return secrets;
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   return secrets;

@@ -2,14 +2,18 @@ import type { RentalId } from '../../domain/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordAttemptAnswered } from '../../adapters/postgres/machines/attempts.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
-import type { PodAddress } from './rentals.js';
+import { noAddress, type ReadyMachine } from './rentals.js';
 
 /**
  * Records where a machine answered, for the step that begins its billing. Of several answers the last one counts, and
  * the first one is told. The rental's row is locked for it: an attempt that was overtaken finds it running, and tells
  * nothing anew.
  */
-export async function recordAnswer(db: Database, rentalId: RentalId, address: PodAddress): Promise<void> {
+export async function recordAnswer(
+  db: Database,
+  rentalId: RentalId,
+  { address, readyBy }: ReadyMachine,
+): Promise<void> {
   await db.transaction(async (trx) => {
     const rental = await trx('rentals')
       .where({ id: rentalId, status: 'provisioning' })
@@ -17,12 +21,8 @@ export async function recordAnswer(db: Database, rentalId: RentalId, address: Po
       .first('no', 'user_id');
     if (!rental) return;
     await recordAttemptAnswered(trx, rentalId);
-    const answer = {
-      host: address.host,
-      port: address.port,
-      username: address.username,
-      host_key_fingerprint: address.hostKeyFingerprint,
-    };
+    const { hostKeyFingerprint, ...reached } = address ?? noAddress;
+    const answer = { ...reached, host_key_fingerprint: hostKeyFingerprint, ready_by: readyBy };
     const first = await trx('answered_machines')
       .insert({ rental_no: rental.no, ...answer })
       .onConflict('rental_no')
@@ -34,6 +34,7 @@ export async function recordAnswer(db: Database, rentalId: RentalId, address: Po
         .update({ ...answer, answered_at: trx.raw('clock_ms()') });
       return;
     }
+    if (!address) return;
     await recordEvent(trx, {
       type: 'rental.ssh_answered',
       userId: rental.user_id,
@@ -44,14 +45,14 @@ export async function recordAnswer(db: Database, rentalId: RentalId, address: Po
 }
 
 /** Claims the answer, once; afterwards the rental's own row has it. */
-export async function claimAnswer(trx: Transaction, rentalNo: number): Promise<PodAddress | undefined> {
+export async function claimAnswer(trx: Transaction, rentalNo: number): Promise<ReadyMachine | undefined> {
   const [row] = await trx('answered_machines').where({ rental_no: rentalNo }).delete().returning('*');
-  return (
-    row && {
-      host: row.host,
-      port: row.port,
-      username: row.username,
-      hostKeyFingerprint: row.host_key_fingerprint,
-    }
-  );
+  if (!row) return undefined;
+  const { host, port, username, host_key_fingerprint: hostKeyFingerprint } = row;
+  const hasAddress = host !== null && port !== null && username !== null;
+  return {
+    address: hasAddress ? { host, port, username, hostKeyFingerprint } : null,
+    // Whoever wrote it before there was anything else knew SSH alone.
+    readyBy: row.ready_by ?? 'ssh',
+  };
 }

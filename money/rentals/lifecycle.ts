@@ -23,8 +23,8 @@ export async function beginBilling(db: Database, rentalId: RentalId): Promise<vo
   await underLock(db, rentalId, async (trx, wallet, rental) => {
     if (rental.status !== 'provisioning') return;
     if (rental.stop) return endUnstarted(trx, wallet, rental, { kind: 'stopped' });
-    const address = await claimAnswer(trx, rental.no);
-    if (address) await startRunning(trx, rental, address);
+    const machine = await claimAnswer(trx, rental.no);
+    if (machine) await startRunning(trx, rental, machine);
   });
 }
 

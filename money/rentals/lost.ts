@@ -42,6 +42,7 @@ export async function endLost(
   const end = endOfLost({
     ...billedOf(rental),
     lastAliveAt,
+    neverAnswered: rental.ready_by === 'grace',
     stopAskedAt: rental.stop?.requested_at ?? null,
     moneyEndedAt: await moneyEndedAt(trx, wallet, rental),
     fullRefundsToday: await fullRefundsToday(trx, wallet),

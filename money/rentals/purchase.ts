@@ -1,12 +1,15 @@
 import type { AllocationAttemptRow, ListingRow } from '../../adapters/postgres/rows/tables.js';
 import type { Wait } from '../../adapters/providers/provider.js';
 import type { RentalId } from '../../domain/ids.js';
+import type { SoftwareOutline } from '../../domain/rentals/software.js';
 
 /** The order to an upstream: one pod of one listing. */
 export interface PodOrder extends Wait {
   readonly rentalId: RentalId;
   readonly listing: ListingRow;
   readonly templateId: string;
+  /** The renter's own; absent: the template alone. */
+  readonly software?: SoftwareOutline | undefined;
   readonly publicKeys: readonly string[];
   /** When the upstream itself shall end the pod, in case this service is gone by then; null: never. */
   readonly endBy: Date | null;

@@ -36,7 +36,7 @@ export type NewRental = Pick<
   | 'auto_stop_after_ms'
   | 'opened_seq'
 > &
-  Partial<Pick<RentalRow, 'api_key_id' | 'own_ssh_keys'> & RentalWords>;
+  Partial<Pick<RentalRow, 'api_key_id' | 'own_ssh_keys' | 'software'> & RentalWords>;
 
 /**
  * Writes the rental row in status provisioning with its labels, holding its first hour, and tells it. The hold was
@@ -112,18 +112,34 @@ export interface PodAddress {
   readonly hostKeyFingerprint: string | null;
 }
 
+/** What began the billing of a machine (decision 155, "Ready or not"): its daemon, a port, or time. */
+export type ReadyBy = NonNullable<RentalRow['ready_by']>;
+
+/** Of a machine whose daemon has not answered. */
+export const noAddress = { host: null, port: null, username: null, hostKeyFingerprint: null } as const;
+
+/** A machine that is ready. Only one whose daemon answered has an address. */
+export interface ReadyMachine {
+  readonly address: PodAddress | null;
+  readonly readyBy: ReadyBy;
+}
+
 /**
  * Moves a rental from provisioning to running, and tells it. Billing starts now, by the database's clock (decision 18,
  * "Start of billing"), and the instants at which its limits are reached are fixed.
  */
-export async function startRunning(trx: Transaction, rental: RentalRow, address: PodAddress): Promise<void> {
+export async function startRunning(
+  trx: Transaction,
+  rental: RentalRow,
+  { address, readyBy }: ReadyMachine,
+): Promise<void> {
   const limitMs =
     rental.max_spend_cents === null
       ? null
       : elapsedMsAtCents(rental.price_per_hour_cents, rental.max_spend_cents);
   const { rows } = await trx.raw<{ rows: (RentalRow & { running_at: Date })[] }>(
     `update rentals set status = 'running', host = :host, port = :port, username = :username,
-            host_key_fingerprint = :fingerprint, running_at = c.at,
+            host_key_fingerprint = :hostKeyFingerprint, ready_by = :readyBy, running_at = c.at,
             -- A change may have named the instant (decision 105); greatest() takes the other one for null.
             -- The end of the machine's contract bounds both; least() takes the other one for null.
             auto_stop_at = least(
@@ -136,10 +152,8 @@ export async function startRunning(trx: Transaction, rental: RentalRow, address:
      returning rentals.*`,
     {
       no: rental.no,
-      host: address.host,
-      port: address.port,
-      username: address.username,
-      fingerprint: address.hostKeyFingerprint,
+      readyBy,
+      ...(address ?? noAddress),
       limitMs,
       latestEnd: await readLatestEnd(trx, rental.tag),
     },

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { WebhookRow } from '../../adapters/postgres/rows/tables.js';
 import { listDeliveries } from '../../adapters/postgres/webhooks/deliveries.js';
 import { listWebhooks } from '../../adapters/postgres/webhooks/endpoints.js';
-import { newSealingKeys } from '../../adapters/webhooks/sealed-secrets.js';
+import { newSealingKeys } from '../../adapters/sealed-secrets.js';
 import { isId } from '../../domain/ids.js';
 import { webhookWorkflowId } from '../../domain/webhooks/webhook.js';
 import { using, type OpsContext } from '../context.js';

@@ -39,6 +39,7 @@ export function describeQuotes(backend: () => Backend): void {
         ...{ maxSpendCents: null, capLeftCents: null, budgetLeftCents: null },
         worstCaseCents: 2 * priceCents,
         walletAfterCents: 1_000 - priceCents,
+        ownSoftware: null,
         missingCents: 0,
         runwaySecondsAfter: Math.floor((1_000 * 3_600) / priceCents),
       });

@@ -96,6 +96,7 @@ describe('the roles of the database', () => {
         .join(', ')})`,
       'saved_cards (removed_at, removed_why)',
       'sessions',
+      'software_secrets',
       'ssh_keys',
       'stop_requests (rental_no, requested_by, reason)',
       'stream_hosts',

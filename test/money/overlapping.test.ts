@@ -136,7 +136,7 @@ describe('money that many move at once', () => {
       ...{ auto_stop_after_ms: null, opened_seq: seq },
     });
     await trx('rentals').where({ id }).update({ price_per_hour_cents: asked.priceCents });
-    await startRunning(trx, await lockRental(trx, id), address);
+    await startRunning(trx, await lockRental(trx, id), { address, readyBy: 'ssh' });
     return id;
   }
 

@@ -149,7 +149,7 @@ describe('the events of a rental', () => {
     const { id } = await open({ auto_stop_after_ms: HOUR, max_spend_cents: 100 });
     await assertToldOnce(db, {
       userId: wallet.user_id,
-      act: () => recordAnswer(db, id, address),
+      act: () => recordAnswer(db, id, { address, readyBy: 'ssh' }),
       tells: [['rental.ssh_answered', address]],
     });
     await assertToldOnce(db, {
@@ -168,11 +168,11 @@ describe('the events of a rental', () => {
 
   it('tell no answer to an attempt that was overtaken: its rental begins to run before it can write', async () => {
     const { id } = await open();
-    await recordAnswer(db, id, address);
+    await recordAnswer(db, id, { address, readyBy: 'ssh' });
     const running = await db.transaction();
     await lockWalletOfRental(running, id);
     await lockRental(running, id);
-    const late = recordAnswer(db, id, address);
+    const late = recordAnswer(db, id, { address, readyBy: 'ssh' });
     await running('answered_machines').delete();
     await running('rentals')
       .where({ id })

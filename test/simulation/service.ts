@@ -12,7 +12,7 @@ import { openDatabase, type Database } from '../../adapters/postgres/database.js
 import { databaseDeadlines } from '../../adapters/postgres/deadlines.js';
 import { createWebhookVerifier } from '../../adapters/processor/webhook.js';
 import { createOddityBook } from '../../adapters/providers/upstream/oddity-book.js';
-import { createSecretOpener, newSealingKeys } from '../../adapters/webhooks/sealed-secrets.js';
+import { createSecretOpener, newSealingKeys } from '../../adapters/sealed-secrets.js';
 import { createApp } from '../../api/app.js';
 import { createEventStreams } from '../../api/events/service.js';
 import { defaultSettings } from '../../api/settings.js';

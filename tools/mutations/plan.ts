@@ -52,6 +52,18 @@ export const mutations: readonly Mutation[] = [
     tests: losses,
   },
   {
+    file: 'domain/rentals/settlement.ts',
+    from: '!rental.neverAnswered &&',
+    to: '',
+    tests: settlement,
+  },
+  {
+    file: 'money/rentals/lost.ts',
+    from: "neverAnswered: rental.ready_by === 'grace'",
+    to: 'neverAnswered: false',
+    tests: ['test/money/own-software.test.ts'],
+  },
+  {
     file: 'money/rentals/lost.ts',
     from: 'fullRefundsToday: await fullRefundsToday(trx, wallet)',
     to: 'fullRefundsToday: 0',

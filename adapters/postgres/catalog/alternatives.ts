@@ -4,7 +4,7 @@ import type { ListingId } from '../../../domain/ids.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Database } from '../database.js';
 import type { ListingRow } from '../rows/tables.js';
-import type { Wanted } from './offers.js';
+import { canStart, startsOf, type Wanted } from './offers.js';
 import { liveProviderCodes } from './provider-health.js';
 
 /** Which machines an alternative is not. */
@@ -23,7 +23,7 @@ export interface Besides {
  */
 export async function findAlternatives(
   db: Database,
-  wanted: Omit<Wanted, 'providerCodes'>,
+  wanted: Wanted,
   besides: Besides,
 ): Promise<ListingRow[]> {
   const counts = otherCounts(wanted.gpuCount);
@@ -32,7 +32,7 @@ export async function findAlternatives(
     `with able as materialized (
        select array(select p.code from providers p
          where p.code = any (${liveProviderCodes})
-           and (p.template_ids is null or :templateId::text = any (p.template_ids))) as codes
+           and p.code = any (:providerCodes::text[])) as codes
      ),
      elsewhere as (
        select distinct on (l.region_code) 1 as tier, 0::double precision as rank, l.*
@@ -68,7 +68,8 @@ export async function findAlternatives(
       gpuCount: wanted.gpuCount,
       region: wanted.region === null ? null : [...countriesOf(wanted.region)],
       maxPrice: wanted.maxPricePerHourCents,
-      templateId: wanted.templateId,
+      starts: startsOf(wanted),
+      providerCodes: [...wanted.providerCodes],
       except: [...besides.listings],
       countries: [...besides.countries],
       atAnyPrice: besides.atAnyPrice,
@@ -84,7 +85,7 @@ export async function findAlternatives(
 
 /** On sale now, able to start the template, and none of those that were tried. */
 const fits = `l.offered and l.provider_code = any ((select codes from able)::text[])
-  and (:templateId::text is null or l.template_ids is null or :templateId::text = any (l.template_ids))
+  and ${canStart}
   and l.id <> all (:except::text[])`;
 const inRegion = '(:region::text[] is null or l.region_code = any (:region::text[]))';
 const affordable = '(:maxPrice::bigint is null or l.price_per_hour_cents <= :maxPrice::bigint)';

@@ -1,5 +1,6 @@
 import { newId } from '../../ids.js';
 import { allFacts } from '../../providers/offers/machine-facts.js';
+import type { SoftwareCapabilities } from '../../../domain/rentals/software.js';
 import type { Offer } from '../../providers/provider.js';
 import type { Database, Transaction } from '../database.js';
 import { lockBy } from '../locks.js';
@@ -7,17 +8,24 @@ import { lockBy } from '../locks.js';
 /**
  * Makes sure that the provider has a row: all that is known of it refers to that row.
  * @param templates what it can start; null for what nobody has told: any
+ * @param software what it can do with own software; null: nothing
  */
 export async function ensureProvider(
   db: Database,
   code: string,
   templates: ReadonlySet<string> | null = null,
+  software: SoftwareCapabilities | null = null,
 ): Promise<void> {
   await db('providers').insert({ code }).onConflict('code').ignore();
   // Written only when it has changed: others wait for the lock of this row.
   await db.raw(
-    'update providers set template_ids = :ids::text[] where code = :code and template_ids is distinct from :ids::text[]',
-    { code, ids: templates === null ? null : [...templates].toSorted() },
+    `update providers set template_ids = :ids::text[], software = :software::jsonb
+      where code = :code and (template_ids, software) is distinct from (:ids::text[], :software::jsonb)`,
+    {
+      code,
+      ids: templates === null ? null : [...templates].toSorted(),
+      software: software && JSON.stringify(software),
+    },
   );
 }
 

@@ -1,4 +1,5 @@
 import { countriesOf } from '../../../domain/catalog/regions.js';
+import { ownSoftwareId, type SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { ListingId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import { liveProviderCodes } from './provider-health.js';
@@ -12,8 +13,18 @@ export interface Wanted {
   readonly providerCodes: readonly string[];
   /** null for any. Not every offer can start a template: its operating system or its kind may not fit. */
   readonly templateId: string | null;
+  /** Absent: the template alone. What its upstream can't do of it is judged before (`providerCodes`). */
+  readonly software?: SoftwareOutline | undefined;
   /** The highest price of an hour; null for any price. */
   readonly maxPricePerHourCents: number | null;
+}
+
+/** SQL that holds for a listing that can start all of `:starts`. */
+export const canStart = `(l.template_ids is null or l.template_ids @> :starts::text[])`;
+
+/** What an offer must be able to start. Not each that starts a template takes own software. */
+export function startsOf({ templateId, software }: Pick<Wanted, 'templateId' | 'software'>): string[] {
+  return [...(templateId === null ? [] : [templateId]), ...(software ? [ownSoftwareId] : [])];
 }
 
 /**
@@ -31,7 +42,7 @@ export async function findCheapestOffer(
         and l.provider_code = any (${liveProviderCodes})
         and (:countries::text[] is null or l.region_code = any (:countries::text[]))
         and (:maxPrice::int is null or l.price_per_hour_cents <= :maxPrice::int)
-        and (:templateId::text is null or l.template_ids is null or :templateId::text = any (l.template_ids))
+        and ${canStart}
         and l.provider_code = any (:providerCodes::text[])
         and l.id <> all (:tried::text[])
       order by l.price_per_hour_cents, l.id limit 1`,
@@ -41,7 +52,7 @@ export async function findCheapestOffer(
       countries: wanted.region === null ? null : [...countriesOf(wanted.region)],
       maxPrice: wanted.maxPricePerHourCents,
       providerCodes: [...wanted.providerCodes],
-      templateId: wanted.templateId,
+      starts: startsOf(wanted),
       tried: [...tried],
     },
   );

@@ -1,6 +1,8 @@
 import type { AccountBalance, ProviderError } from '../../providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { noFundsMail, unfitAccountMail } from '../../../domain/mails/operators.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
+import { misfitsOf, type Misfit } from '../../../domain/rentals/software.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
 import type { ProviderRow } from '../rows/tables.js';
@@ -18,12 +20,32 @@ export const liveProviderCodes = `array(select p.code from providers p
   where p.catalog_synced_at > (select clock_ms()) - ${catalogLimits.listingFreshMs} * interval '1 millisecond'
     and (p.out_until is null or p.out_until <= (select clock_ms())) and p.paused_at is null)`;
 
-/** Returns the upstreams that can start a template, as they told it; one that has not told may. */
-export async function listProvidersFor(db: Database, templateId: string): Promise<string[]> {
+/** The upstreams for a wish: those that can meet it, and what each of the others can't do of it. */
+export interface ProvidersFor {
+  readonly codes: readonly string[];
+  readonly misfits: readonly ProviderMisfit[];
+}
+
+export type ProviderMisfit = Misfit & { readonly providerCode: string };
+
+/** Lists the upstreams for a template and own software, as they told it; one that has not told may start templates. */
+export async function listProvidersFor(
+  db: Database,
+  { templateId, software }: Pick<RentalRequest, 'templateId' | 'software'>,
+): Promise<ProvidersFor> {
   const rows = await db('providers')
     .whereRaw('(template_ids is null or ?::text = any (template_ids))', [templateId])
-    .select('code');
-  return rows.map(({ code }) => code);
+    .select('code', 'software')
+    .orderBy('code');
+  if (!software) return { codes: rows.map(({ code }) => code), misfits: [] };
+  const judged = rows.map(({ code, software: able }) => ({
+    code,
+    misfits: misfitsOf(software, able ?? undefined),
+  }));
+  return {
+    codes: judged.filter(({ misfits }) => misfits.length === 0).map(({ code }) => code),
+    misfits: judged.flatMap(({ code, misfits }) => misfits.map((one) => ({ ...one, providerCode: code }))),
+  };
 }
 
 /** Lists and creates have a circuit each: an upstream whose lists work may fail every create. */

@@ -1,4 +1,5 @@
 import type { RentalId } from '../../../domain/ids.js';
+import type { SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database } from '../database.js';
 import type { PodRow } from '../rows/tables.js';
@@ -13,7 +14,11 @@ export interface AwaitedRental {
   /** The limit of that wait; null for a machine of release 0.1. */
   readonly deadlineMs: number | null;
   /** null before the first list showed it. */
-  readonly pod: Pick<PodRow, 'status' | 'upstream_status' | 'host' | 'port' | 'username'> | null;
+  readonly pod: Pick<PodRow, 'status' | 'upstream_status' | 'host' | 'port' | 'username' | 'ports'> | null;
+  /** null: a template alone, which SSH enters. */
+  readonly software: SoftwareOutline | null;
+  /** Milliseconds since a list first showed its machine active; null before. */
+  readonly activeMs: number | null;
   /** Another live machine is shown at the same address: it is unknown whose daemon answers there. */
   readonly sharesAddress: boolean;
   /** The upstream said so itself, or its lists show the machine no more. */
@@ -31,7 +36,8 @@ export async function readAwaitedRentals(
             a.deadline_ms as "deadlineMs",
             case when p.pod_id is not null then jsonb_build_object(
               'status', p.status, 'upstream_status', p.upstream_status, 'host', p.host, 'port', p.port,
-              'username', p.username) end as pod,
+              'username', p.username, 'ports', p.ports) end as pod,
+            r.software, epoch_ms(clock_ms()) - epoch_ms(p.active_at) as "activeMs",
             exists (select 1 from pods o where o.host = p.host and o.port = p.port and o.gone_at is null
                        and (o.provider_code, o.pod_id) <> (p.provider_code, p.pod_id)) as "sharesAddress",
             coalesce(p.status in ('lost', 'ending') or p.gone_at is not null, false) as lost

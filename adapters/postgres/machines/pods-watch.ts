@@ -8,8 +8,9 @@ import { recordEvents } from '../events/outbox.js';
 export interface ReachablePod {
   readonly podId: string;
   readonly rentalId: RentalId;
-  readonly host: string;
-  readonly port: number;
+  /** null: its daemon has not answered yet; then the lists show it elsewhere. */
+  readonly host: string | null;
+  readonly port: number | null;
   readonly fingerprint: string | null;
   /** Where the lists show it now, when that differs from the rental's address. */
   readonly movedTo: { readonly host: string; readonly port: number } | null;
@@ -57,7 +58,9 @@ export async function listPodsToProbe(db: Database, providerCode: string): Promi
     `select ${reachable}
        from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
       where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
-        and p.status = 'active' and p.gone_at is null and p.missing_lists = 0 and r.host is not null
+        and p.status = 'active' and p.gone_at is null and p.missing_lists = 0
+        -- Own software runs before its daemon answers, if it ever does.
+        and (r.host is not null or r.software is not null and p.host is not null and p.port is not null)
         and (p.probed_at is null or p.probed_at < clock_ms() - :everyMs * interval '1 millisecond')
       order by p.probed_at nulls first limit :atMost`,
     { providerCode, everyMs: machineLimits.reachEveryMs, atMost: machineLimits.probesAtOnce },

@@ -34,7 +34,7 @@ export async function readFreeMachines(
            (select * from rentals r
              where r.user_id = a.user_id and r.settled_at > (select clock_ms()) - interval '1 hour'
                and r.pod_id is not null
-               and (r.status = 'failed' and r.running_at is not null
+               and (r.status = 'failed' and (r.running_at is not null or r.software is not null)
                     or r.status <> 'failed'
                        and r.stop_reason in ('user', 'auto_stop', 'spend_limit', 'balance_exhausted')
                        -- One that ran for longer was paid for.

@@ -2,7 +2,7 @@ import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import type { RentalWords } from '../../../domain/rentals/words.js';
 import type { Database, Transaction } from '../database.js';
 import { runPrepared, ReadAhead, type Prepared } from '../prepared.js';
-import type { RentalRow } from '../rows/tables.js';
+import type { PodRow, RentalRow } from '../rows/tables.js';
 import { withWaiting, type WaitingFacts } from './progress-reads.js';
 
 /**
@@ -14,12 +14,14 @@ export type RentalWithHealth = ReadRental & { waiting: WaitingFacts | null };
 type ReadRental = RentalRow &
   RentalWords & {
     silent_probes: number | null;
+    pod_host: PodRow['host'];
+    pod_ports: PodRow['ports'];
     host_key_changed: boolean | null;
   };
 
 const rentalOfUser: Prepared<readonly [RentalId, UserId, ApiKeyId | null]> = {
   name: 'rental_of_user',
-  sql: `select r.*, p.silent_probes, p.host_key_changed,
+  sql: `select r.*, p.silent_probes, p.host_key_changed, p.host as pod_host, p.ports as pod_ports,
                (select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels
           from rentals_now r left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
          where r.id = $1 and r.user_id = $2 and ($3::text is null or r.api_key_id = $3)`,
@@ -57,6 +59,7 @@ export function withHealth(db: Database | Transaction) {
       'r.*',
       'p.silent_probes',
       'p.host_key_changed',
+      { pod_host: 'p.host', pod_ports: 'p.ports' },
       db.raw(
         '(select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels',
       ),

@@ -15,6 +15,7 @@ import type {
   QuoteId,
   RentalId,
   SessionId,
+  SoftwareId,
   SshKeyId,
   TopupId,
   UserId,
@@ -26,8 +27,10 @@ import type { FindingKind } from '../../../domain/operations/reconcile.js';
 import type { EventWorkflow } from '../../../domain/payments/processor-routes.js';
 import type { RefusalCode, RefusalDetails } from '../../../domain/refusal.js';
 import type { AskedChange } from '../../../domain/rentals/changes.js';
+import type { PodPort } from '../../../domain/rentals/endpoints.js';
 import type { Labels } from '../../../domain/rentals/labels.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
+import type { SoftwareCapabilities, SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 
 /**
@@ -84,11 +87,12 @@ export interface AllocationAttemptRow {
 /** Where a machine answered, from the moment that it did until its billing begins. */
 export interface AnsweredMachineRow {
   rental_no: number;
-  host: string;
-  port: number;
-  username: string;
+  host: string | null;
+  port: number | null;
+  username: string | null;
   host_key_fingerprint: string | null;
   answered_at: Date;
+  ready_by: 'ssh' | 'port' | 'grace' | null;
 }
 
 export interface ApiKeyRow {
@@ -889,6 +893,8 @@ export interface PodRow {
   held_since: Date | null;
   /** When a list first showed it active. */
   active_at: Date | null;
+  /** The ports that an upstream has mapped; null where it maps none. */
+  ports: PodPort[] | null;
 }
 
 export interface ProcessorEventRow {
@@ -977,6 +983,7 @@ export interface ProviderRow {
   balance_read_at: Date | null;
   /** The templates that an upstream can start at all; null until a worker has told: any. */
   template_ids: string[] | null;
+  software: SoftwareCapabilities | null;
 }
 
 export interface QuoteRow {
@@ -1181,6 +1188,7 @@ export interface RentalRequestRow {
   /** Public keys of this rental alone. */
   ssh_public_keys: string[] | null;
   notes: string | null;
+  software: SoftwareOutline | null;
 }
 
 /** The instants at which machines end that their users were warned of: each once, and anew when it is moved. */
@@ -1254,6 +1262,8 @@ export interface RentalRow {
   own_ssh_keys: number;
   /** Notes that a renter writes for themselves (decision 138, "A renter’s own words"). */
   notes: string | null;
+  software: SoftwareOutline | null;
+  ready_by: 'ssh' | 'port' | 'grace' | null;
 }
 
 /** The rentals with what their meters show now; new columns come at the end. */
@@ -1306,6 +1316,8 @@ export interface RentalsNowRow {
   api_key_id: ApiKeyId | null;
   own_ssh_keys: number;
   notes: string | null;
+  software: SoftwareOutline | null;
+  ready_by: 'ssh' | 'port' | 'grace' | null;
 }
 
 /**
@@ -1348,6 +1360,16 @@ export interface SessionRow {
   client_address: string | null;
   /** When its user last showed who they are; null where an account elsewhere has not told when. */
   proved_at: Date | null;
+}
+
+/**
+ * The secrets of own software, sealed for the worker (decision 154, "Sealed software"). The API can't read them
+ * back.
+ */
+export interface SoftwareSecretRow {
+  id: SoftwareId;
+  sealed: Buffer;
+  created_at: Date;
 }
 
 export interface SshKeyRow {
@@ -1675,6 +1697,7 @@ declare module 'knex/types/tables.js' {
     rentals_now: Table<RentalsNowRow>;
     saved_cards: Table<SavedCardRow>;
     sessions: Table<SessionRow>;
+    software_secrets: Table<SoftwareSecretRow>;
     ssh_keys: Table<SshKeyRow>;
     stop_requests: Table<StopRequestRow>;
     stream_hosts: Table<StreamHostRow>;

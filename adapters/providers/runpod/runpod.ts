@@ -49,7 +49,7 @@ export function createRunpodProvider(options: ProviderOptions): Provider {
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
-    priceToleranceCents: (diskGb) => Math.ceil((diskGb ?? DISK_GB) * DISK_CENTS_PER_GB_HOUR),
+    diskPrice: { centsPerGbHour: DISK_CENTS_PER_GB_HOUR, usualGb: DISK_GB },
     templates: new Set([...runpodTemplates.keys(), ownSoftwareId]),
     software: runpodSoftware,
     ...podListOf(upstream, {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { machineLimits } from '../../../domain/machines/limits.js';
+import { answersAt, type OpenPort } from './port-probe.js';
 import { captureHostKey, probeSsh, type ProbeResult, type ProbeTarget } from './ssh-probe.js';
 
 /** Probes SSH daemons, a limited number at once (providers reference, section 5). */
@@ -9,6 +10,8 @@ export interface Prober {
   probe(target: ProbeTarget): Promise<ProbeResult>;
   /** Reads the fingerprint of its host key; undefined when none could be read. */
   hostKey(target: ProbeTarget): Promise<string | undefined>;
+  /** Tells whether somebody answers at an open port: by HTTP at a URL of the upstream's proxy, else by a connection. */
+  answers(port: OpenPort, allowPrivate: boolean): Promise<boolean>;
 }
 
 /**
@@ -31,6 +34,7 @@ export function createProber(jitterMs: number): Prober {
           identTimeoutMs: machineLimits.sshIdentMs,
         }),
       ),
+    answers: (port, allowPrivate) => inTurn(() => answersAt(port, allowPrivate)),
     hostKey: (target) => inTurn(() => captureHostKey({ ...target, timeoutMs: machineLimits.sshHostKeyMs })),
   };
 }

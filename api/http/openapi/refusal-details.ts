@@ -101,6 +101,21 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       ['retryAfterSeconds'],
     ),
   },
+  software_unsupported: {
+    schema: object({
+      misfits: listOf(
+        named(
+          'SoftwareMisfit',
+          object({
+            field: text,
+            providerCode: text,
+            limit: orNull(whole, 'Null: it can’t at all.'),
+            message: { ...text, description: 'For people.' },
+          }),
+        ),
+      ),
+    }),
+  },
   billing_disabled: undefined,
   too_many_webhooks: { schema: object({ maxWebhooks: whole }) },
   webhooks_disabled: undefined,

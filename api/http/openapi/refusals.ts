@@ -60,6 +60,15 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'No available machine matches. Try another family, region, GPU count or price.',
     details: { familyId: 'h100-80gb', gpuCount: 8, region: null, alternatives: [] },
   },
+  software_unsupported: {
+    message:
+      'No provider with such a machine can do all of this (startScript: runpod runs no start script). Change what does not fit, or ask for another machine.',
+    details: {
+      misfits: [
+        { field: 'startScript', providerCode: 'runpod', limit: null, message: 'runs no start script' },
+      ],
+    },
+  },
   too_many_webhooks: {
     message: 'You have 10 webhooks, the most you can have. Remove one that you no longer use.',
     details: { maxWebhooks: webhookLimits.perUser },

@@ -1414,7 +1414,7 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
             id: string;
             name: string;
@@ -2023,8 +2023,28 @@ export interface components {
         EndOtherSessionsAnswer: {
             ended: number;
         };
+        Endpoint: {
+            name: string;
+            kind: components["schemas"]["EndpointKind"];
+            /** @description On the machine: where a tunnel leads. */
+            machinePort: number;
+            /** @description Everybody on the internet can reach it. */
+            public: boolean;
+            /** @description Of a public http port, once it is open. */
+            url: string | null;
+            /** @description Of a public tcp port, once it is open. */
+            host: string | null;
+            /** @description Of a public tcp port, once it is open. */
+            port: number | null;
+            /** @description Whether the connection to it is encrypted. */
+            tls: boolean;
+            /** @description Whether its address is another one after a restart. */
+            changesOnRestart: boolean;
+        };
         /** @enum {string} */
-        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "unknown_family" | "model_unavailable" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "quote_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
+        EndpointKind: "http" | "tcp";
+        /** @enum {string} */
+        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "quote_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
         Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -2896,6 +2916,33 @@ export interface components {
             maxPricePerHourCents?: number;
             /** @description OpenSSH public keys for this machine only, in addition to sshKeyIds. */
             sshPublicKeys?: string[];
+            /** @description An image of your own, such as ghcr.io/you/server:1. It runs instead of a template. */
+            image?: string;
+            /** @description Signs in to the image’s registry. No answer shows it. */
+            registryAuth?: {
+                username: string;
+                password: string;
+            };
+            /** @description The arguments of the image’s entrypoint, which stays as it is. No answer shows them. */
+            args?: string[];
+            /** @description At most 64 environment variables. No answer shows their values. Not PUBLIC_KEY: use sshPublicKeys. */
+            env?: {
+                [key: string]: string;
+            };
+            /** @description A script that the machine runs once when it is up. No answer shows it. */
+            startScript?: string;
+            ports?: {
+                name: string;
+                port: number;
+                /** @enum {string} */
+                kind: "http" | "tcp";
+                /**
+                 * @description Whether everybody on the internet can reach it. Otherwise `gpu ports` leads to it.
+                 * @default false
+                 */
+                public?: boolean;
+            }[];
+            diskGb?: number;
         };
         NoEventData: Record<string, unknown>;
         NoSavedCardError: {
@@ -3009,7 +3056,7 @@ export interface components {
         OpenedRental: {
             id: string;
             status: components["schemas"]["RentalStatus"];
-            /** @description SSH host. Null until provisioning finishes. */
+            /** @description SSH host. Null until provisioning finishes, and while own software runs that SSH does not enter. */
             host: string | null;
             /** @description SSH port. Null until ready. */
             port: number | null;
@@ -3062,6 +3109,16 @@ export interface components {
             };
         } & {
             [key: string]: unknown;
+        };
+        OwnSoftware: {
+            /** @description Null: the template. */
+            image: string | null;
+            envNames: string[];
+            hasArgs: boolean;
+            hasStartScript: boolean;
+            hasRegistryAuth: boolean;
+            /** @description Null: what the provider gives by itself. */
+            diskGb: number | null;
         };
         PayUrl: {
             /** Format: uri */
@@ -3179,6 +3236,8 @@ export interface components {
             runwaySecondsAfter: number;
             /** @description From the request until it runs, measured on machines of the last 30 days. Null when there were too few. */
             expectedReadySeconds: components["schemas"]["Spread"] | null;
+            /** @description Null for a template alone. */
+            ownSoftware: components["schemas"]["QuotedSoftware"] | null;
             /** @description What else is available now. */
             alternatives: components["schemas"]["Listing"][];
         };
@@ -3217,6 +3276,12 @@ export interface components {
             requestId: string;
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
+        };
+        QuotedSoftware: {
+            /** @description You are billed from the first of: SSH answers, a public port answers, this long after the machine runs. */
+            graceSeconds: number;
+            /** @description The ports that everybody on the internet will reach. */
+            publicPorts: string[];
         };
         RateLimitedDetails: {
             /** @description As the header Retry-After says. */
@@ -3326,10 +3391,14 @@ export interface components {
             /** @description The same, as listings name it. */
             providerCode: string;
             templateId: string;
+            /** @description Null for a template alone. */
+            software: components["schemas"]["OwnSoftware"] | null;
+            /** @description The ports of its own software. Open a URL without a referrer, and never in a frame. */
+            endpoints: components["schemas"]["Endpoint"][];
             interconnect: string;
             /** @description Locked for this rental. */
             pricePerHourCents: number;
-            /** @description SSH host. Null until provisioning finishes. */
+            /** @description SSH host. Null until provisioning finishes, and while own software runs that SSH does not enter. */
             host: string | null;
             /** @description SSH port. Null until ready. */
             port: number | null;
@@ -3656,7 +3725,7 @@ export interface components {
             };
         };
         /** @enum {string} */
-        RentalWarning: "no_ssh_key" | "ssh_unreachable" | "host_key_changed";
+        RentalWarning: "no_ssh_key" | "ssh_unreachable" | "host_key_changed" | "public_port";
         RequestCode: {
             /** Format: email */
             email: string;
@@ -3842,6 +3911,31 @@ export interface components {
             created: boolean;
             /** Format: date-time */
             expiresAt: string;
+        };
+        SoftwareMisfit: {
+            field: string;
+            providerCode: string;
+            /** @description Null: it can’t at all. */
+            limit: number | null;
+            /** @description For people. */
+            message: string;
+        };
+        SoftwareUnsupportedDetails: {
+            misfits: components["schemas"]["SoftwareMisfit"][];
+        };
+        SoftwareUnsupportedError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "software_unsupported";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: components["schemas"]["SoftwareUnsupportedDetails"];
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         Spending: {
             /** Format: date-time */
@@ -4947,6 +5041,8 @@ export type Done = components['schemas']['Done'];
 export type DuplicateKeyDetails = components['schemas']['DuplicateKeyDetails'];
 export type DuplicateKeyError = components['schemas']['DuplicateKeyError'];
 export type EndOtherSessionsAnswer = components['schemas']['EndOtherSessionsAnswer'];
+export type Endpoint = components['schemas']['Endpoint'];
+export type EndpointKind = components['schemas']['EndpointKind'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
@@ -5045,6 +5141,7 @@ export type OpenedRental = components['schemas']['OpenedRental'];
 export type OpeningOutcome = components['schemas']['OpeningOutcome'];
 export type OtherError = components['schemas']['OtherError'];
 export type OtherEvent = components['schemas']['OtherEvent'];
+export type OwnSoftware = components['schemas']['OwnSoftware'];
 export type PayUrl = components['schemas']['PayUrl'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PeriodCharge = components['schemas']['PeriodCharge'];
@@ -5059,6 +5156,7 @@ export type Quote = components['schemas']['Quote'];
 export type QuoteExpiredDetails = components['schemas']['QuoteExpiredDetails'];
 export type QuoteExpiredError = components['schemas']['QuoteExpiredError'];
 export type QuoteNotFoundError = components['schemas']['QuoteNotFoundError'];
+export type QuotedSoftware = components['schemas']['QuotedSoftware'];
 export type RateLimitedDetails = components['schemas']['RateLimitedDetails'];
 export type RateLimitedError = components['schemas']['RateLimitedError'];
 export type Readiness = components['schemas']['Readiness'];
@@ -5099,6 +5197,9 @@ export type SessionStartedEvent = components['schemas']['SessionStartedEvent'];
 export type ShowAliveAnswer = components['schemas']['ShowAliveAnswer'];
 export type SignInProvider = components['schemas']['SignInProvider'];
 export type SignedIn = components['schemas']['SignedIn'];
+export type SoftwareMisfit = components['schemas']['SoftwareMisfit'];
+export type SoftwareUnsupportedDetails = components['schemas']['SoftwareUnsupportedDetails'];
+export type SoftwareUnsupportedError = components['schemas']['SoftwareUnsupportedError'];
 export type Spending = components['schemas']['Spending'];
 export type SpendingDay = components['schemas']['SpendingDay'];
 export type SpendingOthers = components['schemas']['SpendingOthers'];
@@ -6543,14 +6644,14 @@ export interface operations {
                     "application/json": components["schemas"]["Quote"];
                 };
             };
-            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable */
+            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable, software_unsupported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"];
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"];
                 };
             };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
@@ -6689,14 +6790,14 @@ export interface operations {
                     "application/json": components["schemas"]["OpenedRental"];
                 };
             };
-            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable */
+            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable, software_unsupported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"];
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"];
                 };
             };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */

@@ -1,5 +1,6 @@
 import type { ApiRouter } from '../../../api/context.js';
 import { readRentalRequest } from '../../../api/rentals/request.js';
+import { forgetting } from '../software.js';
 import { makeQuote } from '../quotes.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -9,9 +10,8 @@ export function quoteRoutes(router: ApiRouter, world: World): void {
   router.post(
     '/v1/quotes',
     signedIn(world, async (ctx, account) => {
-      const { request, missingKey } = await readRentalRequest(ctx, account.user.id, () =>
-        Promise.resolve(account.sshKeys),
-      );
+      const listOwnKeys = () => Promise.resolve(account.sshKeys);
+      const { request, missingKey } = await readRentalRequest(ctx, account.user.id, listOwnKeys, forgetting);
       if (missingKey) throw missingKey;
       ctx.body = makeQuote(world, account, request);
     }),

@@ -21,6 +21,7 @@ import { openByQuote } from '../quotes.js';
 import { changeRental } from '../change.js';
 import { openRental, stopRental } from '../rentals.js';
 import { listed, readNow, rentalsFor } from '../rental-list.js';
+import { forgetting } from '../software.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -65,8 +66,12 @@ function createRental(world: World) {
       takeQuote(world, ctx, account, byQuote);
       return;
     }
-    const { body, request, missingKey } = await readRentalRequest(ctx, account.user.id, () =>
-      Promise.resolve(account.sshKeys),
+    const listOwnKeys = () => Promise.resolve(account.sshKeys);
+    const { body, request, missingKey } = await readRentalRequest(
+      ctx,
+      account.user.id,
+      listOwnKeys,
+      forgetting,
     );
     const fate = choiceOf(ctx, rentalHeader, rentalFates);
     answerOnce(ctx, account, rentalsEndpoint, body, () => {

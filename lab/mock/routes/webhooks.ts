@@ -1,6 +1,6 @@
 import { newId } from '../../../adapters/ids.js';
 import type { WebhookDeliveryRow, WebhookRow } from '../../../adapters/postgres/rows/tables.js';
-import { newWebhookSecret } from '../../../adapters/webhooks/sealed-secrets.js';
+import { newWebhookSecret } from '../../../adapters/sealed-secrets.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import { refuseSignInEvents, refuseUnlessMadeBy } from '../../../api/api-keys/setup.js';
 import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';

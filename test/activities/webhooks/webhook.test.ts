@@ -4,7 +4,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { createWebhookActivities } from '../../../activities/webhooks/webhook.js';
 import { stepOverLostEvents } from '../../../adapters/postgres/events/sequence.js';
 import { markDueWebhooks } from '../../../adapters/postgres/webhooks/waking.js';
-import { createSecretOpener } from '../../../adapters/webhooks/sealed-secrets.js';
+import { createSecretOpener } from '../../../adapters/sealed-secrets.js';
 import { createWebhookSender } from '../../../adapters/webhooks/sender.js';
 import type { WebhookId } from '../../../domain/ids.js';
 import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';

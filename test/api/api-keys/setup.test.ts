@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { listDueNotices, mailNotices } from '../../../adapters/postgres/notices/notice-mails.js';
+import { forgetting } from '../../../lab/mock/software.js';
 import { readRentalRequest } from '../../../api/rentals/request.js';
 import type { ApiKeyId } from '../../../domain/ids.js';
 import { startApi, type ApiClient, type SignedIn, type TestApi } from '../../support/http/api.js';
@@ -70,7 +71,7 @@ describe('keys that set up (decision 149)', () => {
     const opens = async (sshKeyIds?: string[]) => {
       const body = { familyId: 'rtx-4090', gpuCount: 1, ...(sshKeyIds && { sshKeyIds }) };
       const ctx = { state: { body } } as unknown as Parameters<typeof readRentalRequest>[0];
-      const read = await readRentalRequest(ctx, user.user.id, () => Promise.resolve(rows));
+      const read = await readRentalRequest(ctx, user.user.id, () => Promise.resolve(rows), forgetting);
       return read.request.sshKeyIds;
     };
     assert.deepEqual(await opens(), [own]);

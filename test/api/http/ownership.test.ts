@@ -4,7 +4,7 @@ import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { newId } from '../../../adapters/ids.js';
 import type { Answer } from '../../support/http/answers.js';
-import { sealSecret } from '../../../adapters/webhooks/sealed-secrets.js';
+import { sealSecret } from '../../../adapters/sealed-secrets.js';
 import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { describedOperations, type DescribedOperation } from '../../support/http/described.js';
 import {

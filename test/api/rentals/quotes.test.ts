@@ -82,6 +82,7 @@ describe('quotes', () => {
         missingCents: 0,
         runwaySecondsAfter: 72_000,
         expectedReadySeconds: null,
+        ownSoftware: null,
       });
       assert.deepEqual(
         alternatives.map(({ id }) => id),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { newId } from '../../../adapters/ids.js';
-import { createSecretOpener } from '../../../adapters/webhooks/sealed-secrets.js';
+import { createSecretOpener } from '../../../adapters/sealed-secrets.js';
 import type { presentDelivery, presentWebhook } from '../../../api/webhooks/present.js';
 import type { WebhookId } from '../../../domain/ids.js';
 import type { Answer } from '../../support/http/answers.js';

@@ -103,6 +103,7 @@ describe('the end of a lost machine (decision 77)', () => {
   const lostOf = (more: Partial<LostRental> = {}) =>
     endOfLost({
       ...rentalOf({ endedAt: null }),
+      neverAnswered: false,
       ...{ lastAliveAt: after(300_000), stopAskedAt: null, moneyEndedAt: null, fullRefundsToday: 0 },
       ...more,
     });
@@ -116,6 +117,11 @@ describe('the end of a lost machine (decision 77)', () => {
   it('is free up to its first minute, to the millisecond', () => {
     assert.equal(lostOf({ lastAliveAt: after(60_000) })?.kind, 'refunded');
     assert.equal(lostOf({ lastAliveAt: after(60_001) })?.kind, 'billed');
+  });
+
+  it('is never free for own software that was billed before anything of it answered', () => {
+    const end = lostOf({ lastAliveAt: after(1_000), neverAnswered: true });
+    assert.deepEqual([end?.kind, end?.kind === 'billed' && end.isRefused], ['billed', false]);
   });
 
   it('is billed all the same, and told to operators, beyond the refunds of a day', () => {

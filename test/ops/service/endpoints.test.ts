@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { publicKeyOf } from '../../../adapters/webhooks/sealed-secrets.js';
+import { publicKeyOf } from '../../../adapters/sealed-secrets.js';
 import type { WebhookId } from '../../../domain/ids.js';
 import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { runOps, type OpsResult } from '../../support/ops/ops.js';

@@ -232,6 +232,7 @@ export function createSimulatedProber(upstreams: readonly Upstream[], outside: O
   const silent = { answered: false, reason: 'connect-timeout' } as const;
   return {
     probe: ({ host }) => ask(() => (at(host) === undefined ? silent : ({ answered: true } as const)), silent),
+    answers: () => Promise.resolve(false),
     hostKey: ({ host }) => ask(() => (at(host) === undefined ? undefined : `SHA256:${host}`), undefined),
   };
 }

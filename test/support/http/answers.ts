@@ -21,6 +21,9 @@ export interface AnswerBody extends Item {
 
   readonly sshKeys: readonly Item[];
   readonly listings: readonly Item[];
+  readonly listing: { readonly providerCode: string };
+  readonly quoteId: string;
+  readonly ownSoftware: unknown;
   readonly families: readonly Item[];
   readonly templates: readonly Item[];
   readonly rentals: readonly Item[];
@@ -81,6 +84,9 @@ export interface Item {
   readonly port: number | null;
   readonly username: string | null;
   readonly hostKeyFingerprint: string | null;
+  readonly templateId: string;
+  readonly software: Readonly<Record<string, unknown>>;
+  readonly endpoints: readonly Readonly<Record<'url' | 'host' | 'name', string> & Record<string, unknown>>[];
   readonly phase: string | null;
   readonly phaseSince: string | null;
   readonly attempt: number | null;
@@ -119,4 +125,5 @@ export interface AnswerDetails {
   readonly availableCents: number;
   readonly requiredCents: number;
   readonly reason: string;
+  readonly misfits: readonly Readonly<Record<'field' | 'providerCode', string> & { limit: number }>[];
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { schemaSteps } from '../../../migrations/steps.js';
 import { createApp } from '../../../api/app.js';
@@ -13,7 +14,7 @@ import type { IdentityProvider } from '../../../adapters/identity/identity.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../../../adapters/processor/webhook.js';
-import { newSealingKeys } from '../../../adapters/webhooks/sealed-secrets.js';
+import { newSealingKeys } from '../../../adapters/sealed-secrets.js';
 import { databaseRoles } from '../../../migrations/roles.js';
 import type { UserRow } from '../../../adapters/postgres/rows/tables.js';
 import type { Answer, AnswerBody } from './answers.js';
@@ -22,6 +23,9 @@ import { checkDescribed } from './described.js';
 import { insertSessionOf, insertUser } from '../money/factories.js';
 
 export const webhookSecret = 'whsec_of_the_api_tests';
+
+/** What hashes requests that hold secrets. */
+export const installationKey = randomBytes(32).toString('base64');
 
 /** What seals and opens the secrets of users' webhooks. */
 export const sealingKeys = newSealingKeys();
@@ -105,6 +109,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
       readsPerMinuteOfUser: 1_000_000,
       changesPerMinute: 1_000_000,
       strangersPerMinute: 1_000_000,
+      ownSoftware: { graceMs: 120_000, installationKey },
       webhooks: { publicKey: sealingKeys.publicKey, allowPrivate: true, ownHosts: [] },
       ...options.settings,
     },

@@ -201,6 +201,7 @@ export async function insertStoppedRental(
 
 /** Lets a rental's machine answer, and begins its billing. */
 export async function runMachine(db: Database, rentalId: RentalId): Promise<void> {
-  await recordAnswer(db, rentalId, { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null });
+  const address = { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null };
+  await recordAnswer(db, rentalId, { address, readyBy: 'ssh' });
   await beginBilling(db, rentalId);
 }

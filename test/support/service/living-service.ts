@@ -10,7 +10,7 @@ import { openDatabase, type Database } from '../../../adapters/postgres/database
 import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../../adapters/processor/stripe.js';
-import { createSecretOpener } from '../../../adapters/webhooks/sealed-secrets.js';
+import { createSecretOpener } from '../../../adapters/sealed-secrets.js';
 import { createWebhookSender, type SenderOptions } from '../../../adapters/webhooks/sender.js';
 import { createOddityBook } from '../../../adapters/providers/upstream/oddity-book.js';
 import { createProber } from '../../../adapters/providers/ssh/prober.js';
@@ -25,6 +25,7 @@ import type { ApiSettings } from '../../../api/settings.js';
 import { processorEventsPath } from '../../../api/processor-events/path.js';
 import { databaseRoles } from '../../../migrations/roles.js';
 import { startMailInbox, type MailInbox } from '../../../lab/mail/index.js';
+import { proxyPath } from '../../../lab/provider/proxy.js';
 import { startLabProcessor, type LabProcessor } from '../../../lab/processor/server.js';
 import { API_KEY, startLivingLab, type LivingLab } from '../../lab/provider/living-lab.js';
 import { sealingKeys, startApi, webhookSecret, type SignedIn, type TestApi } from '../http/api.js';
@@ -80,6 +81,8 @@ export interface ServiceOptions {
   /** The time between two attempts of auto-topup, in milliseconds; default: the specification's 5 minutes. */
   readonly autoTopupCooldownMs?: number;
   /** What machines may cost that nobody is billed for; default: a lot, as all users of the lab pay with one card. */
+  /** How long own software has until it is billed all the same, in milliseconds; default: the product's limit. */
+  readonly ownSoftwareGraceMs?: number;
   readonly freeMachines?: WorkerParts['settings']['freeMachines'];
   /** The address that findings are mailed to; default: none. */
   readonly operatorEmail?: string;
@@ -273,6 +276,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     const { code, path, create } = upstreams[dialect];
     const provider = create({
       ...{ code, url: parts.gpus.url() + path, apiKey: API_KEY, deployment: 'test' },
+      proxyUrl: `${parts.gpus.url()}${proxyPath}`,
       timeoutMs: CALL_LIMIT_MS,
       budget: undefined,
       onOddity: (oddity) => oddities.note(code, oddity),
@@ -305,6 +309,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       noticeQuietMs: options.noticeQuietMs ?? 3_600_000,
       checkoutUrls: checkoutUrlsOf(parts, options),
       pollMs: 100,
+      ...(options.ownSoftwareGraceMs !== undefined && { ownSoftwareGraceMs: options.ownSoftwareGraceMs }),
       operatorEmail: options.operatorEmail ?? null,
       ...limitsOf(options),
     },

@@ -99,6 +99,7 @@ const warnings: Readonly<Record<string, string>> = {
   no_ssh_key: 'It has no SSH key, so nobody can log in.',
   ssh_unreachable: 'SSH does not answer now.',
   host_key_changed: 'Its host key has changed since it started.',
+  public_port: 'Everybody on the internet can reach its public ports.',
 };
 
 export function warningWords(warning: string): string {

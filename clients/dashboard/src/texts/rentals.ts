@@ -241,6 +241,9 @@ export const rentalTexts = texts({
     host_key_changed: 'The host key has changed',
     host_key_changed_text:
       'Another machine may be answering in its place. Unless you changed the key yourself, don’t log in: stop it and tell support.',
+    public_port: 'Its ports are public',
+    public_port_text:
+      'Everybody on the internet can reach them. Check that your software asks for a password.',
     keys: 'SSH keys',
   },
   notFound: 'This rental does not exist, or it belongs to another account.',

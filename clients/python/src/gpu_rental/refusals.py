@@ -49,6 +49,10 @@ class ModelUnavailableError(ApiError):
     """model_unavailable"""
 
 
+class SoftwareUnsupportedError(ApiError):
+    """software_unsupported"""
+
+
 class BillingDisabledError(ApiError):
     """billing_disabled"""
 
@@ -255,6 +259,7 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "too_many_keys": TooManyKeysError,
     "unknown_family": UnknownFamilyError,
     "model_unavailable": ModelUnavailableError,
+    "software_unsupported": SoftwareUnsupportedError,
     "billing_disabled": BillingDisabledError,
     "too_many_webhooks": TooManyWebhooksError,
     "webhooks_disabled": WebhooksDisabledError,

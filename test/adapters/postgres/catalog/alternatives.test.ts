@@ -1,3 +1,4 @@
+import { listProvidersFor } from '../../../../adapters/postgres/catalog/provider-health.js';
 import assert from 'node:assert/strict';
 import { findAlternatives, type Besides } from '../../../../adapters/postgres/catalog/alternatives.js';
 import type { Wanted } from '../../../../adapters/postgres/catalog/offers.js';
@@ -31,8 +32,14 @@ describe('alternatives', () => {
     maxPricePerHourCents: null,
   };
   const none: Besides = { listings: [], countries: [], atAnyPrice: true };
-  const find = async (asked: Partial<Omit<Wanted, 'providerCodes'>> = {}, besides: Partial<Besides> = {}) =>
-    told(await findAlternatives(db, { ...wanted, ...asked }, { ...none, ...besides }));
+  const find = async (
+    asked: Partial<Omit<Wanted, 'providerCodes' | 'templateId'>> & { templateId?: string } = {},
+    besides: Partial<Besides> = {},
+  ) => {
+    const all = { ...wanted, ...asked };
+    const { codes: providerCodes } = await listProvidersFor(db, { templateId: all.templateId });
+    return told(await findAlternatives(db, { ...all, providerCodes }, { ...none, ...besides }));
+  };
   const offer = (region_code: string, price_per_hour_cents: number, columns: Partial<ListingRow> = {}) =>
     insertListing(db, { region_code, price_per_hour_cents, ...columns });
   const l4 = { family: 'l4', model: 'L4', vram_gb: 24 };

@@ -14,6 +14,7 @@ import {
 } from '../../../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
+const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 describe('what is kept for operating is pruned', () => {
@@ -52,7 +53,8 @@ describe('what is kept for operating is pruned', () => {
     const text = readFileSync(new URL('../../../../docs/operations/retention.md', import.meta.url), 'utf8');
     for (const { table, keptMs, since } of retention) {
       const days = `${keptMs / DAY} day${keptMs === DAY ? '' : 's'}`;
-      const time = `${keptMs === 0 ? 'at once' : days} after \`${since}\``;
+      const short = keptMs < DAY ? `${keptMs / MINUTE} minutes` : days;
+      const time = `${keptMs === 0 ? 'at once' : short} after \`${since}\``;
       const row = text.split('\n').find((line) => line.startsWith(`| \`${table}\` `));
       assert.ok(row?.includes(time), `docs/operations/retention.md: ${table}: ${time}`);
     }

@@ -156,16 +156,19 @@ function low({ balance, autoTopup }: Known): Attention[] {
 const minutes = (seconds: number): string => span(Math.max(1, Math.ceil(seconds / 60)) * 60);
 
 function warned({ nameOf }: Known, rental: Rental): Attention[] {
-  return rental.warnings.map((warning) => {
-    return {
-      id: `${rental.id}-${warning}`,
-      tone: warning === 'host_key_changed' ? 'bad' : 'warn',
-      title: t.machine(nameOf(rental), lookUp(t.warnings, warning) ?? t.warnings.other),
-      text: lookUp(t.warningTexts, warning) ?? t.warningTexts.other,
-      action: t.look,
-      to: `/app/rentals/${rental.id}`,
-    };
-  });
+  // A public port was asked for: the rental's own page says so.
+  return rental.warnings
+    .filter((warning) => warning !== 'public_port')
+    .map((warning) => {
+      return {
+        id: `${rental.id}-${warning}`,
+        tone: warning === 'host_key_changed' ? 'bad' : 'warn',
+        title: t.machine(nameOf(rental), lookUp(t.warnings, warning) ?? t.warnings.other),
+        text: lookUp(t.warningTexts, warning) ?? t.warningTexts.other,
+        action: t.look,
+        to: `/app/rentals/${rental.id}`,
+      };
+    });
 }
 
 function nearItsEnd(known: Known, rental: Rental): Attention[] {

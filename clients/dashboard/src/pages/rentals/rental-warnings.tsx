@@ -12,6 +12,7 @@ const tones: Readonly<Record<RentalWarning, Tone>> = {
   no_ssh_key: 'warn',
   ssh_unreachable: 'warn',
   host_key_changed: 'bad',
+  public_port: 'warn',
 };
 
 interface RentalWarningsProps {

@@ -6,8 +6,8 @@ import {
   newWebhookSecret,
   publicKeyOf,
   sealSecret,
-} from '../../../adapters/webhooks/sealed-secrets.js';
-import { signedHeaders } from '../../../adapters/webhooks/signing.js';
+} from '../../adapters/sealed-secrets.js';
+import { signedHeaders } from '../../adapters/webhooks/signing.js';
 
 describe('sealed secrets of webhooks', () => {
   const keys = newSealingKeys();

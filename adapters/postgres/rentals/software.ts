@@ -1,0 +1,82 @@
+import type { SoftwareId } from '../../../domain/ids.js';
+import {
+  holdsSecrets,
+  noSoftware,
+  outlineOf,
+  type Software,
+  type SoftwareOutline,
+  type SoftwareSecrets,
+} from '../../../domain/rentals/software.js';
+import { newId } from '../../ids.js';
+import { sealSecret, type OpenSecret } from '../../sealed-secrets.js';
+import type { Database, Transaction } from '../database.js';
+import type { SoftwareSecretRow } from '../rows/tables.js';
+
+/** Own software as it is kept: what may be read, and what is sealed; null where nothing is secret. */
+export interface SealedSoftware {
+  readonly outline: SoftwareOutline;
+  readonly secrets: Pick<SoftwareSecretRow, 'id' | 'sealed'> | null;
+}
+
+/** Seals own software for the worker (decision 154, "Sealed software"). */
+export function sealSoftware(publicKey: string, software: Software): SealedSoftware {
+  if (!holdsSecrets(software)) return { outline: outlineOf(software, null), secrets: null };
+  const { args, env, startScript, registryAuth } = software;
+  const secrets: SoftwareSecrets = { args, env, startScript, registryAuth };
+  const id = newId('sw');
+  return {
+    outline: outlineOf(software, id),
+    secrets: { id, sealed: sealSecret(publicKey, JSON.stringify(secrets), id) },
+  };
+}
+
+/** Keeps the secrets of what is about to be quoted or rented. */
+export async function insertSoftwareSecrets(
+  db: Database | Transaction,
+  secrets: SealedSoftware['secrets'],
+): Promise<void> {
+  if (secrets) await db('software_secrets').insert(secrets).onConflict('id').ignore();
+}
+
+/**
+ * Opens own software for the upstream that is asked for a machine.
+ * @throws Error when its secrets are wiped: they outlast each way to a machine
+ */
+export async function openSoftware(
+  db: Database,
+  { image, ports, diskGb, secretsId }: SoftwareOutline,
+  openSecret: OpenSecret,
+): Promise<Software> {
+  const shown = { ...noSoftware, image, ports, diskGb };
+  if (secretsId === null) return shown;
+  const row = await db('software_secrets').where({ id: secretsId }).first('sealed');
+  if (!row) throw new Error(`the secrets ${secretsId} of own software are wiped`);
+  return { ...shown, ...(JSON.parse(openSecret(row.sealed, secretsId)) as SoftwareSecrets) };
+}
+
+/** Wipes the secrets of a machine that is gone. */
+export async function wipeSoftware(db: Database | Transaction, id: SoftwareId | null): Promise<void> {
+  if (id !== null) await db('software_secrets').where({ id }).delete();
+}
+
+/** Tells whether an upstream may keep credentials for machines of the last day. */
+export async function usedRegistriesLately(db: Database): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { used: boolean }[] }>(
+    `select exists (select 1 from rentals where started_at > (select clock_ms()) - interval '1 day'
+                       and software ->> 'hasRegistryAuth' = 'true')
+         or exists (select 1 from rental_requests where requested_at > (select clock_ms()) - interval '1 day'
+                       and software ->> 'hasRegistryAuth' = 'true') as used`,
+  );
+  return rows[0]?.used ?? true;
+}
+
+/** Lists the tags of an upstream's machines that may still be pulling their image. */
+export async function listStartingTags(db: Database, providerCode: string): Promise<Set<string>> {
+  const { rows } = await db.raw<{ rows: { tag: string }[] }>(
+    `select a.tag from allocation_attempts a left join rentals r on r.tag = a.tag
+      where a.provider_code = :providerCode
+        and (a.state = 'open' or a.state = 'adopted' and r.status = 'provisioning')`,
+    { providerCode },
+  );
+  return new Set(rows.map(({ tag }) => tag));
+}

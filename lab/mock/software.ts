@@ -1,0 +1,30 @@
+import type { ProviderMisfit } from '../../adapters/postgres/catalog/provider-health.js';
+import type { SealedSoftware } from '../../adapters/postgres/rentals/software.js';
+import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
+import { shadeformSoftware } from '../../adapters/providers/shadeform/shadeform-software.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
+import {
+  misfitsOf,
+  outlineOf,
+  softwareLimits,
+  type Software,
+  type SoftwareCapabilities,
+} from '../../domain/rentals/software.js';
+
+/** Nobody runs it here, so what is secret is kept nowhere. */
+export const forgetting = (software: Software): SealedSoftware => ({
+  outline: outlineOf(software, null),
+  secrets: null,
+});
+
+/** What the mock's upstream can do: as much as machines that run containers, with a disk of any size. */
+const able: SoftwareCapabilities = { ...shadeformSoftware, diskMaxGb: softwareLimits.diskMaxGb };
+
+/** What the upstream of a listing can't do of a request. */
+export function misfitsFor(
+  { provider_code: providerCode }: ListingRow,
+  { software }: RentalRequest,
+): ProviderMisfit[] {
+  if (!software) return [];
+  return misfitsOf(software, able).map((misfit) => ({ ...misfit, providerCode }));
+}
