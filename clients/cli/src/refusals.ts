@@ -16,6 +16,10 @@ export interface Advice {
 const signIn = 'Sign in with: gpu login';
 
 const fixed: Readonly<Record<string, Advice>> = {
+  software_unsupported: {
+    kind: 'refused',
+    next: 'Change what does not fit, or rent another machine: gpu offers lists them.',
+  },
   unauthorized: { kind: 'signedOut', next: signIn },
   key_unknown: { kind: 'signedOut', next: signIn },
   key_expired: { kind: 'signedOut', next: signIn },

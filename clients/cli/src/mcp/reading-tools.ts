@@ -150,6 +150,7 @@ export function shownRental(rental: Rental): object {
     ...{ rentalId, name, status, phase, expectedReadyAt, familyId, gpuCount, region },
     ...{ pricePerHourCents, totalChargedCents, maxSpendCents, autoStopAt, runningAt, stopReason },
     failure: rental.failure,
+    endpoints: rental.endpoints,
   };
 }
 

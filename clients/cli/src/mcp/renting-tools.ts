@@ -27,6 +27,27 @@ const limits = {
     .optional()
     .describe('It stops when it has cost this much in total'),
 };
+/** What runs instead of a template. The service says what of it no provider can do. */
+const software = {
+  image: z.string().optional().describe('An image to run instead of a template: ghcr.io/you/server:1'),
+  args: z.array(z.string()).max(64).optional().describe('Arguments of the image’s entrypoint'),
+  env: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Environment variables. Put no secret here that this conversation must not hold'),
+  ports: z
+    .array(
+      z.object({
+        name: z.string().describe('a-z, 0-9 and -'),
+        port: z.number().int().min(1).max(65_535),
+        kind: z.enum(['http', 'tcp']),
+        public: z.boolean().default(false).describe('true: everybody on the internet can reach it'),
+      }),
+    )
+    .max(10)
+    .optional()
+    .describe('Ports that the software listens on; the rental’s endpoints tell where they are open'),
+};
 const rentalId = z.string().describe('rent_…, from rent or list');
 
 /** Adds the tools that rent, extend, enter and stop. What spends is told beforehand, and needs the id of what was told. */
@@ -54,6 +75,7 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
           .optional()
           .describe('Software to install; default: ubuntu-24-04'),
         name: z.string().max(64).optional(),
+        ...software,
       },
       annotations: { readOnlyHint: true, openWorldHint: true },
     },

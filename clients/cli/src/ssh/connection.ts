@@ -122,6 +122,13 @@ export async function runAtTerminal(
 /** What the service tells of how a machine is reached, checked. @throws Failure unless it runs */
 export function reachable(rental: Rental): Reachable {
   const { host, port, username, hostKeyFingerprint } = rental;
+  if (rental.status === 'running' && host === null) {
+    throw new Failure(
+      'notReached',
+      `${nameOf(rental)} runs, and does not answer over SSH.`,
+      'Its image may have no SSH daemon. See its ports with: gpu show',
+    );
+  }
   if (rental.status !== 'running' || host === null || username === null || hostKeyFingerprint === null) {
     const why = whyEnded(rental);
     throw new Failure(

@@ -12,6 +12,8 @@ export function quoteFacts(quote: Quote): readonly (readonly [string, string | n
     ['Held now', `${usd(quote.holdCents)}, for the first hour`],
     ['Left after', quote.missingCents > 0 ? null : leftWords(quote)],
     ['Ready in', expectedReadySeconds === null ? null : readyWords(expectedReadySeconds)],
+    ['Public ports', publicWords(quote)],
+    ['Billed from', billedWords(quote)],
     ['Missing', quote.missingCents > 0 ? `${usd(quote.missingCents)} in your wallet` : null],
   ];
 }
@@ -28,6 +30,16 @@ export function machineWords({ gpuCount, model, vramGb, region }: Omit<Listing, 
 
 function readyWords({ p50, p90 }: NonNullable<Quote['expectedReadySeconds']>): string {
   return p50 === p90 ? `about ${duration(p50)}` : `${duration(p50)}, rarely more than ${duration(p90)}`;
+}
+
+function publicWords({ ownSoftware }: Quote): string | null {
+  const names = ownSoftware?.publicPorts ?? [];
+  return names.length === 0 ? null : `${names.join(', ')}: everybody on the internet can reach them`;
+}
+
+function billedWords({ ownSoftware }: Quote): string | null {
+  if (ownSoftware === null) return null;
+  return `the first answer of SSH or a public port, or ${duration(ownSoftware.graceSeconds)} after it runs`;
 }
 
 function leftWords({ walletAfterCents, runwaySecondsAfter }: Quote): string {

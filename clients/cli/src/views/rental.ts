@@ -40,6 +40,23 @@ export function isLive({ status }: Pick<Rental, 'status'>): boolean {
   return status === 'provisioning' || status === 'running';
 }
 
+/** Where its own software is reached: the open ports, and the command that leads to the others. */
+export function endpointFacts({
+  id,
+  endpoints,
+}: Pick<Rental, 'id' | 'endpoints'>): (readonly [string, string])[] {
+  return endpoints.map(
+    (endpoint, index) => [index === 0 ? 'Ports' : '', endpointWords(id, endpoint)] as const,
+  );
+}
+
+function endpointWords(id: string, endpoint: Rental['endpoints'][number]): string {
+  const { name, url, host, port } = endpoint;
+  if (!endpoint.public) return `${name}: gpu ports ${name} -m ${shortId(id)}`;
+  if (url !== null) return `${name}: ${url} (public)`;
+  return host === null ? `${name}: not open yet (public)` : `${name}: ${host}:${String(port)} (public)`;
+}
+
 /** What a rental is doing, in one or two words. */
 export function stateOf({ status, phase }: Pick<Rental, 'status' | 'phase'>): string {
   if (status !== 'provisioning') return status;

@@ -1,7 +1,9 @@
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
 import { InvalidArgumentError } from 'commander';
+import { usageFailure } from '../../failure.js';
 import { connectionTo, runAtTerminal } from '../../ssh/connection.js';
+import { findRental } from '../../rentals/find-rental.js';
 import { nameOf } from '../../views/rental.js';
 
 interface Options {
@@ -15,11 +17,18 @@ interface Forward {
   readonly remotePort: number;
 }
 
+/** What was asked for: a forward, or the name of a port of own software. */
+type Asked = Forward | string;
+
 /** gpu ports */
 export const addPorts: AddCommand = (program, act) => {
   program
     .command('ports')
-    .argument('<port...>', 'a port of the machine, such as 8888, or here:there, such as 8080:80', forwards)
+    .argument(
+      '<port...>',
+      'a port of the machine, such as 8888; here:there, such as 8080:80; or its name',
+      asked,
+    )
     .summary('reach a machine’s ports from here')
     .description(
       'Reach a machine’s ports, such as a notebook on 8888, at 127.0.0.1 on this computer. Only you can. Press ctrl-C to end it.',
@@ -27,7 +36,8 @@ export const addPorts: AddCommand = (program, act) => {
     .option('-m, --machine <machine>', 'its id, the end of its id, or its name (default: your only one)')
     .option('-i, --identity <file>', 'a private key to use instead of the default')
     .action(
-      act(async (cli, ports: readonly Forward[], { machine, identity }: Options) => {
+      act(async (cli, wanted: readonly Asked[], { machine, identity }: Options) => {
+        const ports = await namedIn(cli, machine, wanted);
         const connection = await connectionTo(cli, machine, identity);
         const { host, port, username, options, rental } = connection;
         tell(cli, ports, nameOf(rental));
@@ -64,10 +74,30 @@ function tell({ out }: Cli, ports: readonly Forward[], machine: string): void {
   else out.print(...told.map(({ url, remotePort }) => `${url} is port ${remotePort} of ${machine}`));
 }
 
-function forwards(text: string, before: readonly Forward[] = []): Forward[] {
+/** Finds the ports that were asked for by name. One that is public leads through SSH as well. */
+async function namedIn(cli: Cli, machine: string | undefined, wanted: readonly Asked[]): Promise<Forward[]> {
+  if (wanted.every((one) => typeof one !== 'string')) return [...wanted];
+  const { endpoints } = await findRental(cli, cli.client(), machine, 'enter');
+  return wanted.map((one) => {
+    if (typeof one !== 'string') return one;
+    const found = endpoints.find(({ name }) => name === one);
+    if (found) return { localPort: found.machinePort, remotePort: found.machinePort };
+    const names = endpoints.map(({ name }) => name).join(', ');
+    throw usageFailure(
+      `This machine has no port named ${one}.`,
+      names === '' ? 'Name a number, such as 8888.' : `It has: ${names}.`,
+    );
+  });
+}
+
+function asked(text: string, before: readonly Asked[] = []): Asked[] {
+  return [...before, /^[a-z][a-z0-9-]*$/.test(text) ? text : forward(text)];
+}
+
+function forward(text: string): Forward {
   const match = /^(\d{1,5})(?::(\d{1,5}))?$/.exec(text);
   const [localPort, remotePort] = [Number(match?.[1]), Number(match?.[2] ?? match?.[1])];
   const isPort = (port: number): boolean => port >= 1 && port <= 65_535;
-  if (isPort(localPort) && isPort(remotePort)) return [...before, { localPort, remotePort }];
-  throw new InvalidArgumentError('It must be a port such as 8888, or two such as 8080:80.');
+  if (isPort(localPort) && isPort(remotePort)) return { localPort, remotePort };
+  throw new InvalidArgumentError('It must be a port such as 8888, two such as 8080:80, or a name.');
 }

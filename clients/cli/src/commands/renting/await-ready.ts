@@ -5,7 +5,7 @@ import { Failure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { duration, secondsBetween } from '../../output/time.js';
 import type { Standing } from '../../standing.js';
-import { gpusOf, limitsOf, phaseWords, shortId, warningWords } from '../../views/rental.js';
+import { endpointFacts, gpusOf, limitsOf, phaseWords, shortId, warningWords } from '../../views/rental.js';
 
 /**
  * Waits until a rental can be entered, and shows how far it is. A network that fails for a while is waited for.
@@ -112,7 +112,8 @@ export function readyLines({ out }: Cli, rental: Rental): string[] {
     ),
     '',
     ...out.facts([
-      ['Log in', `gpu ssh ${short}`],
+      ...endpointFacts(rental),
+      ...(rental.host === null ? [] : ([['Log in', `gpu ssh ${short}`]] as const)),
       ['See its cost', 'gpu watch'],
       ['Stop it', `gpu stop ${short}`],
     ]),

@@ -6,6 +6,7 @@ import { localTime } from '../../output/time.js';
 import { findRental } from '../../rentals/find-rental.js';
 import {
   costNow,
+  endpointFacts,
   gpusOf,
   isLive,
   limitsOf,
@@ -46,7 +47,7 @@ function linesOf(cli: Cli, rental: Rental): string[] {
       ['Id', rental.id],
       ['Name', rental.name],
       ['Machine', `${gpusOf(rental)} in ${rental.region}`],
-      ['Installed', rental.templateId],
+      ['Installed', rental.software?.image ?? rental.templateId],
       ['State', stateWords(rental)],
       ['Ended', whyEnded(rental)],
       ['Ran', runsFor(rental, nowMs)],
@@ -56,6 +57,7 @@ function linesOf(cli: Cli, rental: Rental): string[] {
       ['Rented', localTime(rental.startedAt)],
       ['Ready', rental.runningAt === null ? null : localTime(rental.runningAt)],
       ['Stopped', rental.stoppedAt === null ? null : localTime(rental.stoppedAt)],
+      ...(isLive(rental) ? endpointFacts(rental) : []),
       ['SSH', isLive(rental) ? addressOf(rental) : null],
       ['Host key', isLive(rental) ? rental.hostKeyFingerprint : null],
     ]),
