@@ -1,7 +1,7 @@
 import type { Rental } from '@gpu-rental/client';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Card } from '../../ui/card.js';
-import { CopyButton } from '../../ui/copy-button.js';
+import { Copied } from './copied.js';
 import { useSsh } from './use-ssh.js';
 
 const texts = rentalTexts.access;
@@ -13,7 +13,7 @@ export function AccessCard({ rental }: { readonly rental: Rental }) {
   return (
     <Card title={texts.title}>
       {command === undefined ? (
-        <p className="text-muted">{texts.waiting}</p>
+        <p className="text-muted">{rental.status === 'running' ? texts.noSsh : texts.waiting}</p>
       ) : (
         <div className="flex flex-col gap-3">
           <Copied label={texts.command} copy={texts.copyCommand} text={command} />
@@ -35,23 +35,5 @@ export function AccessCard({ rental }: { readonly rental: Rental }) {
         </div>
       )}
     </Card>
-  );
-}
-
-interface CopiedProps {
-  readonly label: string;
-  readonly copy: string;
-  readonly text: string;
-}
-
-function Copied({ label, copy, text }: CopiedProps) {
-  return (
-    <div>
-      <p className="text-[13px] text-muted">{label}</p>
-      <div className="mt-1 flex items-center justify-between gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
-        <code className="min-w-0 font-mono text-[13px] break-all whitespace-pre-wrap">{text}</code>
-        <CopyButton text={text} label={copy} />
-      </div>
-    </div>
   );
 }

@@ -15,7 +15,8 @@ const texts = rentalTexts.details;
 export function DetailsCard({ rental }: { readonly rental: Rental }) {
   const { id, gpuCount, family, interconnect, region, providerCode, templateId } = rental;
   const { data: templates } = useQuery(templatesQuery);
-  const template = templates?.find((one) => one.id === templateId)?.name ?? templateId;
+  const named = templates?.find((one) => one.id === templateId)?.name ?? templateId;
+  const template = rental.software?.image ?? named;
   const machine = [rentalTexts.machine(gpuCount, familyName(family)), interconnect.toUpperCase()];
   return (
     <Card title={texts.title}>
@@ -23,7 +24,7 @@ export function DetailsCard({ rental }: { readonly rental: Rental }) {
         <Line label={texts.machine}>{machine.join(rentalTexts.separator)}</Line>
         <Line label={texts.place}>{region}</Line>
         <Line label={texts.provider}>{providerCode}</Line>
-        <Line label={texts.template}>{template}</Line>
+        <Line label={rental.software?.image ? texts.image : texts.template}>{template}</Line>
         <Instant label={texts.asked} at={rental.startedAt} />
         <Instant label={texts.ready} at={rental.runningAt} />
         <Instant label={rental.runningAt === null ? texts.ended : texts.stopped} at={rental.stoppedAt} />

@@ -18,6 +18,7 @@ import { ChargesCard } from './charges-card.js';
 import { CostCard } from './cost-card.js';
 import { DetailsCard } from './details-card.js';
 import { EndNote, SettlementCard } from './ending-cards.js';
+import { EndpointsCard } from './endpoints-card.js';
 import { LimitsCard } from './limits-card.js';
 import { rentalTitle } from './matching.js';
 import { StatusBadge } from './rental-badges.js';
@@ -107,6 +108,7 @@ function Cards({ rental, onChangeLimits }: CardsProps) {
       <div className="flex min-w-0 flex-col gap-5 3xl:grid 3xl:grid-cols-2 3xl:items-start 3xl:*:last:col-span-2">
         {status === 'provisioning' && phase !== null && <Timeline rental={{ ...rental, phase }} />}
         {isUsed(rental) && <AccessCard rental={rental} />}
+        {isLive(rental) && rental.endpoints.length > 0 && <EndpointsCard rental={rental} />}
         <CostCard rental={rental} />
         <ChargesCard rental={rental} />
       </div>
