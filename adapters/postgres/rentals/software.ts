@@ -1,4 +1,3 @@
-import type { SoftwareId } from '../../../domain/ids.js';
 import {
   holdsSecrets,
   noSoftware,
@@ -52,11 +51,6 @@ export async function openSoftware(
   const row = await db('software_secrets').where({ id: secretsId }).first('sealed');
   if (!row) throw new Error(`the secrets ${secretsId} of own software are wiped`);
   return { ...shown, ...(JSON.parse(openSecret(row.sealed, secretsId)) as SoftwareSecrets) };
-}
-
-/** Wipes the secrets of a machine that is gone. */
-export async function wipeSoftware(db: Database | Transaction, id: SoftwareId | null): Promise<void> {
-  if (id !== null) await db('software_secrets').where({ id }).delete();
 }
 
 /** Tells whether an upstream may keep credentials for machines of the last day. */
