@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { findFreePorts } from '../../lab/stack/ports.js';
 import { startService, type TestService } from '../support/service/living-service.js';
 import { readMetrics, type Scraped } from '../support/http/metrics.js';
@@ -125,16 +125,22 @@ describe('what the processes tell operators', () => {
     assert.ok(!texts.includes(stoppedId));
   });
 
-  it('names every metric that the alert rules look at', () => {
-    const rules = read('ops/prometheus/alerts.yml');
-    const names = new Set(rules.match(/\b(?:gpu_rental|temporal)_[a-z_]+/g));
-    assert.ok(names.size > 20);
+  it('names every metric that the alert rules and the dashboards look at', () => {
+    const boards = readdirSync(new URL('../../ops/grafana', import.meta.url)).map(
+      (file) => `ops/grafana/${file}`,
+    );
+    assert.equal(boards.length, 2);
     const known = new Set([...texts.matchAll(/^(?:# TYPE )?([a-z_:0-9]+)/gm)].map(([, name]) => name));
     const bases = (name: string): string[] => [name, name.replace(/_(bucket|count|sum)$/, '')];
-    assert.deepEqual(
-      [...names].filter((name) => !bases(name).some((base) => known.has(base))),
-      [],
-    );
+    for (const file of ['ops/prometheus/alerts.yml', ...boards]) {
+      const names = new Set(read(file).match(/\b(?:gpu_rental|temporal)_[a-z_]+/g));
+      assert.ok(names.size > 10, file);
+      assert.deepEqual(
+        [...names].filter((name) => !bases(name).some((base) => known.has(base))),
+        [],
+        file,
+      );
+    }
   });
 
   it('has a page for every alert, and a row of the docs for every metric', () => {
