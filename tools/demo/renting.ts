@@ -6,7 +6,11 @@ import { step, type Stage } from './stage.js';
 import { claim } from './story-error.js';
 
 /** The middle of the story: a machine is rented, entered, used for a while, and stopped. */
-type PlayRenting = (stage: Stage, wish: Wish, meanwhile: () => Promise<void>) => Promise<Rental>;
+type PlayRenting = (
+  stage: Stage,
+  wish: Wish & { readonly words: string },
+  meanwhile: (rental: Rental) => Promise<void>,
+) => Promise<Rental>;
 
 /** What the key of `gpu` may spend, in cents: more than the story does. */
 const spendCapCents = 5_000;
@@ -15,12 +19,12 @@ const spendCapCents = 5_000;
 export const playRenting: PlayRenting = (stage, wish, meanwhile) =>
   (hasOpenSsh() ? byGpu : byApi)(stage, wish, meanwhile);
 
-const byGpu: PlayRenting = async (stage, { familyId, gpuCount }, meanwhile) => {
+const byGpu: PlayRenting = async (stage, { familyId, gpuCount, words }, meanwhile) => {
   const gpu = await step(stage, 'Make a key with a cap for the command gpu', () =>
     openGpu(stage, spendCapCents),
   );
   try {
-    await step(stage, 'Rent eight B200 GPUs', () =>
+    await step(stage, `Rent ${words}`, () =>
       gpu.run('rent', familyId, '--gpus', String(gpuCount), '--name', 'demo', '--yes'),
     );
     const rental = await readNewest(stage);
@@ -28,7 +32,7 @@ const byGpu: PlayRenting = async (stage, { familyId, gpuCount }, meanwhile) => {
     await step(stage, 'Log in over SSH', async () =>
       claimGpus(stage, rental, await gpu.run('ssh', 'demo', '--', 'nvidia-smi')),
     );
-    await meanwhile();
+    await meanwhile(rental);
     return await step(stage, 'Stop it', async () => {
       await gpu.run('stop', 'demo');
       return awaitEnd(stage, rental.id);
@@ -38,11 +42,11 @@ const byGpu: PlayRenting = async (stage, { familyId, gpuCount }, meanwhile) => {
   }
 };
 
-const byApi: PlayRenting = async (stage, wish, meanwhile) => {
+const byApi: PlayRenting = async (stage, { words, ...wish }, meanwhile) => {
   const key = await step(stage, 'Add an SSH key', () => addKey(stage));
-  const { id } = await step(stage, 'Rent eight B200 GPUs', () => rent(stage, wish));
+  const { id } = await step(stage, `Rent ${words}`, () => rent(stage, wish));
   const rental = await step(stage, 'Wait for the machine', () => awaitMachine(stage, id));
   await step(stage, 'Log in over SSH', () => logIn(stage, rental, key));
-  await meanwhile();
+  await meanwhile(rental);
   return step(stage, 'Stop it', () => stop(stage, id));
 };
