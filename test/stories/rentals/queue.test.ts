@@ -140,6 +140,11 @@ describe('a rental at an upstream that sells one machine at a time (decision 158
     const { retryAfterSeconds } = refused.body.details as { retryAfterSeconds?: number };
     assert.equal(retryAfterSeconds, 40);
     assert.equal((await renting.wallet(user)).available_cents, 10_000);
+    await until('the first one was asked for again', () => Promise.resolve(asked.length >= 5));
+    assert.ok(
+      asked.every(({ tag }) => tag.includes(waiting[0]!)),
+      'nobody is asked for out of turn',
+    );
     isTaken = false;
     await renting.awaitStatus(waiting[2] as never, 'running');
     const tags = asked.map(({ tag }) => tag);
