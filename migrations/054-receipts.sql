@@ -1,5 +1,5 @@
 -- Whom statements and receipts are made out to, and what a receipt says of a payment for good (decision 148,
--- "Receipts").
+-- "Receipts and buyers").
 create table billing_details (
   user_id text primary key references users on delete restrict,
   name text check (length(name) between 1 and 150),

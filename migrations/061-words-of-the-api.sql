@@ -1,4 +1,4 @@
--- Whoever has the API's login is any user, and nothing more (decision 162, "Words of the API").
+-- Whoever has the API's login is any user, and nothing more (decision 150, "Words of the API").
 
 -- When a stop was asked for is the database's word: a bill ends there.
 revoke insert on stop_requests from gpu_rental_api, gpu_rental_ops;

@@ -55,7 +55,7 @@ export function createAwaitPod(deps: ActivityDeps) {
 /**
  * Returns the machine's own deadline in milliseconds, which its offer and its upstream have made (decision 76, "Boot
  * deadlines and fit"). Workflows of release 0.1 always say the one limit that there was, so only another number is an
- * order. Whoever starts the workflow may be anybody, so an order is shorter, never longer (decision 162, "Words of the
+ * order. Whoever starts the workflow may be anybody, so an order is shorter, never longer (decision 150, "Words of the
  * API").
  */
 function deadlineOf(rental: AwaitedRental, saidMs: number): number {

@@ -32,7 +32,7 @@ export function createPodActivities(deps: ActivityDeps) {
       rentalId: RentalId,
       saidMs: number,
     ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
-      // Whoever starts the workflow may be anybody: what it says only shortens (decision 162, "Words of the API").
+      // Whoever starts the workflow may be anybody: what it says only shortens (decision 150, "Words of the API").
       const findForMs = Math.min(saidMs, rentalLimits.unknownFindMs);
       return withHeartbeat(
         async (tell) => {

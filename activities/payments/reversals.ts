@@ -120,7 +120,7 @@ function ofRefund({ refundId, status, amountCents }: Refund): Word {
 
 /**
  * Reads what a dispute says. The kinds of its events move no money: they stand in rows that the API writes (decision
- * 162, "Words of the API"). No document says which of the two is up to date first, so an event that the dispute does not
+ * 150, "Words of the API"). No document says which of the two is up to date first, so an event that the dispute does not
  * say yet keeps it open, and it is asked again.
  */
 function ofDispute(dispute: Dispute, kinds: ReadonlySet<string>): Word {

@@ -28,7 +28,7 @@ export const software = named(
 
 const portNumber = { ...whole, minimum: 1, maximum: 65_535 };
 
-/** Decision 156, "Endpoints". */
+/** Decision 156, "Open ports". */
 export const endpoint = named(
   'Endpoint',
   object({

@@ -20,7 +20,7 @@ import * as declared from './describe-receipts.js';
 /** A receipt takes as much of a processor as hundreds of other reads. */
 const RECEIPTS_PER_MINUTE = 30;
 
-/** Receipts, and whom they are made out to (decision 148, "Receipts"). */
+/** Receipts, and whom they are made out to (decision 148, "Receipts and buyers"). */
 export function receiptRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.showBillingDetails, async (ctx) =>
     readBillingDetails(deps.db, callerOf(ctx).userId),

@@ -19,7 +19,7 @@ export interface PodReach {
   readonly ports: readonly PodPort[] | null;
 }
 
-/** A named port of own software, as an answer tells it (decision 156, "Endpoints"). It never holds a token. */
+/** A named port of own software, as an answer tells it (decision 156, "Open ports"). It never holds a token. */
 export interface Endpoint {
   readonly name: string;
   readonly kind: SoftwarePort['kind'];

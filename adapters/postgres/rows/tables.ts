@@ -189,7 +189,7 @@ export interface AutoTopupRow {
 
 /**
  * Whom statements and receipts are made out to, and what a receipt says of a payment for good (decision 148,
- * "Receipts").
+ * "Receipts and buyers").
  */
 export interface BillingDetailRow {
   user_id: UserId;

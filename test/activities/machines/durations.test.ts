@@ -12,7 +12,7 @@ import { startActivities, type LoneActivities } from '../../support/activities/l
 
 const EVER = 1e12;
 
-/** Whoever starts a rental's workflow says these durations: decision 162, "Words of the API". */
+/** Whoever starts a rental's workflow says these durations: decision 150, "Words of the API". */
 describe('the durations of a rental’s workflow', () => {
   let lone: LoneActivities;
   before(async () => {

@@ -19,7 +19,7 @@ type Type = keyof typeof contracts;
 
 /**
  * Somebody has both logins of the API: the certificate by which it enters Temporal, and its login of the database
- * (decision 162, "Words of the API").
+ * (decision 150, "Words of the API").
  */
 describe('whoever has both logins of the API', () => {
   let service: TestService;
