@@ -21,6 +21,7 @@ export const licencePolicy: LicencePolicy = {
     'Unlicense',
   ]),
   accepted: new Map([
+    ['png-js@2.0.0', 'its package.json says nothing; its file LICENSE is the MIT licence'],
     ['unionfs@4.6.0', 'its package.json says nothing; its file LICENSE is the Unlicense'],
     ...['noto-sans@5.3.0', 'noto-sans-arabic@5.3.0', 'noto-sans-hebrew@5.3.0', 'unifontex@5.2.6'].map(
       (font) => [`@fontsource/${font}`, 'OFL-1.1: a font, read as a file and put into documents'] as const,
