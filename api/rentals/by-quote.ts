@@ -96,7 +96,10 @@ export async function withOffers(
       const request = await askedFor(db, refused);
       if (!request) return refusal;
       const now = await unavailable(db, request, triedListingIds, refusal.message);
-      return new Refusal(now.code, now.message, { ...details, ...now.details });
+      // One that own software is in the way of tells nothing of the market.
+      return now.code === refusal.code
+        ? new Refusal(now.code, now.message, { ...details, ...now.details })
+        : now;
     }
     if (refusal.code !== 'quote_expired' && refusal.code !== 'price_changed') return refusal;
     const request = await askedFor(db, refused);

@@ -23,7 +23,7 @@ const secretText = (maxChars: number) =>
 const imageField = joi
   .string()
   .max(limits.imageMaxChars)
-  .pattern(/^[a-zA-Z0-9][\w.\-/:@]*$/)
+  .pattern(/^[a-zA-Z0-9][\w.\-/:@]*$/, 'the name of an image, such as ghcr.io/you/server:1')
   .description('An image of your own, such as ghcr.io/you/server:1. It runs instead of a template.');
 
 const envName = /^[A-Za-z_]\w{0,127}$/;
@@ -65,7 +65,7 @@ const portField = fields({
   name: needed(
     joi
       .string()
-      .pattern(/^[a-z][a-z0-9-]*$/, 'a-z, 0-9 and "-"')
+      .pattern(/^[a-z][a-z0-9-]*$/, 'letters a-z, digits and "-", beginning with a letter')
       .max(limits.portNameMaxChars),
   ),
   port: needed(wholeFrom(1, 65_535).invalid(SSH_PORT)),
@@ -78,9 +78,16 @@ const portField = fields({
   ),
 });
 
+/** As it was sent: it may be no port at all. */
+type AskedPort = Partial<SoftwarePort> | null | undefined;
+
+const isSame = (one: unknown, other: unknown): boolean => one !== undefined && one === other;
+
 const portsField = manyOf(portField)
   .max(limits.ports)
-  .unique((one: SoftwarePort, other: SoftwarePort) => one.name === other.name || one.port === other.port)
+  .unique(
+    (one: AskedPort, other: AskedPort) => isSame(one?.name, other?.name) || isSame(one?.port, other?.port),
+  )
   .messages({ 'array.unique': '{{#label}} has a name or a port that another one has' });
 
 /** The fields of own software (decision 153, "Own software"). Those that are secret no answer ever shows. */

@@ -72,7 +72,7 @@ export const downloadReceipt = operation({
       description: 'The file.',
       type: 'application/pdf',
       schema: { type: 'string', contentMediaType: 'application/pdf' },
-      examples: [],
+      examples: ['%PDF-1.7 …'],
       headers: { 'Content-Disposition': text },
     },
   ],

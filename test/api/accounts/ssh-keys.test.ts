@@ -88,6 +88,7 @@ describe('SSH keys', () => {
       name: 'laptop',
       fingerprint: `SHA256:${digest}`,
       publicKey: lineOf(blob, 'ssh-ed25519'),
+      byKey: false,
       createdAt: answer.body.createdAt,
     });
     assert.deepEqual((await user.get('/v1/ssh-keys')).body, { sshKeys: [answer.body] });

@@ -4,6 +4,8 @@ import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { newId } from '../../../adapters/ids.js';
 import type { Answer } from '../../support/http/answers.js';
+import { creditTopup } from '../../../money/payments/credit.js';
+import { paymentOf } from '../../support/activities/scripted-processor.js';
 import { sealSecret } from '../../../adapters/sealed-secrets.js';
 import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { describedOperations, type DescribedOperation } from '../../support/http/described.js';
@@ -76,7 +78,12 @@ const insert: Record<string, (api: TestApi, userId: UserId) => Promise<string>> 
   rent: async ({ db }, userId) => (await insertRental(db, userId)).id,
   key: async ({ db }, userId) => (await insertKey(db, userId)).id,
   'api-key': async ({ db }, userId) => (await insertApiKeyOf(db, userId)).row.id,
-  top: async ({ db }, userId) => (await insertTopup(db, userId)).id,
+  // One that was paid has a receipt as well.
+  async top({ db }, userId) {
+    const { id: topupId, amount_cents: amountCents } = await insertTopup(db, userId);
+    await creditTopup(db, topupId, paymentOf({ topupId, userId, amountCents }));
+    return topupId;
+  },
   async ses({ db }, userId) {
     await insertSessionOf(db, userId);
     const newest = await db('sessions').where({ user_id: userId }).orderBy('id', 'desc').first('id');

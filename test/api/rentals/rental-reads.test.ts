@@ -47,6 +47,8 @@ describe('rentals on read', () => {
         port: null,
         username: null,
         hostKeyFingerprint: null,
+        software: null,
+        endpoints: [],
         startedAt: rental.started_at.toISOString(),
         runningAt: null,
         stoppedAt: null,

@@ -52,6 +52,7 @@ describe('the Shadeform adapter against the living lab', () => {
           regionCode: 'US',
           interconnect: 'sxm5',
           maxBootMs: 60_000,
+          machine: { vcpus: 64, memoryGb: 512, diskGb: 256 },
           templates: [...templates.map(({ id }) => id), ownSoftwareId],
         },
       );
