@@ -11,6 +11,8 @@ export const statementTexts = texts({
   utc: 'UTC',
   print: 'Print',
   entriesLink: 'All entries of this month',
+  csv: 'CSV file',
+  csvName: (month: string) => `ledger-${month}.csv`,
   title: (month: string) => `Statement of ${month}`,
   taxId: (id: string) => `Tax ID ${id}`,
   account: (email: string) => `Account ${email}`,

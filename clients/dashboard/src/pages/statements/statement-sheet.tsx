@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { meQuery } from '../../data/account.js';
 import { billingDetailsQuery } from '../../data/billing-details.js';
+import { ledgerCsvAddress } from '../../data/ledger.js';
 import { statementQuery } from '../../data/statements.js';
 import { type Month } from '../../format/days.js';
 import { monthName, monthRange } from '../../format/months.js';
@@ -14,7 +15,7 @@ import { Callout } from '../../ui/badge.js';
 import { buttonClasses } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { classes } from '../../ui/classes.js';
-import { CheckIcon } from '../../ui/icons.js';
+import { CheckIcon, DownloadIcon } from '../../ui/icons.js';
 import { Money } from '../../ui/money.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
 import { LabelTable, RentalTable } from './statement-tables.js';
@@ -52,13 +53,19 @@ export function StatementSheet({ month, zone, labelKey, isRunning }: SheetProps)
           {details && <BilledTo details={details} />}
           {me && <p className="text-[13px] text-muted">{texts.account(me.user.email)}</p>}
         </div>
-        <Link
-          to="/app/ledger"
-          search={{ from, to }}
-          className={classes('no-print', buttonClasses('secondary', 'small'))}
-        >
-          {texts.entriesLink}
-        </Link>
+        <div className="no-print flex flex-wrap gap-2">
+          <Link to="/app/ledger" search={{ from, to }} className={buttonClasses('secondary', 'small')}>
+            {texts.entriesLink}
+          </Link>
+          <a
+            href={ledgerCsvAddress({ from, to })}
+            download={texts.csvName(month)}
+            className={buttonClasses('secondary', 'small')}
+          >
+            <DownloadIcon />
+            {texts.csv}
+          </a>
+        </div>
       </div>
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data ? (
