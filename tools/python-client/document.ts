@@ -2,6 +2,8 @@
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
+  /** A file: its bytes are no text. */
+  readonly contentMediaType?: string;
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;

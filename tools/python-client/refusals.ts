@@ -1,4 +1,4 @@
-import { heading, nameOf, pascal, type ApiDocument, type Schema } from './document.js';
+import { heading, nameOf, type ApiDocument, type Schema } from './document.js';
 
 /** @returns the text of refusals.py: a class for each code that the API may refuse a request with */
 export function writeRefusals({ components: { schemas } }: ApiDocument): string {
@@ -25,7 +25,7 @@ const codeOf = ({ properties }: Schema): string => String(properties?.['error']?
 function writeRefusal(name: string, { properties = {}, required = [] }: Schema): string {
   const { details } = properties;
   const docs = `\nclass ${name}(ApiError):\n    """${codeOf({ properties })}"""\n`;
-  if (details?.properties === undefined) return docs;
-  const type = `types.${name}${pascal('details')}`;
+  if (details?.$ref === undefined) return docs;
+  const type = `types.${nameOf(details.$ref)}`;
   return `${docs}\n    details: ${required.includes('details') ? type : `Optional[${type}]`}\n`;
 }

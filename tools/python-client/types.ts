@@ -78,7 +78,7 @@ export class TypeWriter {
   #plain(schema: Schema, name: string): string {
     switch (schema.type) {
       case 'string':
-        return 'str';
+        return schema.contentMediaType === undefined ? 'str' : 'bytes';
       case 'integer':
         return 'int';
       case 'number':

@@ -16,17 +16,25 @@ if TYPE_CHECKING:
 class ValidationFailedError(ApiError):
     """validation_failed"""
 
+    details: Optional[types.InvalidFields]
+
 
 class InvalidEmailError(ApiError):
     """invalid_email"""
+
+    details: types.InvalidFields
 
 
 class InvalidAmountError(ApiError):
     """invalid_amount"""
 
+    details: types.InvalidFields
+
 
 class InvalidCountError(ApiError):
     """invalid_count"""
+
+    details: types.InvalidFields
 
 
 class WeakKeyError(ApiError):
@@ -36,21 +44,31 @@ class WeakKeyError(ApiError):
 class DuplicateKeyError(ApiError):
     """duplicate_key"""
 
+    details: types.DuplicateKeyDetails
+
 
 class TooManyKeysError(ApiError):
     """too_many_keys"""
+
+    details: types.TooManyKeysDetails
 
 
 class UnknownFamilyError(ApiError):
     """unknown_family"""
 
+    details: types.UnknownFamilyDetails
+
 
 class ModelUnavailableError(ApiError):
     """model_unavailable"""
 
+    details: types.ModelUnavailableDetails
+
 
 class SoftwareUnsupportedError(ApiError):
     """software_unsupported"""
+
+    details: types.SoftwareUnsupportedDetails
 
 
 class BillingDisabledError(ApiError):
@@ -59,6 +77,8 @@ class BillingDisabledError(ApiError):
 
 class TooManyWebhooksError(ApiError):
     """too_many_webhooks"""
+
+    details: types.TooManyWebhooksDetails
 
 
 class WebhooksDisabledError(ApiError):
@@ -84,9 +104,13 @@ class KeyUnknownError(ApiError):
 class KeyExpiredError(ApiError):
     """key_expired"""
 
+    details: types.KeyExpiredDetails
+
 
 class KeyRevokedError(ApiError):
     """key_revoked"""
+
+    details: types.KeyRevokedDetails
 
 
 class KeySuspendedError(ApiError):
@@ -96,9 +120,13 @@ class KeySuspendedError(ApiError):
 class CardDeclinedError(ApiError):
     """card_declined"""
 
+    details: types.CardDeclinedDetails
+
 
 class InsufficientBalanceError(ApiError):
     """insufficient_balance"""
+
+    details: types.InsufficientBalanceDetails
 
 
 class ForbiddenError(ApiError):
@@ -108,9 +136,13 @@ class ForbiddenError(ApiError):
 class BlockedError(ApiError):
     """blocked"""
 
+    details: types.BlockedDetails
+
 
 class FreshSignInRequiredError(ApiError):
     """fresh_sign_in_required"""
+
+    details: types.FreshSignInRequiredDetails
 
 
 class SessionRequiredError(ApiError):
@@ -120,29 +152,43 @@ class SessionRequiredError(ApiError):
 class KeyScopeError(ApiError):
     """key_scope"""
 
+    details: types.KeyScopeDetails
+
 
 class KeyAddressError(ApiError):
     """key_address"""
+
+    details: types.KeyAddressDetails
 
 
 class KeyEndsOwnError(ApiError):
     """key_ends_own"""
 
+    details: types.KeyEndsOwnDetails
+
 
 class KeySetupError(ApiError):
     """key_setup"""
+
+    details: types.KeySetupDetails
 
 
 class CapReservedError(ApiError):
     """cap_reserved"""
 
+    details: types.CapReserved
+
 
 class BudgetReservedError(ApiError):
     """budget_reserved"""
 
+    details: types.BudgetReserved
+
 
 class NotFoundError(ApiError):
     """not_found"""
+
+    details: types.NotFoundDetails
 
 
 class RentalNotFoundError(ApiError):
@@ -159,6 +205,8 @@ class TopupNotFoundError(ApiError):
 
 class KeyNotFoundError(ApiError):
     """key_not_found"""
+
+    details: Optional[types.KeyNotFoundDetails]
 
 
 class SessionNotFoundError(ApiError):
@@ -180,25 +228,37 @@ class MethodNotAllowedError(ApiError):
 class ResyncError(ApiError):
     """resync"""
 
+    details: types.FeedRange
+
 
 class ChargeInProgressError(ApiError):
     """charge_in_progress"""
+
+    details: types.ChargeInProgressDetails
 
 
 class AlreadyStoppedError(ApiError):
     """already_stopped"""
 
+    details: types.AlreadyStoppedDetails
+
 
 class QuoteExpiredError(ApiError):
     """quote_expired"""
+
+    details: types.QuoteExpiredDetails
 
 
 class PriceChangedError(ApiError):
     """price_changed"""
 
+    details: types.PriceChangedDetails
+
 
 class RentalEndingError(ApiError):
     """rental_ending"""
+
+    details: types.RentalEndingDetails
 
 
 class NoSavedCardError(ApiError):
@@ -208,9 +268,13 @@ class NoSavedCardError(ApiError):
 class WebhookNotEnabledError(ApiError):
     """webhook_not_enabled"""
 
+    details: types.WebhookNotEnabledDetails
+
 
 class ProofNotReadyError(ApiError):
     """proof_not_ready"""
+
+    details: types.LaterAgainDetails
 
 
 class IdempotencyConflictError(ApiError):
@@ -219,6 +283,8 @@ class IdempotencyConflictError(ApiError):
 
 class IdempotencyInProgressError(ApiError):
     """idempotency_in_progress"""
+
+    details: types.IdempotencyInProgressDetails
 
 
 class PayloadTooLargeError(ApiError):
@@ -236,17 +302,25 @@ class UnknownHostError(ApiError):
 class RateLimitedError(ApiError):
     """rate_limited"""
 
+    details: types.RateLimitedDetails
+
 
 class CodeRequestRateLimitedError(ApiError):
     """code_request_rate_limited"""
+
+    details: types.LaterAgainDetails
 
 
 class InternalError(ApiError):
     """internal_error"""
 
+    details: Optional[types.OpeningOutcome]
+
 
 class TemporarilyUnavailableError(ApiError):
     """temporarily_unavailable"""
+
+    details: Optional[types.OpeningOutcome]
 
 
 BY_CODE: Dict[str, Type[ApiError]] = {

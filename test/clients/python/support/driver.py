@@ -29,7 +29,7 @@ class Recording(httpx.BaseTransport):
 
     def handle_request(self, request):
         response = self.inner.handle_request(request)
-        note(request, response, response.read().decode())
+        note(request, response, response.read().decode(errors="replace"))
         return response
 
 
@@ -39,7 +39,7 @@ class AsyncRecording(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request):
         response = await self.inner.handle_async_request(request)
-        note(request, response, (await response.aread()).decode())
+        note(request, response, (await response.aread()).decode(errors="replace"))
         return response
 
     async def aclose(self):
@@ -83,7 +83,8 @@ def ask(asked):
 
 def outcome(asked):
     try:
-        return {"value": ask(asked)}
+        value = ask(asked)
+        return {"value": value.decode(errors="replace") if isinstance(value, bytes) else value}
     except gpu.ApiError as error:
         told = {"error": error.code, "message": error.message, "requestId": error.request_id}
         if error.details is not None:

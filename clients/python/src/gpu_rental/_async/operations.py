@@ -829,6 +829,20 @@ class AsyncOperations:
         )
         return cast("t.Topup", await self._call(ask, timeout))
 
+    async def download_receipt(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> bytes:
+        """The receipt of a top-up, as a PDF. GET /v1/billing/topups/{id}/receipt"""
+        ask = Ask(
+            "GET",
+            f"/v1/billing/topups/{segment(id)}/receipt",
+            "read",
+        )
+        return cast("bytes", await self._call(ask, timeout))
+
     async def show_billing_details(
         self,
         *,

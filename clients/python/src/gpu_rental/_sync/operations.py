@@ -829,6 +829,20 @@ class Operations:
         )
         return cast("t.Topup", self._call(ask, timeout))
 
+    def download_receipt(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> bytes:
+        """The receipt of a top-up, as a PDF. GET /v1/billing/topups/{id}/receipt"""
+        ask = Ask(
+            "GET",
+            f"/v1/billing/topups/{segment(id)}/receipt",
+            "read",
+        )
+        return cast("bytes", self._call(ask, timeout))
+
     def show_billing_details(
         self,
         *,

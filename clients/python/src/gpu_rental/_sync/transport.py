@@ -104,8 +104,10 @@ class Transport:
         if not response.is_success:
             raise error_of(response)
         kind = response.headers.get("Content-Type", "")
-        if not kind.startswith("application/json"):
+        if kind.startswith("text/"):
             return response.text
+        if not kind.startswith("application/json"):
+            return response.content
         try:
             return response.json()
         except ValueError as error:
