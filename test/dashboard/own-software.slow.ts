@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { Renter } from '../support/dashboard/renter.js';
+import { until } from '../support/until.js';
 
 describe('own software in the dashboard', function () {
   this.timeout(60_000);
@@ -46,4 +47,159 @@ describe('own software in the dashboard', function () {
     await page.getByText('Its software does not answer over SSH.').waitFor();
     if (process.env['PICTURES']) await page.screenshot({ path: process.env['PICTURES'], fullPage: true });
   });
+
+  const quote = () => page.getByRole('region', { name: 'Your quote' });
+  const rentButton = () => quote().getByRole('button', { name: /^Rent for/ });
+  const unfold = async () => {
+    await page.getByRole('button', { name: 'Your own software' }).click();
+    await page.getByLabel('Image', { exact: true }).waitFor();
+  };
+  const isQuoted = (text: string) => quote().getByText(text).waitFor();
+  /** The bodies that the page has sent. */
+  const watchBodies = (path: string): Record<string, unknown>[] => {
+    const bodies: Record<string, unknown>[] = [];
+    page.on('request', (request: Request) => {
+      if (request.method() !== 'POST' || new URL(request.url()).pathname !== path) return;
+      const key = request.headers()['idempotency-key'];
+      bodies.push({ ...(request.postDataJSON() as object), ...(path === '/v1/rentals' && { key }) });
+    });
+    return bodies;
+  };
+  const typeAll = async () => {
+    await page.getByLabel('Image', { exact: true }).fill('ghcr.io/ada/page:1');
+    await page.getByLabel('Registry user').fill('ada');
+    await page.getByLabel('Registry password or token').fill('secret-of-registry');
+    await page.getByLabel('Arguments').fill('--listen\nsecret-of-args');
+    await page.getByLabel('Variables').fill('# for the hub\nTOKEN=secret-of-env');
+    await page.getByRole('button', { name: 'Add a port' }).click();
+    await page.keyboard.type('page');
+    await page.getByLabel('Number of port 1').fill('8080');
+    await page.getByLabel('Make port 1 public').check();
+    await page.getByText('Your software must ask for a password.').waitFor();
+    await page.getByLabel('Disk (GB)').fill('200');
+    await page.getByLabel('Disk (GB)').blur();
+  };
+
+  it('is asked for in the Rent form, and no secret of it is kept by the browser', async () => {
+    const quotes = watchBodies('/v1/quotes');
+    await visitor.open('/app/rent/rtx-4090?template=vllm');
+    await rentButton().waitFor();
+    await unfold();
+    await typeAll();
+    await isQuoted('Open to everyone: page');
+    await quote()
+      .getByText(/2 min after it runs at the latest/)
+      .waitFor();
+    assert(await page.getByLabel('Template').isDisabled());
+    const { familyId, gpuCount, sshKeyIds, ...asked } = quotes.at(-1) ?? {};
+    assert.deepEqual([familyId, gpuCount, (sshKeyIds as string[]).length], ['rtx-4090', 1, 1]);
+    assert.deepEqual(asked, {
+      ...{ image: 'ghcr.io/ada/page:1', args: ['--listen', 'secret-of-args'], diskGb: 200 },
+      registryAuth: { username: 'ada', password: 'secret-of-registry' },
+      env: { TOKEN: 'secret-of-env' },
+      ports: [{ name: 'page', port: 8080, kind: 'http', public: true }],
+    });
+    // The answer is lost: what is sent again is the same quote under the same key, without any of it.
+    const creates = watchBodies('/v1/rentals');
+    await page.route('**/v1/rentals', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await rentButton().click();
+    await quote().getByText('We don’t know yet whether it was rented').waitFor();
+    assert(await page.getByLabel('Image', { exact: true }).isDisabled());
+    const kept = await page.evaluate(() =>
+      [
+        location.href,
+        JSON.stringify(history.state),
+        ...[localStorage, sessionStorage].map((s) => JSON.stringify(s)),
+      ].join(),
+    );
+    assert.match(kept, /"wish:rent"/);
+    assert.doesNotMatch(kept, /secret-of|ghcr/);
+    await page.unrouteAll();
+    await quote().getByRole('button', { name: 'Check again' }).click();
+    await page.waitForURL(/\/app\/rentals\/rent_/);
+    assert.equal(creates.length, 2);
+    assert.deepEqual(creates[0], creates[1]);
+    assert.deepEqual(Object.keys(creates[0] ?? {}).sort(), ['key', 'quoteId']);
+    const [rental, ...others] = await renter.rentals();
+    assert.equal(others.length, 0);
+    assert.deepEqual(
+      [rental?.software?.image, rental?.endpoints.map(({ name }) => name), rental?.software?.diskGb],
+      ['ghcr.io/ada/page:1', ['page'], 200],
+    );
+    visitor.complaints.splice(0);
+  });
+
+  it('says at its field what is wrong, what nobody can do, and what the service refuses', async () => {
+    await visitor.open('/app/rent/rtx-4090');
+    await rentButton().waitFor();
+    await unfold();
+    const noteOf = async (label: string) =>
+      page.locator(`[id="${await page.getByLabel(label).getAttribute('aria-describedby')}"]`);
+    await page.getByLabel('Variables').fill('A=1\nnot one');
+    await page.getByText('Line 2 is not KEY=value.').waitFor();
+    await isQuoted('Correct the marked fields. This price does not include them.');
+    await page.getByLabel('Variables').fill('PUBLIC_KEY=1');
+    await (await noteOf('Variables')).getByText(/may not set PUBLIC_KEY/).waitFor();
+    await page.getByLabel('Variables').fill('');
+    await page.getByLabel('Registry user').fill('ada');
+    await page.getByText('Enter both the user and the password, or neither.').waitFor();
+    await page.getByLabel('Registry user').fill('');
+    await page.getByLabel('Start script').fill('echo 1');
+    await page.getByLabel('Image', { exact: true }).fill('ghcr.io/ada/page:1');
+    await (await noteOf('Start script')).getByText(/not inside of an image/).waitFor();
+    await page.getByLabel('Start script').fill('');
+    await until('it can be rented', () => rentButton().isEnabled());
+    await page.getByRole('button', { name: 'Add a port' }).click();
+    await page.keyboard.type('page');
+    await page.getByLabel('Number of port 1').fill('22');
+    await page.getByText(/a number up to 65535, but not 22/).waitFor();
+    assert.equal(await rentButton().isEnabled(), false);
+    await page.getByRole('button', { name: 'Remove port 1' }).click();
+    await until('it can be rented again', () => rentButton().isEnabled());
+  });
+
+  it('goes along to another machine, and stays while it is folded', async () => {
+    const quotes = watchBodies('/v1/quotes');
+    await visitor.open('/app/rent/h100-80gb?gpus=8');
+    await rentButton().waitFor();
+    await unfold();
+    await page.getByLabel('Image', { exact: true }).fill('ghcr.io/ada/page:1');
+    await page.getByLabel('Image', { exact: true }).blur();
+    await page.getByRole('button', { name: 'Your own software (in use)' }).click();
+    await page.getByLabel('Image', { exact: true }).waitFor({ state: 'hidden' });
+    await quote()
+      .getByRole('button', { name: /8 × A100 80 GB/ })
+      .click();
+    await page.getByRole('heading', { level: 1, name: 'Rent A100 80 GB' }).waitFor();
+    await until('it is quoted there', () => quotes.at(-1)?.['familyId'] === 'a100-80gb');
+    assert.equal(quotes.at(-1)?.['image'], 'ghcr.io/ada/page:1');
+    assert.equal(await page.getByLabel('Image', { exact: true }).inputValue(), 'ghcr.io/ada/page:1');
+  });
+
+  it('can be read on a desk and on a phone', async () => {
+    await visitor.open('/app/rent/rtx-4090');
+    await rentButton().waitFor();
+    await unfold();
+    await typeAll();
+    await isQuoted('Open to everyone: page');
+    for (const [name, width, colorScheme] of looks) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert(overflow <= 0, `${name} is ${overflow} px too wide`);
+      const folder = process.env['PICTURES_IN'];
+      if (folder) await page.screenshot({ path: `${folder}/own-${name}.png`, fullPage: true });
+    }
+    await page.emulateMedia({ colorScheme: null });
+    await page.setViewportSize({ width: 1_280, height: 800 });
+  });
 });
+
+const looks = [
+  ['desk', 1_280, 'light'],
+  ['phone', 390, 'light'],
+  ['dark', 1_280, 'dark'],
+] as const;

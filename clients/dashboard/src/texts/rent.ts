@@ -97,7 +97,13 @@ export const rentTexts = texts({
     noneChosen: 'Without a key nobody can log in to the machine. Choose at least one.',
     add: 'Add a key',
   },
-  software: { title: 'Software', template: 'Template' },
+  software: {
+    title: 'Software',
+    template: 'Template',
+    instead: 'Your image runs instead of a template.',
+    own: 'Your own software',
+    ownUsed: 'Your own software (in use)',
+  },
   limits: {
     title: 'Limits',
     hours: 'Stop after (hours)',
@@ -136,9 +142,15 @@ export const rentTexts = texts({
     changedText: 'Nothing was rented. Check the new price, and rent if you accept it.',
     missing: (amount: string) => `You need ${amount} more`,
     missingText: 'Your wallet must cover the first hour. Your choices stay here.',
+    missingTextOwn:
+      'Your wallet must cover the first hour. Your browser stores none of your own software: enter it again when you come back, or add money in another tab.',
     addMoney: 'Add money',
     alternatives: 'Also available now',
     billing: 'Billed by the second once it is ready. You pay nothing if it never is.',
+    billingOwn: (grace: string) =>
+      `Billed by the second once SSH or a public port answers, and ${grace} after it runs at the latest.`,
+    publicTitle: (ports: string) => `Open to everyone: ${ports}`,
+    publicText: 'Anyone on the internet can reach a public port.',
     loading: 'Getting your quote',
     fault: 'Correct the marked fields. This price does not include them.',
   },

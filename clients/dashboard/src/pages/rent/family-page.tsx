@@ -13,13 +13,15 @@ import { ArrowLeftIcon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
 import { AccessChoice, useChosenKeys } from './access-choice.js';
-import { LimitChoice, NamingChoice, SoftwareChoice, type OnFault } from './further-choices.js';
+import { LimitChoice, NamingChoice, type OnFault } from './further-choices.js';
 import { MachineChoice } from './machine-choice.js';
 import { requestOf } from './offers.js';
 import { QuotePanel } from './quote-panel.js';
 import { RentalBefore } from './rental-before.js';
 import { RentBar } from './rent-bar.js';
 import { readFamilySearch, type FamilySearch } from './search.js';
+import { SoftwareChoice } from './software-choice.js';
+import { noSoftware, type HeldSoftware } from './software-draft.js';
 import { Sparkline } from './sparkline.js';
 import { useRenting, type Renting } from './use-renting.js';
 
@@ -30,6 +32,7 @@ export function FamilyPage() {
   const { familyId } = route.useParams();
   const { gpus, region, max } = route.useSearch();
   const listings = useQuery(listingsQuery({ familyId }));
+  const [own, onOwn] = useState(noSoftware);
   return (
     <Page
       title={rentTexts.choose(familyName(familyId))}
@@ -55,9 +58,9 @@ export function FamilyPage() {
           <EmptyState title={rentTexts.family.noneTitle}>{rentTexts.family.none}</EmptyState>
         </Card>
       )}
-      {/* A family's form begins anew with another one. */}
+      {/* A family's form begins anew with another one; own software goes along. */}
       {listings.data && listings.data.length > 0 && (
-        <RentForm key={familyId} familyId={familyId} listings={listings.data} />
+        <RentForm key={familyId} {...{ familyId, own, onOwn }} listings={listings.data} />
       )}
     </Page>
   );
@@ -66,15 +69,17 @@ export function FamilyPage() {
 interface RentFormProps {
   readonly familyId: string;
   readonly listings: readonly Listing[];
+  readonly own: HeldSoftware;
+  readonly onOwn: (own: HeldSoftware) => void;
 }
 
-function RentForm({ familyId, listings }: RentFormProps) {
+function RentForm({ familyId, listings, own, onOwn }: RentFormProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const gpuCount = search.gpus ?? listings[0]?.gpuCount ?? 1;
   const { ids, obstacle } = useChosenKeys(search.keys);
   const before = useWishBefore('rent');
-  const request = requestOf(familyId, gpuCount, search, ids);
+  const request = requestOf(familyId, gpuCount, search, ids, own.asked);
   const renting = useRenting(before.userId, request, ids !== undefined, (rentalId) => {
     void navigate({ to: '/app/rentals/$rentalId', params: { rentalId } });
   });
@@ -82,6 +87,8 @@ function RentForm({ familyId, listings }: RentFormProps) {
     if ((renting.held?.quote.missingCents ?? 0) > 0) renting.renew();
   });
   const { hasFault, onFault } = useFaults();
+  // An image of one's own may do without SSH.
+  const keyObstacle = own.asked.image === undefined ? obstacle : undefined;
   const panel = useRef<HTMLDivElement>(null);
   /** Several fields may tell at once: each change is made to the address as it is by then. */
   const change = (fields: FamilySearch | Readonly<Record<string, unknown>>): void =>
@@ -99,7 +106,7 @@ function RentForm({ familyId, listings }: RentFormProps) {
     });
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] 3xl:grid-cols-[minmax(0,1fr)_28rem]">
-      <Choices {...{ familyId, listings, gpuCount, search, renting, change, onFault }} />
+      <Choices {...{ familyId, listings, own, onOwn, gpuCount, search, renting, change, onFault }} />
       <RentBar
         renting={renting}
         onReview={() => {
@@ -116,7 +123,7 @@ function RentForm({ familyId, listings }: RentFormProps) {
         {!before.isWaiting && (
           <QuotePanel
             renting={renting}
-            obstacle={hasFault ? rentTexts.quote.fault : obstacle}
+            obstacle={hasFault ? rentTexts.quote.fault : keyObstacle}
             onChoose={choose}
           />
         )}
@@ -127,11 +134,11 @@ function RentForm({ familyId, listings }: RentFormProps) {
 
 /** Whether something that was typed is not right: it would be left out of what is rented. */
 function useFaults(): { readonly hasFault: boolean; readonly onFault: OnFault } {
-  const [faults, setFaults] = useState({ limits: false, labels: false });
+  const [faults, setFaults] = useState({ limits: false, labels: false, software: false });
   const onFault = useCallback<OnFault>((part, isWrong) => {
     setFaults((before) => (before[part] === isWrong ? before : { ...before, [part]: isWrong }));
   }, []);
-  return { hasFault: faults.limits || faults.labels, onFault };
+  return { hasFault: Object.values(faults).includes(true), onFault };
 }
 
 interface ChoicesProps extends RentFormProps {
@@ -142,7 +149,8 @@ interface ChoicesProps extends RentFormProps {
   readonly change: (fields: FamilySearch | Readonly<Record<string, unknown>>) => void;
 }
 
-function Choices({ familyId, listings, gpuCount, search, renting, change, onFault }: ChoicesProps) {
+function Choices(props: ChoicesProps) {
+  const { familyId, listings, own, onOwn, gpuCount, search, renting, change, onFault } = props;
   // The choices of a create whose outcome is not known stay as they were sent.
   const isFixed = renting.isRenting || renting.isUnknown;
   const further = { search, onChange: change, error: renting.failure ?? renting.quoteError };
@@ -161,7 +169,7 @@ function Choices({ familyId, listings, gpuCount, search, renting, change, onFaul
         <AccessChoice keys={search.keys} onChange={(keys) => change({ keys })} />
       </div>
       <div className="flex min-w-0 flex-col gap-5">
-        <SoftwareChoice {...further} />
+        <SoftwareChoice {...further} own={own} onOwn={onOwn} onFault={onFault} />
         <LimitChoice {...further} onFault={onFault} />
         <NamingChoice {...further} onFault={onFault} />
         <Card title={rentTexts.family.history}>

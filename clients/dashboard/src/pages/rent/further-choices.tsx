@@ -1,12 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { templatesQuery } from '../../data/catalog.js';
 import { fieldError } from '../../data/errors.js';
 import { decimal, decimalOf, parseMoney } from '../../format/money.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Card } from '../../ui/card.js';
 import { wordTexts } from '../../texts/words.js';
-import { Field, Input, Select } from '../../ui/field.js';
+import { Field, Input } from '../../ui/field.js';
 import { LabelEditor } from '../../ui/label-editor.js';
 import { labelsOf, pairsOf, type LabelPair } from '../../ui/label-pairs.js';
 import { useAfterPause, useTyped } from '../../ui/use-typed.js';
@@ -14,7 +12,7 @@ import { KeptName } from '../rentals/word-fields.js';
 import { hoursOf } from './hours.js';
 import type { FamilySearch } from './search.js';
 
-interface ChoiceProps {
+export interface ChoiceProps {
   readonly search: FamilySearch;
   readonly onChange: (fields: FamilySearch | Readonly<Record<string, unknown>>) => void;
   /** What the service said of the choices. */
@@ -23,53 +21,7 @@ interface ChoiceProps {
   readonly onFault: OnFault;
 }
 
-export type OnFault = (part: 'limits' | 'labels', isWrong: boolean) => void;
-
-/** What is installed on the machine. */
-export function SoftwareChoice({ search, onChange, error }: Omit<ChoiceProps, 'onFault'>) {
-  const { data: templates = [] } = useQuery(templatesQuery);
-  const chosen = templates.find(({ id, isDefault }) =>
-    search.template === undefined ? isDefault : id === search.template,
-  );
-  return (
-    <Card title={rentTexts.software.title}>
-      <Field
-        label={rentTexts.software.template}
-        hint={chosen && <WithCode text={chosen.description} />}
-        error={fieldError(error, 'templateId')}
-      >
-        {(ids) => (
-          <Select
-            {...ids}
-            value={chosen?.id ?? ''}
-            onChange={(event) => onChange({ template: event.target.value })}
-          >
-            {!chosen && <option value="">{search.template ?? ''}</option>}
-            {templates.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-    </Card>
-  );
-}
-
-/** The service writes commands between backticks. */
-function WithCode({ text }: { readonly text: string }) {
-  const parts = text.split('`').map((part, place) =>
-    place % 2 === 0 ? (
-      part
-    ) : (
-      <code key={`${place} ${part}`} className="font-mono text-xs break-words">
-        {part}
-      </code>
-    ),
-  );
-  return <>{parts}</>;
-}
+export type OnFault = (part: 'limits' | 'labels' | 'software', isWrong: boolean) => void;
 
 /** For how long it may run, and what it may cost. */
 export function LimitChoice({ search, onChange, error, onFault }: ChoiceProps) {

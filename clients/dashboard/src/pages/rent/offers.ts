@@ -2,6 +2,7 @@ import type { Listing, NewRental } from '@gpu-rental/client';
 import type { GpuCount } from './gpu-counts.js';
 import { gpuCounts } from './gpu-counts.js';
 import { readWords, type FamilySearch } from './search.js';
+import type { OwnSoftware } from './software-draft.js';
 
 /** The machines of one place and number of GPUs: whoever asks for such a one gets the cheapest. */
 export interface Offer {
@@ -38,6 +39,7 @@ export function requestOf(
   gpuCount: GpuCount,
   search: FamilySearch,
   keys: readonly string[] | undefined,
+  own: OwnSoftware = {},
 ): NewRental {
   const { region, max, template, hours, spend } = search;
   return {
@@ -45,11 +47,13 @@ export function requestOf(
     gpuCount,
     ...(region !== undefined && { region }),
     ...(max !== undefined && { maxPricePerHourCents: max }),
-    // The service names what it does not know, also of an address that somebody typed.
-    ...(template !== undefined && { templateId: template as NonNullable<NewRental['templateId']> }),
+    // The service names what it does not know, also of an address that somebody typed. An image runs instead of one.
+    ...(template !== undefined &&
+      own.image === undefined && { templateId: template as NonNullable<NewRental['templateId']> }),
     ...readWords(search),
     ...(hours !== undefined && { autoStopAfterHours: hours }),
     ...(spend !== undefined && { maxSpendCents: spend }),
     ...(keys !== undefined && { sshKeyIds: [...keys] }),
+    ...own,
   };
 }

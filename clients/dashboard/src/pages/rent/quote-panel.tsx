@@ -61,8 +61,11 @@ function HeldPrice({ renting, held, obstacle, onChoose }: QuotePanelProps & { re
         </Callout>
       )}
       <QuoteFigures quote={quote} />
+      <PublicPorts quote={quote} />
       <RentButton renting={renting} held={held} obstacle={obstacle} />
-      <p className="text-[13px] text-muted">{texts.billing}</p>
+      <p className="text-[13px] text-muted">
+        {quote.ownSoftware ? texts.billingOwn(span(quote.ownSoftware.graceSeconds)) : texts.billing}
+      </p>
       {quote.alternatives.length > 0 && !renting.isUnknown && (
         <div>
           <h3 className="mb-2 text-[13px] font-medium text-soft">{texts.alternatives}</h3>
@@ -92,7 +95,7 @@ function RentButton({ renting, held, obstacle }: RentButtonProps) {
         title={texts.missing(money(quote.missingCents))}
         actions={<AddMoney missingCents={quote.missingCents} />}
       >
-        {texts.missingText}
+        {quote.ownSoftware ? texts.missingTextOwn : texts.missingText}
       </Callout>
     );
   }
@@ -124,6 +127,17 @@ function RentButton({ renting, held, obstacle }: RentButtonProps) {
         )}
       </p>
     </div>
+  );
+}
+
+/** Names the ports that anybody may reach. */
+function PublicPorts({ quote: { ownSoftware } }: { readonly quote: Quote }) {
+  const ports = ownSoftware?.publicPorts ?? [];
+  if (ports.length === 0) return null;
+  return (
+    <Callout tone="warn" title={texts.publicTitle(ports.join(', '))}>
+      {texts.publicText}
+    </Callout>
   );
 }
 

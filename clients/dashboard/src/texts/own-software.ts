@@ -1,0 +1,38 @@
+import { texts } from './texts.js';
+
+/** What a renter runs on a machine instead of a template, or besides it. */
+export const ownSoftwareTexts = texts({
+  kept: 'Your browser stores nothing you enter here. If you leave this page, enter it again.',
+  image: 'Image',
+  imageHint: 'Runs instead of a template. Its entrypoint stays as it is.',
+  imagePlaceholder: 'ghcr.io/you/server:1',
+  username: 'Registry user',
+  password: 'Registry password or token',
+  registryHint: 'For a private image. Use a token that you can revoke.',
+  registryError: 'Enter both the user and the password, or neither.',
+  args: 'Arguments',
+  argsHint: 'One per line, for the image’s entrypoint.',
+  env: 'Variables',
+  envHint: 'One KEY=value per line. The provider can read the values.',
+  envError: (line: number) => `Line ${line} is not KEY=value.`,
+  script: 'Start script',
+  scriptHint: 'Runs once when the machine is up. Not available with an image of your own.',
+  ports: 'Ports',
+  portsHint: 'Reach a port that isn’t public with gpu ports, from your computer.',
+  addPort: 'Add a port',
+  portName: (place: number) => `Name of port ${place}`,
+  portNumber: (place: number) => `Number of port ${place}`,
+  portKind: (place: number) => `Protocol of port ${place}`,
+  portPublic: (place: number) => `Make port ${place} public`,
+  public: 'Public',
+  publicWarning: 'Anyone on the internet can reach it. Your software must ask for a password.',
+  removePort: (place: number) => `Remove port ${place}`,
+  namePlaceholder: 'web',
+  numberPlaceholder: '8080',
+  portError:
+    'Give it a name of a–z, 0–9 and “-” that starts with a letter, and a number up to 65535, but not 22.',
+  disk: 'Disk (GB)',
+  diskHint: 'Leave empty for the provider’s default.',
+  diskError: 'Enter a whole number up to 2000.',
+  misfit: (provider: string, message: string) => `${provider} ${message}.`,
+});
