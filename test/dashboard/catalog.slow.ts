@@ -22,10 +22,16 @@ describe('finding a machine', function () {
   after(() => lab.stop());
   afterEach(async () => {
     await page.unrouteAll();
+    await page.emulateMedia({ colorScheme: null });
+    await page.setViewportSize({ width: 1_280, height: 800 });
     assert.deepEqual(visitor.complaints.splice(0), []);
   });
 
   const families = () => page.getByRole('list', { name: 'GPUs on offer' }).getByRole('heading', { level: 2 });
+  const picture = async (name: string): Promise<void> => {
+    const folder = process.env['PICTURES_IN'];
+    if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  };
   const names = async () => (await families().allInnerTexts()).map((text) => text.split('\n')[0]);
 
   it('shows the families, the cheapest first, with price and reliability', async () => {
@@ -74,6 +80,47 @@ describe('finding a machine', function () {
     await page.getByRole('button', { name: 'Clear filters' }).last().click();
     await until('all are back', async () => (await names()).length === 6);
     assert.deepEqual(searchOf(page), {});
+  });
+
+  it('filters by the size of a machine, leads to one that fits, and tells its size', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visitor.open('/app/rent');
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('CPUs', { exact: true }).selectOption('64');
+    await page.getByLabel('RAM').selectOption('256');
+    await page.getByLabel('Disk').selectOption('250');
+    await page.getByRole('button', { name: 'Filters in use: 3' }).waitFor();
+    await page.getByText('$5.52').first().waitFor();
+    assert.deepEqual(searchOf(page), { cpus: '64', ram: '256', disk: '250' });
+    await picture('filters-phone');
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await picture('filters-desk');
+    await page.getByLabel('Disk').selectOption('500');
+    await page.getByText('No offers match').waitFor();
+    await page.getByLabel('Disk').selectOption('250');
+    await page.getByRole('link', { name: 'RTX 4090' }).click();
+    const quote = page.getByRole('region', { name: 'Your quote' });
+    await quote.getByText('64 CPUs · 512 GB RAM · 256 GB disk').first().waitFor();
+    assert.equal(searchOf(page)['gpus'], '8');
+    // The country stands there once, although it is a region as well.
+    assert.equal(await page.getByRole('radio', { name: /^United States/ }).count(), 1);
+    await quote.getByRole('button', { name: /^Rent for/ }).waitFor();
+    await picture('facts-desk');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await picture('facts-phone-dark');
+  });
+
+  it('tells until when a machine can be had', async () => {
+    await page.route('**/v1/quotes', async (route) => {
+      const response = await route.fetch();
+      const json = (await response.json()) as { listing: object };
+      const listing = { ...json.listing, availableUntil: '2026-12-24T18:00:00.000Z' };
+      await route.fulfill({ response, json: { ...json, listing } });
+    });
+    await visitor.open('/app/rent/rtx-4090');
+    await page.getByText('Your rental stops ten minutes before.').waitFor();
+    await page.getByText(/Dec 24.*6:00/).waitFor();
   });
 
   it('leaves a text as it was typed, whatever it is kept as', async () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { ApiError, ConnectionError, type ErrorCode, type Listing, type Quote } from '@gpu-rental/client';
 import { isOutcomeUnknown, isRefused, quoteOfRefusal } from '../../clients/dashboard/src/data/outcome.js';
 import { countryName, familyName } from '../../clients/dashboard/src/format/machine.js';
-import { familyRows, listingFilterOf } from '../../clients/dashboard/src/pages/rent/families.js';
+import { factsOf, sizesOf } from '../../clients/dashboard/src/pages/rent/facts.js';
+import { choicesOf, familyRows, listingFilterOf } from '../../clients/dashboard/src/pages/rent/families.js';
 import { hoursOf } from '../../clients/dashboard/src/pages/rent/hours.js';
 import { countOffers, offersByCountry, requestOf } from '../../clients/dashboard/src/pages/rent/offers.js';
 import { holdQuote, secondsLeft } from '../../clients/dashboard/src/pages/rent/quote-state.js';
@@ -44,17 +45,36 @@ describe('the names of machines', () => {
 
 describe('the filters of what can be rented', () => {
   it('are read out of the address, and what is none is left out', () => {
-    const all = { q: 'h100', gpus: 8, vram: 80, max: 5000, region: 'eu', sort: 'name' };
+    const sizes = { vram: 80, cpus: 32, ram: 256, disk: 500 };
+    const all = { q: 'h100', gpus: 8, ...sizes, max: 5000, region: 'eu', sort: 'name' };
     assert.deepEqual(readRentSearch(all), all);
-    assert.deepEqual(readRentSearch({ q: 4090, gpus: 3, vram: -1, max: 1.5, region: '', sort: 'price' }), {
-      q: '4090',
-    });
+    assert.deepEqual(
+      readRentSearch({ q: 4090, gpus: 3, vram: -1, ram: 'a lot', max: 1.5, region: '', sort: 'price' }),
+      {
+        q: '4090',
+      },
+    );
   });
 
   it('go to the service as far as it knows them', () => {
     assert.deepEqual(listingFilterOf({ q: 'x', gpus: 2, vram: 24, max: 90, region: 'FR', sort: 'name' }), {
       ...{ gpuCount: 2, minVramGb: 24, region: 'FR', maxPricePerHourCents: 90 },
     });
+    assert.deepEqual(listingFilterOf({ cpus: 32, ram: 256, disk: 500 }), {
+      ...{ minVcpus: 32, minMemoryGb: 256, minDiskGb: 500 },
+    });
+  });
+
+  it('of its size lead to the cheapest machine that fits: the form has none of them', () => {
+    const fitting = listing({ gpuCount: 4, regionCode: 'FR' });
+    assert.deepEqual(choicesOf({ gpus: 2, region: 'eu', max: 90 }, fitting), {
+      ...{ gpus: 2, region: 'eu', max: 90 },
+    });
+    for (const size of [{ cpus: 8 }, { ram: 64 }, { disk: 100 }]) {
+      assert.deepEqual(choicesOf({ region: 'eu', max: 90, ...size }, fitting), {
+        ...{ gpus: 4, region: 'FR', max: 90 },
+      });
+    }
   });
 
   const families = [
@@ -110,6 +130,15 @@ describe('the filters of what can be rented', () => {
       rows({ q: '40 GB' }).map(({ id }) => id),
       ['a100-40gb'],
     );
+  });
+});
+
+describe('what is told of a machine', () => {
+  it('is what its provider tells', () => {
+    const all = { vcpus: 8, memoryGb: 64.5, diskGb: 2000, networkMbps: 940, cudaVersion: '12.8' };
+    assert.deepEqual(factsOf(all), ['8 CPUs', '64.5 GB RAM', '2,000 GB disk', '940 Mbps', 'CUDA 12.8']);
+    assert.deepEqual(sizesOf({ ...all, vcpus: 1, memoryGb: null }), ['1 CPU', '2,000 GB disk']);
+    assert.deepEqual(factsOf(listing({})), []);
   });
 });
 

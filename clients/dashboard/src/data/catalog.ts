@@ -8,6 +8,9 @@ export interface ListingFilter {
   readonly familyId?: string;
   readonly gpuCount?: Listing['gpuCount'];
   readonly minVramGb?: number;
+  readonly minVcpus?: number;
+  readonly minMemoryGb?: number;
+  readonly minDiskGb?: number;
   /** A country, or one of us, eu and apac. */
   readonly region?: string;
   readonly maxPricePerHourCents?: number;

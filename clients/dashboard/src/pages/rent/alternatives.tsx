@@ -3,6 +3,7 @@ import { countryName, familyName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Button } from '../../ui/button.js';
+import { sizesOf } from './facts.js';
 
 interface AlternativesProps {
   readonly listings: readonly Listing[];
@@ -23,6 +24,9 @@ export function Alternatives({ listings, onChoose }: AlternativesProps) {
             <span>
               {rentTexts.machine(listing.gpuCount, familyName(listing.family))}
               <span className="block text-xs font-normal text-muted">{countryName(listing.regionCode)}</span>
+              <span className="block text-xs font-normal text-muted">
+                {sizesOf(listing).join(rentTexts.separator)}
+              </span>
             </span>
             <span className="shrink-0 tabular">{rentTexts.perHour(money(listing.pricePerHourCents))}</span>
           </Button>

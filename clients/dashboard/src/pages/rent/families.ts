@@ -2,7 +2,7 @@ import type { Family, Listing } from '@gpu-rental/client';
 import type { ListingFilter } from '../../data/catalog.js';
 import { familyName } from '../../format/machine.js';
 import { gpuCounts, type GpuCount } from './gpu-counts.js';
-import type { RentSearch } from './search.js';
+import type { FamilySearch, RentSearch } from './search.js';
 
 /** A family as the list shows it: what of it fits the filters. */
 export interface FamilyRow {
@@ -32,12 +32,31 @@ export function isOffered(row: FamilyRow): row is OfferedFamily {
 }
 
 /** The part of the filters that the service knows. */
-export function listingFilterOf({ gpus, vram, max, region }: RentSearch): ListingFilter {
+export function listingFilterOf({ gpus, vram, cpus, ram, disk, max, region }: RentSearch): ListingFilter {
   return {
     ...(gpus !== undefined && { gpuCount: gpus }),
     ...(vram !== undefined && { minVramGb: vram }),
+    ...(cpus !== undefined && { minVcpus: cpus }),
+    ...(ram !== undefined && { minMemoryGb: ram }),
+    ...(disk !== undefined && { minDiskGb: disk }),
     ...(region !== undefined && { region }),
     ...(max !== undefined && { maxPricePerHourCents: max }),
+  };
+}
+
+/**
+ * The filters that are choices of the form as well. A rental is not asked for by the size of its machine: with such a
+ * filter the cheapest that fits is led to.
+ */
+export function choicesOf(search: RentSearch, cheapest: Listing | undefined): FamilySearch {
+  const { cpus, ram, disk, max } = search;
+  const isBySize = (cpus ?? ram ?? disk) !== undefined;
+  const fitting = isBySize && cheapest ? { gpus: cheapest.gpuCount, region: cheapest.regionCode } : search;
+  const { gpus, region } = fitting;
+  return {
+    ...(gpus !== undefined && { gpus }),
+    ...(region !== undefined && { region }),
+    ...(max !== undefined && { max }),
   };
 }
 

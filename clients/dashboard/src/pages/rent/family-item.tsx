@@ -10,8 +10,8 @@ import { Badge } from '../../ui/badge.js';
 import { classes } from '../../ui/classes.js';
 import { ChevronRightIcon } from '../../ui/icons.js';
 import { Skeleton } from '../../ui/states.js';
-import type { OfferedFamily } from './families.js';
-import type { FamilySearch, RentSearch } from './search.js';
+import { choicesOf, type OfferedFamily } from './families.js';
+import type { RentSearch } from './search.js';
 import { Sparkline } from './sparkline.js';
 
 const { columns } = rentTexts;
@@ -60,7 +60,7 @@ export function FamilyItem({ row, search, isFirst }: FamilyItemProps) {
             <Link
               to="/app/rent/$familyId"
               params={{ familyId: id }}
-              search={choicesOf(search)}
+              search={choicesOf(search, cheapest)}
               className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:rounded-md focus-visible:after:outline-2 focus-visible:after:outline-(--focus)"
             >
               {name}
@@ -149,15 +149,6 @@ function describe({ vramGb, gpuCounts, regionCodes }: OfferedFamily): string {
     ...(gpuCounts.length > 0 ? [rentTexts.counts(gpuCounts.join(', '))] : []),
     ...(regionCodes.length > 0 ? [rentTexts.countries(regionCodes.length)] : []),
   ].join(rentTexts.separator);
-}
-
-/** The filters that are choices of the form as well. */
-export function choicesOf({ gpus, region, max }: RentSearch): FamilySearch {
-  return {
-    ...(gpus !== undefined && { gpus }),
-    ...(region !== undefined && { region }),
-    ...(max !== undefined && { max }),
-  };
 }
 
 /** Holds the place of a family. */

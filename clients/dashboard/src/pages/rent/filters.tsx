@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 import { decimal, decimalOf, parseMoney } from '../../format/money.js';
+import { number } from '../../format/number.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
@@ -8,10 +9,16 @@ import { ChevronDownIcon } from '../../ui/icons.js';
 import { useTyped } from '../../ui/use-typed.js';
 import { gpuCounts } from './gpu-counts.js';
 import { RegionOptions } from './region-options.js';
-import { familySorts, readRentSearch, type RentSearch } from './search.js';
+import { familySorts, readRentSearch, type Least, type RentSearch } from './search.js';
 
 const texts = rentTexts.filters;
-const memories = [16, 24, 40, 48, 80, 96, 141] as const;
+/** What each may be chosen to be at least. */
+const steps: Readonly<Record<Least, readonly number[]>> = {
+  vram: [16, 24, 40, 48, 80, 96, 141],
+  cpus: [8, 16, 32, 64, 128],
+  ram: [32, 64, 128, 256, 512, 1_024],
+  disk: [100, 250, 500, 1_000, 2_000],
+};
 
 interface FiltersProps {
   readonly search: RentSearch;
@@ -31,7 +38,7 @@ export function Filters({ search, onChange, countries }: FiltersProps) {
   return (
     <search
       aria-label={texts.title}
-      className="grid grid-cols-2 items-start gap-3 rounded-lg border border-line bg-surface p-4 md:grid-cols-3 xl:grid-cols-[1.3fr_0.9fr_1.1fr_1fr_1.4fr_1.6fr]"
+      className="grid grid-cols-2 items-start gap-3 rounded-lg border border-line bg-surface p-4 md:grid-cols-3 xl:grid-cols-5"
     >
       <SearchField kept={search.q ?? ''} onKeep={(q) => change({ q })} />
       <Button
@@ -74,7 +81,7 @@ function Choices({ search, countries, change }: ChoicesProps) {
             value={search.gpus ?? ''}
             onChange={(event) => change({ gpus: Number(event.target.value) })}
           >
-            <option value="">{texts.anyGpus}</option>
+            <option value="">{texts.any}</option>
             {gpuCounts.map((count) => (
               <option key={count} value={count}>
                 {rentTexts.gpuCount(count)}
@@ -83,24 +90,12 @@ function Choices({ search, countries, change }: ChoicesProps) {
           </Select>
         )}
       </Field>
-      <Field label={texts.vram}>
-        {(ids) => (
-          <Select
-            {...ids}
-            value={search.vram ?? ''}
-            onChange={(event) => change({ vram: Number(event.target.value) })}
-          >
-            <option value="">{texts.anyVram}</option>
-            {memories.map((gb) => (
-              <option key={gb} value={gb}>
-                {texts.vramAtLeast(gb)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <LeastField least="vram" {...{ search, change }} />
       <PriceField kept={search.max} onKeep={(max) => change({ max })} />
-      <Field label={texts.region}>
+      {(['cpus', 'ram', 'disk'] as const).map((least) => (
+        <LeastField key={least} {...{ least, search, change }} />
+      ))}
+      <Field label={texts.region} className="max-md:col-span-2">
         {(ids) => (
           <Select
             {...ids}
@@ -113,6 +108,37 @@ function Choices({ search, countries, change }: ChoicesProps) {
       </Field>
       <SortField search={search} onChange={change} />
     </>
+  );
+}
+
+interface LeastFieldProps extends Pick<ChoicesProps, 'search' | 'change'> {
+  readonly least: Least;
+}
+
+/** How much of something a machine has at least. */
+function LeastField({ least, search, change }: LeastFieldProps) {
+  const chosen = search[least];
+  // An address may ask for any amount.
+  const amounts = [...new Set([...steps[least], ...(chosen === undefined ? [] : [chosen])])];
+  return (
+    <Field label={texts.leasts[least]}>
+      {(ids) => (
+        <Select
+          {...ids}
+          value={chosen ?? ''}
+          onChange={(event) => change({ [least]: Number(event.target.value) })}
+        >
+          <option value="">{texts.any}</option>
+          {amounts
+            .sort((a, b) => a - b)
+            .map((amount) => (
+              <option key={amount} value={amount}>
+                {least === 'cpus' ? texts.orMore(number(amount)) : texts.gbOrMore(number(amount))}
+              </option>
+            ))}
+        </Select>
+      )}
+    </Field>
   );
 }
 
@@ -145,7 +171,7 @@ function SortField({
 function SearchField({ kept, onKeep }: { readonly kept: string; readonly onKeep: (text: string) => void }) {
   const typed = useTyped(kept, (text) => onKeep(text.trim()));
   return (
-    <Field label={texts.search} className="max-md:col-span-2">
+    <Field label={texts.search} className="max-md:col-span-2 xl:col-span-2">
       {(ids) => <Input {...ids} {...typed} type="search" placeholder={texts.searchHint} autoComplete="off" />}
     </Field>
   );

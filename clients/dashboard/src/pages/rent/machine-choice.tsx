@@ -8,6 +8,7 @@ import { rentTexts } from '../../texts/rent.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { classes } from '../../ui/classes.js';
+import { sizesOf } from './facts.js';
 import { gpuCounts, type GpuCount } from './gpu-counts.js';
 import { countOffers, offersByCountry, type Offer } from './offers.js';
 import { regionGroups, regionName } from './region-options.js';
@@ -89,7 +90,7 @@ function PlaceChoice({ offers, region, onChange }: PlaceChoiceProps) {
           isChosen={region === undefined}
           onChoose={() => onChange(undefined)}
         />
-        {region !== undefined && (isGroup || !chosen) && (
+        {region !== undefined && !chosen && (
           <Place
             label={regionName(region)}
             offer={undefined}
@@ -140,6 +141,11 @@ function Place({ label, offer, isCountry, isChosen, onChoose }: PlaceProps) {
       <span className="min-w-0">
         <span className="block font-medium">{label}</span>
         {isCountry && <span className="block text-[13px] text-muted">{describe(offer)}</span>}
+        {isCountry && offer && (
+          <span className="block text-xs text-muted">
+            {sizesOf(offer.cheapest).join(rentTexts.separator)}
+          </span>
+        )}
       </span>
       {offer && (
         <span className="shrink-0 text-right tabular">

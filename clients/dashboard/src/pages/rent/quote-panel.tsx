@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { DoneBefore } from '../../data/wishes.js';
 import { countryName, familyName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
-import { clockSpan, span } from '../../format/time.js';
+import { clockSpan, shortTime, span } from '../../format/time.js';
 import { useNow } from '../../live/now.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Callout } from '../../ui/badge.js';
@@ -12,6 +12,7 @@ import { Card } from '../../ui/card.js';
 import { classes } from '../../ui/classes.js';
 import { Skeleton } from '../../ui/states.js';
 import { Alternatives } from './alternatives.js';
+import { factsOf } from './facts.js';
 import { secondsLeft, type HeldQuote } from './quote-state.js';
 import { AddMoney, RentFailure } from './rent-failure.js';
 import type { Renting } from './use-renting.js';
@@ -150,6 +151,7 @@ function QuoteFigures({ quote }: { readonly quote: Quote }) {
         <dt className="sr-only">{rentTexts.family.machine}</dt>
         <dd className="font-semibold">{rentTexts.machine(listing.gpuCount, familyName(listing.family))}</dd>
         <dd className="text-[13px] text-muted">{placeOf(listing)}</dd>
+        <dd className="text-[13px] text-muted">{factsOf(listing).join(rentTexts.separator)}</dd>
       </div>
       <Figure label={texts.price} value={rentTexts.perHour(money(quote.pricePerHourCents))} isStrong />
       <Figure label={texts.hold} value={money(quote.holdCents)} note={texts.holdNote} />
@@ -164,6 +166,9 @@ function QuoteFigures({ quote }: { readonly quote: Quote }) {
         tone={walletAfterCents < 0 ? 'bad' : undefined}
       />
       <Figure label={texts.runway} value={span(quote.runwaySecondsAfter)} note={texts.runwayNote} />
+      {listing.availableUntil !== null && (
+        <Figure label={texts.until} value={shortTime(listing.availableUntil)} note={texts.untilNote} />
+      )}
       {budgetLeftCents !== null && <Figure label={texts.budgetLeft} value={money(budgetLeftCents)} />}
       <Figure
         label={texts.ready}

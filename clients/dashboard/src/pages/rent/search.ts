@@ -12,6 +12,12 @@ export interface RentSearch {
   readonly gpus?: GpuCount;
   /** The memory of one GPU at least, in GB. */
   readonly vram?: number;
+  /** Virtual CPUs of the machine at least. */
+  readonly cpus?: number;
+  /** Memory of the machine beside its GPUs at least, in GB. */
+  readonly ram?: number;
+  /** Disk at least, in GB. */
+  readonly disk?: number;
   /** Cents an hour at most. */
   readonly max?: number;
   /** A country, or one of us, eu and apac. */
@@ -49,18 +55,26 @@ type Search = Readonly<Record<string, unknown>>;
 export function readRentSearch(search: Search): RentSearch {
   const q = textOf(search['q']);
   const gpus = gpuCounts.find((count) => count === search['gpus']);
-  const vram = wholeNumberOf(search['vram']);
   const max = wholeNumberOf(search['max']);
   const region = textOf(search['region']);
   const sort = familySorts.find((one) => one === search['sort']);
   return {
     ...(q !== undefined && { q }),
     ...(gpus !== undefined && { gpus }),
-    ...(vram !== undefined && { vram }),
+    ...leastOf(search),
     ...(max !== undefined && { max }),
     ...(region !== undefined && { region }),
     ...(sort !== undefined && sort !== 'price' && { sort }),
   };
+}
+
+/** What a machine may be asked to have at least. */
+export const leasts = ['vram', 'cpus', 'ram', 'disk'] as const;
+export type Least = (typeof leasts)[number];
+
+function leastOf(search: Search): Pick<RentSearch, Least> {
+  const given = leasts.map((least) => [least, wholeNumberOf(search[least])] as const);
+  return Object.fromEntries(given.filter(([, amount]) => amount !== undefined));
 }
 
 /** Reads the choices of the address; what is none of them is left out. */
