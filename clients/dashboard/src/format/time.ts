@@ -1,23 +1,34 @@
 import { locale, PSEUDO_LOCALE } from '../texts/texts.js';
+import { isTwice } from './twice.js';
 
 const timeLocale = locale === PSEUDO_LOCALE ? 'en-US' : locale;
 
-const dateTime = new Intl.DateTimeFormat(timeLocale, { dateStyle: 'medium', timeStyle: 'medium' });
-const shortDateTime = new Intl.DateTimeFormat(timeLocale, {
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-});
+type Format = Intl.DateTimeFormatOptions;
+
+/**
+ * A format of local time.
+ * @param named the same with the zone, for the hour that the clock shows twice
+ */
+function localTime(plain: Format, named: Format): (iso: string) => string {
+  const usual = new Intl.DateTimeFormat(timeLocale, plain);
+  return (iso) => {
+    const at = new Date(iso);
+    return (isTwice(at.getTime()) ? new Intl.DateTimeFormat(timeLocale, named) : usual).format(at);
+  };
+}
+
+const toTheMinute = { hour: 'numeric', minute: '2-digit' } as const;
+const ofDay = { month: 'short', day: 'numeric', ...toTheMinute } as const;
 const day = new Intl.DateTimeFormat(timeLocale, { dateStyle: 'medium' });
 const utcMonth = new Intl.DateTimeFormat(timeLocale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const utcDate = new Intl.DateTimeFormat(timeLocale, { dateStyle: 'medium', timeZone: 'UTC' });
-const hour = new Intl.DateTimeFormat(timeLocale, { timeStyle: 'short' });
-const clock = new Intl.DateTimeFormat(timeLocale, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(timeLocale, { numeric: 'auto', style: 'long' });
 
 /** An instant with its seconds, for where it is exact: “Nov 22, 2026, 2:05:09 PM”. */
-export const fullTime = (iso: string): string => dateTime.format(new Date(iso));
+export const fullTime = localTime(
+  { dateStyle: 'medium', timeStyle: 'medium' },
+  { dateStyle: 'medium', timeStyle: 'long' },
+);
 const exact = new Intl.DateTimeFormat(timeLocale, {
   year: 'numeric',
   month: 'short',
@@ -42,7 +53,7 @@ export const zonedTime = (iso: string, timeZone: string): string =>
     timeZone,
   }).format(new Date(iso));
 /** An instant as lists show it. */
-export const shortTime = (iso: string): string => shortDateTime.format(new Date(iso));
+export const shortTime = localTime(ofDay, { ...ofDay, timeZoneName: 'short' });
 /** The day of an instant. */
 export const date = (iso: string): string => day.format(new Date(iso));
 /** A month of the service's, which counts in UTC: 2026-11 is “November 2026”. */
@@ -50,9 +61,9 @@ export const monthName = (month: string): string => utcMonth.format(new Date(`${
 /** The day of an instant in UTC, where the service counts so. */
 export const utcDay = (iso: string): string => utcDate.format(new Date(iso));
 /** The time of day of an instant without its seconds: “2:05 PM”. */
-export const hourAndMinute = (iso: string): string => hour.format(new Date(iso));
+export const hourAndMinute = localTime({ timeStyle: 'short' }, { ...toTheMinute, timeZoneName: 'short' });
 /** The time of day of an instant. */
-export const timeOfDay = (iso: string): string => clock.format(new Date(iso));
+export const timeOfDay = localTime({ timeStyle: 'medium' }, { timeStyle: 'long' });
 
 const STEPS = [
   ['year', 31_536_000],
