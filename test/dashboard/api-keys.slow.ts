@@ -238,7 +238,7 @@ describe('the page of API keys', function () {
       .evaluate((input) => input.removeAttribute('maxlength'));
     await dialog().getByRole('textbox', { name: 'Name' }).fill('x'.repeat(65));
     await make();
-    await dialog().getByText('name must have at most 64 characters').waitFor();
+    await dialog().getByText('name can have at most 64 characters').waitFor();
   });
 
   it('says that there are too many keys', async () => {

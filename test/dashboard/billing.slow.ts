@@ -130,7 +130,7 @@ describe('the billing page', function () {
       await says(page, /^You paid \$12\.34 /);
       assert.equal(await pay(page).count(), 1, 'nothing but the answer to the question pays');
       await amount(page).fill('12.35');
-      await page.getByText('You paid').waitFor({ state: 'detached' });
+      await page.getByText(/^You paid/).waitFor({ state: 'detached' });
       await amount(page).fill('12.34');
       await pay(page).click();
       await page.getByRole('button', { name: 'Pay another $12.34' }).click();

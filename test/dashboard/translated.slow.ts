@@ -111,7 +111,7 @@ describe('the dashboard in a browser that translates', function () {
     assert.equal(await row.getByText('Starting', { exact: true }).count(), 0);
     await changes('the cost of a row', () => row.innerText());
     await visitor.open('/app');
-    await changes('the cost on the overview', () => row.innerText());
+    await changes('the cost on the overview', () => row.first().innerText());
     await renter.stop(id);
     await visitor.open('/app/rentals');
     await row.getByText('Stopped', { exact: true }).last().waitFor();

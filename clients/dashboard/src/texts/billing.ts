@@ -161,7 +161,7 @@ export const billingTexts = texts({
     address: 'Address',
     taxId: 'Tax ID',
     taxIdHint: 'Such as a VAT number.',
-    save: 'Save',
+    save: 'Save details',
     saved: 'Billing details saved',
   },
   list: {
