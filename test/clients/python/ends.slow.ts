@@ -159,6 +159,110 @@ asyncio.run(main())
     }
   });
 
+  it('ends after a task that is cancelled more than once while the request to rent is open', async () => {
+    city.fates.set(create, ['waits']);
+    const { err, out } = await play(`${head}
+async def main():
+    client = gpu.AsyncClient()
+    machine, create = client.rent("rtx-4090", hours=1), client.create_rental
+    async def cancelled(*given, **named):
+        for after in (0.2, 0.4, 0.6):
+            asyncio.get_running_loop().call_later(after, task.cancel)
+        return await create(*given, **named)
+    client.create_rental = cancelled
+    task = asyncio.ensure_future(machine.start())
+    await asyncio.wait([task])
+    print(task.cancelled(), machine.id is not None, machine.receipt is not None)
+asyncio.run(main())
+`);
+    assert.equal(out, 'True True True\n', err);
+    await assertEnded();
+  });
+
+  it('ends after a stop that comes while the request to rent is open', async () => {
+    city.fates.set(create, ['waits']);
+    const { err, out } = await play(`${head}
+async def main():
+    machine = gpu.AsyncClient().rent("rtx-4090", hours=1)
+    task = asyncio.ensure_future(machine.start())
+    while not machine._process:
+        await asyncio.sleep(0.01)
+    await machine.stop()
+    await asyncio.wait([task])
+    print(task.exception(), machine.receipt is not None)
+asyncio.run(main())
+`);
+    assert.equal(out, 'The machine was stopped while it was being rented. True\n', err);
+    await assertEnded();
+  });
+
+  it('ends though the network was away for longer than the service takes to open it', async () => {
+    city.fates.set(create, ['is lost']);
+    city.fates.set(
+      'GET /v1/rentals',
+      Array.from({ length: 4 }, () => 'is lost'),
+    );
+    const impatient = `${head}gpu.machine.OPENED_WITHIN = 1\n`;
+    const { err, code } = await play(
+      `${impatient}with gpu.Client(retries=0).rent("rtx-4090", hours=1): pass\n`,
+    );
+    assert.equal(code, 1);
+    assert.match(err, /NoAnswerError/);
+    await assertEnded();
+  });
+
+  it('is told of where the network stays away after the request to rent', async () => {
+    city.fates.set(create, ['is lost']);
+    city.fates.set(
+      'GET /v1/rentals',
+      Array.from({ length: 99 }, () => 'is lost'),
+    );
+    const impatient = `${head}gpu.machine.OPENED_WITHIN, gpu.machine.END_WITHIN = 1, 3\n`;
+    const { err, code } = await play(
+      `${impatient}with gpu.Client(retries=0).rent("rtx-4090", hours=1): pass\n`,
+    );
+    assert.equal(code, 1);
+    assert.match(err, /^Nobody knows whether a machine was rented\. See your machines with: gpu ls$/m);
+  });
+
+  it('ends when the request to rent is answered that it is still in progress', async () => {
+    city.fates.set(create, ['is in progress']);
+    const { err, code } = await play(`${head}with gpu.Client(retries=0).rent("rtx-4090", hours=1): pass\n`);
+    assert.equal(code, 1);
+    assert.match(err, /IdempotencyInProgressError/);
+    await assertEnded();
+  });
+
+  it('ends though its client is closed', async () => {
+    const closed = `${head}with gpu.Client() as client:
+    machine = client.rent("rtx-4090", hours=1).start()
+`;
+    const closedWaiting = `${head}
+async def begin():
+    async with gpu.AsyncClient() as client:
+        return await client.rent("rtx-4090", hours=1).start()
+machine = asyncio.run(begin())
+`;
+    for (const [index, code] of [
+      closed,
+      `${closed}machine.stop()\nprint(machine.receipt["status"])\n`,
+      `${closedWaiting}asyncio.run(machine.stop())\nprint(machine.receipt["status"])\n`,
+    ].entries()) {
+      const { err, out, code: exit } = await play(code);
+      assert.deepEqual([exit, err], [0, '']);
+      assert.equal(out, index === 0 ? '' : 'stopping\n');
+      await assertEnded(index + 1);
+    }
+  });
+
+  it('runs no command for longer than its timeout, though the command does not read what is sent', async () => {
+    const began = Date.now();
+    const { err } = await play(block('machine.run("sleep 20", input="x" * 50_000_000, timeout=2)'));
+    assert.match(err, /TimeoutExpired: Command 'sleep 20' timed out after 2 seconds/);
+    assert.ok(Date.now() - began < 18_000);
+    await assertEnded();
+  });
+
   it('ends though answers to its end are lost, and tells what it cost', async () => {
     const program = start(`${block('time.sleep(1)')}print(machine.receipt)\n`);
     await program.awaitOut(/^in rent_/);

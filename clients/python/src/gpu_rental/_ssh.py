@@ -54,6 +54,8 @@ class Entrance:
             f"HostKeyAlias={rental['id']}",
             "ControlPath=none",
             "BatchMode=yes",
+            "ConnectTimeout=20",
+            "ServerAliveInterval=15",
             "IdentitiesOnly=yes",
             f"IdentityFile={self._folder / 'key'}",
         )
@@ -104,11 +106,12 @@ def run_shown(
                 threading.Thread(target=_pump, args=(process.stdout, told[0], sys.stdout if show else None)),
                 threading.Thread(target=_pump, args=(process.stderr, told[1], sys.stderr if show else None)),
             ]
+            if process.stdin is not None:
+                # What is not read blocks who writes it.
+                pumps.append(threading.Thread(target=_feed, args=(process.stdin, input or "")))
             for pump in pumps:
                 pump.start()
             try:
-                if process.stdin is not None:
-                    _feed(process.stdin, input or "")
                 process.wait(timeout)
             except BaseException:
                 process.kill()
@@ -123,8 +126,8 @@ def run_shown(
 
 def _feed(stdin: IO[str], text: str) -> None:
     try:
-        stdin.write(text)
-        stdin.close()
+        with stdin:
+            stdin.write(text)
     except BrokenPipeError:
         pass  # It ended before it read all: its exit code says why.
 

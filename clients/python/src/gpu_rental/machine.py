@@ -9,7 +9,9 @@ import sys
 import time
 import uuid
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Coroutine, List, Optional, Sequence, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, List, Optional, Sequence, TypeVar, Union, cast
+
+import httpx
 
 from . import _ending
 from ._retries import growing, is_passing, open_id, was_begun
@@ -61,6 +63,16 @@ class _Rented:
             raise
         self._process = os.getpid()
         return body
+
+    def _keep(self, end: Callable[[], None]) -> None:
+        """Whatever was rented is ended, a stop() that came before its id too."""
+        if self.id is None:
+            return
+        _ending.keep(self, end)
+        if self.has_ended:
+            self.has_ended = False
+            _ending.soften()
+            raise GpuRentalError("The machine was stopped while it was being rented.")
 
     def _finish(self, receipt: Optional[types.StoppedRental]) -> None:
         """It has ended, or nothing was rented."""
@@ -129,13 +141,23 @@ class _Rented:
 def _perhaps_rented(error: BaseException) -> bool:
     """Whether a create that failed may have rented a machine all the same."""
     if isinstance(error, ApiError):
-        return error.status >= 500 and was_begun(error)
+        return error.code == "idempotency_in_progress" or (error.status >= 500 and was_begun(error))
     return isinstance(error, NoAnswerError) and was_begun(error)
 
 
 def _receipt_of(error: ApiError) -> Optional[types.StoppedRental]:
     details = error.details if error.code == "already_stopped" else None
     return cast("Optional[types.StoppedRental]", details)
+
+
+def _anew(client: Union[Client, AsyncClient]) -> Client:
+    """A client of the same options that blocks, for where the given one can send nothing any more."""
+    from ._sync.client import Client
+
+    options: Any = {**client._options, "session": client.session or client._options.get("session")}
+    if not isinstance(options.get("http_transport"), httpx.BaseTransport):
+        options.pop("http_transport", None)
+    return Client(**options)
 
 
 def _is_gone(error: BaseException) -> bool:
@@ -194,23 +216,31 @@ class Machine(_Rented):
             print(_UNSURE, file=sys.stderr)
             raise
         finally:
-            if self.id is not None:
-                _ending.keep(self, lambda: (self.stop(), None)[1])
+            self._keep(lambda: (self.stop(), None)[1])
 
     def _look_for(self) -> Optional[str]:
-        """The id of what the request rented whose answer was lost."""
-        ends_at = time.monotonic() + OPENED_WITHIN
+        """The id of what the request rented whose answer was lost; None when it rented nothing, or it is told of."""
+        try:
+            return self._found()
+        except BaseException as error:
+            print(_UNSURE, file=sys.stderr)
+            if isinstance(error, GpuRentalError):
+                return None
+            raise
+
+    def _found(self) -> Optional[str]:
+        asked_at = time.monotonic()
         while True:
+            looked_at = time.monotonic()
             try:
                 found = self._client.list_rentals(idempotency_key=self._key, timeout=10)["rentals"]
                 if found:
                     return found[0]["id"]
-            except GpuRentalError as error:
-                if not is_passing(error):
-                    print(_UNSURE, file=sys.stderr)
+                if looked_at >= asked_at + OPENED_WITHIN:
                     return None
-            if time.monotonic() >= ends_at:
-                return None
+            except GpuRentalError as error:
+                if not is_passing(error) or looked_at >= asked_at + END_WITHIN:
+                    raise
             time.sleep(1)
 
     def stop(self) -> Optional[types.StoppedRental]:
@@ -228,10 +258,11 @@ class Machine(_Rented):
 
     def _end(self, within: float) -> Optional[types.StoppedRental]:
         id, ends_at, tries = cast("str", self.id), time.monotonic() + within, 0
+        client = _anew(self._client) if self._client._transport.is_closed else self._client
         while True:
             tries += 1
             try:
-                return self._client.stop_rental(id, timeout=max(1.0, min(120.0, ends_at - time.monotonic())))
+                return client.stop_rental(id, timeout=max(1.0, min(120.0, ends_at - time.monotonic())))
             except GpuRentalError as error:
                 if _is_gone(error):
                     return _receipt_of(cast("ApiError", error))
@@ -292,27 +323,27 @@ class AsyncMachine(_Rented):
         try:
             self.id = (await self._client.create_rental(body, idempotency_key=self._key))["id"]
         except GpuRentalError as error:
-            self.id = open_id(error) or (await self._look_for() if _perhaps_rented(error) else None)
+            self.id = open_id(error)
+            if self.id is None and _perhaps_rented(error):
+                await self._look_for()
             raise
         except asyncio.CancelledError:
             # The loop itself is ending: the request may have left.
-            self.id = await self._look_for()
+            await self._look_for()
             raise
         finally:
-            if self.id is not None:
-                _ending.keep(self, self._end_blocking)
+            self._keep(self._end_blocking)
 
-    async def _look_for(self) -> Optional[str]:
-        return await asyncio.to_thread(self._blocking()._look_for)
+    async def _look_for(self) -> None:
+        # A loop that ends cancels its tasks, and no thread.
+        await _to_its_end(asyncio.get_running_loop().run_in_executor(None, self._look_blocking))
+
+    def _look_blocking(self) -> None:
+        self.id = self._blocking()._look_for()
 
     def _blocking(self) -> Machine:
         """The same machine, for where nothing can wait any more. Proxies and the like are left out."""
-        from ._sync.client import Client
-
-        options = {name: value for name, value in self._client._options.items() if name != "http_transport"}
-        made: Any = Client
-        session = self._client.session or options.get("session")
-        machine = Machine(made(**{**options, "session": session}), self._family, self._wish)
+        machine = Machine(_anew(self._client), self._family, self._wish)
         machine.id, machine._key, machine._process = self.id, self._key, self._process
         return machine
 
@@ -336,6 +367,9 @@ class AsyncMachine(_Rented):
             # The loop itself is ending.
             await asyncio.to_thread(self._end_blocking)
             raise
+        except RuntimeError:
+            # The client is closed, or its connections are those of a loop that has ended.
+            await asyncio.to_thread(self._end_blocking)
 
     async def _end_within(self, within: float) -> Optional[types.StoppedRental]:
         id, ends_at, tries = cast("str", self.id), time.monotonic() + within, 0
@@ -365,13 +399,15 @@ class AsyncMachine(_Rented):
         return await asyncio.to_thread(self._run, command, check, show, input, timeout)
 
 
-async def _to_its_end(work: Coroutine[Any, Any, T]) -> T:
-    """Do work that a cancelled task must not leave half done; the cancellation comes after it."""
+async def _to_its_end(work: Awaitable[T]) -> T:
+    """Do work that a task must not leave half done, however often it is cancelled; the cancellation comes after it."""
     task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled() and task.exception() is not None:
-            raise cast("BaseException", task.exception()) from None
-        raise
+    cancelled: Optional[asyncio.CancelledError] = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None and (task.cancelled() or task.exception() is None):
+        raise cancelled
+    return task.result()

@@ -12,8 +12,8 @@ import { ApiClient } from '../../../support/http/api.js';
 import { until } from '../../../support/until.js';
 import { SshMachine } from '../../cli/support/ssh-machine.js';
 
-/** What becomes of an answer on its way: it goes on, waits for a second, or is lost. */
-export type Fate = 'passes' | 'waits' | 'is lost';
+/** What becomes of an answer on its way: it goes on, waits for a second, is lost, or says that its work goes on. */
+export type Fate = 'passes' | 'waits' | 'is lost' | 'is in progress';
 
 /** The mock with machines that can be entered: each is this computer, on which `nvidia-smi` answers. */
 export class City {
@@ -108,6 +108,11 @@ export class City {
       response.destroy();
       return;
     }
+    if (fate === 'is in progress') {
+      const { id } = JSON.parse(body.toString()) as { id: string };
+      response.writeHead(409, { 'Content-Type': 'application/json' }).end(JSON.stringify(inProgress(id)));
+      return;
+    }
     if (fate === 'waits') await sleep(1_000);
     const kept = [...answer.headers].filter(
       ([name]) => !/^(content-(length|encoding)|connection)$/.test(name),
@@ -124,6 +129,13 @@ export class City {
     await this.mock.stop();
   }
 }
+
+const inProgress = (rentalId: string): object => ({
+  error: 'idempotency_in_progress',
+  message: 'The first request with this Idempotency-Key is still in progress. Try again in a few seconds.',
+  requestId: 'req_1',
+  details: { rentalId },
+});
 
 /** A Python program that runs. */
 export class Program {

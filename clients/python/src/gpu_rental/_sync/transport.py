@@ -63,6 +63,11 @@ class Transport:
         """The cookies of the session, to go on with later: they are a secret."""
         return {cookie.name: cookie.value or "" for cookie in self._http.cookies.jar}
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can be sent any more."""
+        return self._http.is_closed
+
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
