@@ -21,8 +21,11 @@ export function Feed({ query, isFiltered, count, children }: FeedProps) {
     <Card isFlush>
       {isPending && error === null && <Waiting />}
       {isEmpty && error === null && <Nothing isFiltered={isFiltered} />}
-      {count > 0 && <ol className="divide-y divide-line">{children}</ol>}
-      <Foot query={query} count={count} />
+      {count > 0 && <ol className="peer divide-y divide-line">{children}</ol>}
+      {/* Until the names are read the list is empty, and what stands below would move. */}
+      <div className="peer-empty:hidden">
+        <Foot query={query} count={count} />
+      </div>
     </Card>
   );
 }
