@@ -22,7 +22,10 @@ function listRentals({ db }: ApiDeps): Handler<typeof declared.listRentals> {
     const asked = await readRentalsQuery(ctx, async (id) => (await findRental(db, userId, id, key))?.no);
     const { idempotencyKey, ids, sort, after, pageSize } = asked;
     const made = await onlyMade(ctx, db, rentalsEndpoint, idempotencyKey);
-    const onlyIds = made === undefined ? ids : [made].filter((id) => isId('rent', id)).filter((id) => ids?.includes(id) ?? true);
+    const onlyIds =
+      made === undefined
+        ? ids
+        : [made].filter((id) => isId('rent', id)).filter((id) => ids?.includes(id) ?? true);
     const { label, search } = asked;
     const counted = { label, search, onlyOf: key, onlyIds };
     const filter = { ...counted, status: asked.status, live: asked.live };
