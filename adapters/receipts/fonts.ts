@@ -41,8 +41,15 @@ export class LazyFont {
 
 const { resolve } = createRequire(import.meta.url);
 const fonts = files.map((file) => new LazyFont(file));
-const lastFont = fonts.at(-1)!;
-export const mainFont = fonts[0]!;
+/** Shows most texts. */
+export const mainFont = fontAt(0);
+const lastFont = fontAt(-1);
+
+function fontAt(place: number): LazyFont {
+  const font = fonts.at(place);
+  if (!font) throw new Error('receipts have no fonts');
+  return font;
+}
 
 /** A part of a text that one font shows. */
 export interface Run {

@@ -43,8 +43,10 @@ export const addOffers: AddCommand = (program, act) => {
     );
 };
 
-function isFiltered({ limit: _limit, ...filters }: Options): boolean {
-  return Object.values(filters).some((value) => value !== undefined);
+function isFiltered(options: Options): boolean {
+  return Object.entries(options).some(
+    ([name, value]: [string, unknown]) => name !== 'limit' && value !== undefined,
+  );
 }
 
 async function showFamilies(cli: Cli): Promise<void> {
@@ -84,11 +86,10 @@ const columns: Column<Listing>[] = [
   { title: 'LOST', value: lostWords, align: 'right', dropAs: 2 },
 ];
 
-async function showListings(cli: Cli, family: string | undefined, options: Options): Promise<void> {
-  const { out } = cli;
+function queryOf(family: string | undefined, options: Options) {
   const { gpus: gpuCount, region, minVram: minVramGb, maxPrice: maxPricePerHourCents } = options;
   const { minVcpus, minMemory: minMemoryGb, minDisk: minDiskGb } = options;
-  const query = {
+  return {
     ...(family !== undefined && { familyId: family }),
     ...(gpuCount !== undefined && { gpuCount: gpuCount as 1 | 2 | 4 | 8 }),
     ...(region !== undefined && { region }),
@@ -98,7 +99,12 @@ async function showListings(cli: Cli, family: string | undefined, options: Optio
     ...(minDiskGb !== undefined && { minDiskGb }),
     ...(maxPricePerHourCents !== undefined && { maxPricePerHourCents }),
   };
+}
+
+async function showListings(cli: Cli, family: string | undefined, options: Options): Promise<void> {
+  const { out } = cli;
   const { limit } = options;
+  const query = queryOf(family, options);
   const list = cli.anyone().catalog.listings({ ...query, pageSize: pageFor(limit) }, { signal: cli.signal });
   const { rows: listings, words, more } = await readCut(list, limit);
   const [cheapest] = listings;
@@ -132,8 +138,12 @@ async function throwNothingFound(cli: Cli, family: string | undefined): Promise<
 
 /** "16 CPUs, 64 GB", as far as the provider says. */
 function machineWords({ vcpus, memoryGb, availableUntil }: Listing): string {
-  const words = [vcpus == null ? '' : `${vcpus} CPUs`, memoryGb == null ? '' : `${memoryGb} GB`];
-  if (availableUntil != null) words.push(`until ${availableUntil.slice(0, 10)}`);
+  // A service of an earlier release leaves them out.
+  const words = [
+    typeof vcpus === 'number' ? `${vcpus} CPUs` : '',
+    typeof memoryGb === 'number' ? `${memoryGb} GB` : '',
+    typeof availableUntil === 'string' ? `until ${availableUntil.slice(0, 10)}` : '',
+  ];
   return words.filter((word) => word !== '').join(', ');
 }
 
