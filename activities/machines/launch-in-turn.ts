@@ -17,8 +17,8 @@ import type { ActivityDeps } from '../deps.js';
 import { placeOrder } from '../rentals/allocation.js';
 import { publicKeysOf } from './public-keys.js';
 
-/** Between two looks at the queue. */
-const LOOK_MS = 500;
+/** Between two looks at the queue, in milliseconds. */
+export const LOOK_MS = 500;
 
 /**
  * Makes the purchase of a queued attempt when its turn has come (decision 158, "Machines in turn"). That it is asked for is

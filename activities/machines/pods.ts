@@ -1,6 +1,6 @@
 import { Context, sleep } from '@temporalio/activity';
 import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/allocation.js';
-import { launchInTurn } from './launch-in-turn.js';
+import { launchInTurn, LOOK_MS } from './launch-in-turn.js';
 import { publicKeysOf } from './public-keys.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
@@ -11,7 +11,7 @@ import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pod
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
-import type { RentalId } from '../../domain/ids.js';
+import type { ListingId, RentalId } from '../../domain/ids.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { PodOutcome } from './await-pod.js';
@@ -34,6 +34,7 @@ export function createPodActivities(deps: ActivityDeps) {
     ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
       // Whoever starts the workflow may be anybody: what it says only shortens (decision 150, "Words of the API").
       const findForMs = Math.min(saidMs, rentalLimits.unknownFindMs);
+      const passedOver = new Set<ListingId>();
       return withHeartbeat(
         async (tell) => {
           for (;;) {
@@ -47,7 +48,7 @@ export function createPodActivities(deps: ActivityDeps) {
               if (await getPodOf(deps, rental, open, { findForMs, tell })) return null;
             } else if (attempts.length < rentalLimits.openTries) {
               tell('asking for another machine at the agreed price or less');
-              if ((await buyAnother(deps, rental, attempts)) === 'nothing on offer') break;
+              if ((await buyAnother(deps, rental, attempts, passedOver)) === 'nothing on offer') break;
             } else break;
           }
           return {
@@ -136,10 +137,15 @@ async function findByTag(
   return false;
 }
 
+/**
+ * Asks for a machine of the cheapest offer that is neither tried nor passed over.
+ * @param passedOver the offers of this round at which others have their turn; a new round begins when none is left
+ */
 async function buyAnother(
   deps: ActivityDeps,
   rental: RentalRow,
   attempts: readonly AllocationAttemptRow[],
+  passedOver: Set<ListingId>,
 ): Promise<'bought' | 'look again' | 'nothing on offer'> {
   const software = rental.software ?? undefined;
   const listing = await findCheapestOffer(
@@ -153,9 +159,12 @@ async function buyAnother(
       software,
       maxPricePerHourCents: rental.price_per_hour_cents,
     },
-    attempts.map(({ listing_id }) => listing_id),
+    [...attempts.map(({ listing_id }) => listing_id), ...passedOver],
   );
-  if (!listing) return 'nothing on offer';
+  if (!listing) {
+    const since = attempts.at(-1)?.changed_at ?? rental.started_at;
+    return (await beginRound(passedOver, since)) ? 'look again' : 'nothing on offer';
+  }
   const purchase = await buyPod(deps, {
     rentalId: rental.id,
     listing,
@@ -166,10 +175,25 @@ async function buyAnother(
     // It is provisioning, so no meter counts it yet.
     endBy: await paidUntil(deps.db, rental.wallet_id, rental.price_per_hour_cents),
   });
-  if (purchase.kind === 'none') return 'look again';
+  if (purchase.kind === 'none') {
+    if (purchase.outOfTurnMs !== undefined) passedOver.add(listing.id);
+    return 'look again';
+  }
   await replaceTag(deps.db, rental, purchase.attempt);
   if (purchase.kind === 'unknown') return 'look again';
   return (await adoptPod(deps.db, rental, purchase.attempt, purchase.podId)) ? 'bought' : 'look again';
+}
+
+/**
+ * Comes back to the offers that were passed over, for as long as a purchase waits for its turn.
+ * @param since when the last attempt ended: a row's instant, so that a repeated activity does not wait anew
+ * @returns false when there is nothing to come back to, or no time
+ */
+async function beginRound(passedOver: Set<ListingId>, since: Date): Promise<boolean> {
+  if (passedOver.size === 0 || Date.now() - since.getTime() >= rentalLimits.queueMs) return false;
+  passedOver.clear();
+  await sleep(LOOK_MS);
+  return true;
 }
 
 /** Asks the upstreams once to end every pod of the rental. Returns the tags of those that are not proven gone. */

@@ -4,6 +4,12 @@ import { machineLimits } from '../../../domain/machines/limits.js';
 import type { Database } from '../database.js';
 import { recordEvents } from '../events/outbox.js';
 
+export interface MovedTo {
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+}
+
 /** A running machine that can be probed. */
 export interface ReachablePod {
   readonly podId: string;
@@ -13,13 +19,13 @@ export interface ReachablePod {
   readonly port: number | null;
   readonly fingerprint: string | null;
   /** Where the lists show it now, when that differs from the rental's address. */
-  readonly movedTo: { readonly host: string; readonly port: number } | null;
+  readonly movedTo: MovedTo | null;
   /** When a probe last found it alive while the lists missed it; null before. */
   readonly aliveAt: Date | null;
 }
 
 const reachable = `case when p.host is not null and p.port is not null and (p.host, p.port) is distinct from (r.host, r.port)
-                        then jsonb_build_object('host', p.host, 'port', p.port) end as "movedTo",
+                        then jsonb_build_object('host', p.host, 'port', p.port, 'username', coalesce(p.username, 'root')) end as "movedTo",
                    p.pod_id as "podId", r.id as "rentalId", r.host, r.port, r.host_key_fingerprint as fingerprint,
                    case when p.held_since is not null then p.probed_at end as "aliveAt"`;
 
@@ -153,13 +159,18 @@ export async function expectPodsOfRentals(db: Database): Promise<number> {
   return rowCount;
 }
 
-/** Records the new address of a running machine, with the key of its daemon there. */
+/** Records the new address of a running machine, or its first one, with the key of its daemon there. */
 export async function moveAddress(
   db: Database,
   rentalId: RentalId,
-  to: { readonly host: string; readonly port: number; readonly fingerprint: string },
+  to: MovedTo & { readonly fingerprint: string },
 ): Promise<void> {
   await db('rentals')
     .where({ id: rentalId, status: 'running' })
-    .update({ host: to.host, port: to.port, host_key_fingerprint: to.fingerprint });
+    .update({
+      host: to.host,
+      port: to.port,
+      username: db.raw('coalesce(username, ?)', [to.username]),
+      host_key_fingerprint: to.fingerprint,
+    });
 }
