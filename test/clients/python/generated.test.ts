@@ -22,8 +22,11 @@ describe('what the Python client does not write by hand', () => {
     const { schemas } = grown.components;
     const properties = {
       error: { const: 'too_new' },
-      details: { type: 'object', properties: { from: { type: 'integer' } } },
+      details: { $ref: '#/components/schemas/TooNewDetails' },
     };
+    Object.assign(schemas, {
+      TooNewDetails: { type: 'object', properties: { from: { type: 'integer' } } },
+    });
     Object.assign(schemas, { TooNewError: { type: 'object', properties, required: ['error', 'details'] } });
     schemas['ApiError']!.oneOf.push({ $ref: '#/components/schemas/TooNewError' });
     const content = { 'application/json': { schema: { $ref: '#/components/schemas/TooNewError' } } };
@@ -33,10 +36,10 @@ describe('what the Python client does not write by hand', () => {
     const made = generatePythonClient(grown, folder);
     assert.match(
       made.get('refusals.py')!,
-      /class TooNewError\(ApiError\):[^]*details: types\.TooNewErrorDetails\n/,
+      /class TooNewError\(ApiError\):[^]*details: types\.TooNewDetails\n/,
     );
     assert.match(made.get('refusals.py')!, /"too_new": TooNewError,/);
-    assert.match(made.get('types.py')!, /TooNewErrorDetails = TypedDict\(\n[^)]*"from": NotRequired\[int\],/);
+    assert.match(made.get('types.py')!, /TooNewDetails = TypedDict\(\n[^)]*"from": NotRequired\[int\],/);
     assert.match(made.get('_async/operations.py')!, /async def read_news\([^]*?\) -> t\.TooNewError:/);
     assert.match(made.get('_sync/operations.py')!, /\n {4}def read_news\(/);
     assert.doesNotMatch(made.get('_sync/operations.py')!, /async def|await /);
