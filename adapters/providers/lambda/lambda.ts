@@ -12,9 +12,10 @@ import {
 import { bareKey, newPublicKey } from '../ssh/throw-away-keys.js';
 import { startupScript } from '../startup-script.js';
 import { fieldsOf, textField, textsField } from '../upstream/fields.js';
-import { CALL_LIMIT_MS, type ProviderOptions } from '../upstream/provider-options.js';
+import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-options.js';
+import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
-import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
+import { errorOfAnswer, outOfTurn, throwBeforeBuying } from '../upstream/upstream-errors.js';
 import { findOfferParts, findPod, readOffers, TAG_KEY } from './lambda-wire.js';
 import { shared } from './shared-list.js';
 
@@ -47,12 +48,7 @@ const KINDS: ReadonlyMap<string, ProviderErrorKind> = new Map([
 export function createLambdaProvider(options: ProviderOptions): Provider {
   const tagPrefix = `${options.deployment}-`;
   const odd = options.onOddity ?? (() => undefined);
-  const upstream = createUpstream({
-    url: options.url,
-    headers: { authorization: `Bearer ${options.apiKey}` },
-    timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
-    budget: options.budget,
-  });
+  const upstream = createUpstream(clientOptionsOf(options));
   const key = createInstallationKey(upstream, `${options.deployment}-machines`);
   const listPods = shared(() =>
     upstream.list('listing pods', {
@@ -129,7 +125,7 @@ function createInstallationKey(upstream: Upstream, name: string): InstallationKe
         known ??= { name, publicKey: bareKey((await find(wait)) ?? (await add(wait))) };
         return known;
       } catch (error) {
-        throw error instanceof ProviderError ? beforeBuying(error) : error;
+        throwBeforeBuying(error);
       }
     },
     forget() {
@@ -172,18 +168,11 @@ async function allocate(
 }
 
 /** Reads the parts of a request. @throws ProviderError refused for a request that is none */
-function partsOf({ offerId, templateId, tag }: AllocationRequest, tagPrefix: string) {
+function partsOf(request: AllocationRequest, tagPrefix: string) {
+  const { offerId, templateId, tag } = request;
   const offer = findOfferParts(offerId);
-  if (offer === undefined || !isTemplateId(templateId)) {
-    throw new ProviderError('refused', `no such offer or template: ${offerId}, ${templateId}`);
-  }
-  if (!tag.startsWith(tagPrefix) || tag.length > 64) {
-    // Such a pod would never be listed again, or be refused, so it must not be bought.
-    throw new ProviderError(
-      'refused',
-      `a tag begins with ${tagPrefix} and has 64 characters at most: ${tag}`,
-    );
-  }
+  if (offer === undefined || !isTemplateId(templateId)) throw noSuchOrder(request);
+  checkTag(tag, { prefix: tagPrefix, maxChars: 64 });
   return { offer, container: shadeformTemplates[templateId].container };
 }
 
@@ -191,10 +180,7 @@ function partsOf({ offerId, templateId, tag }: AllocationRequest, tagPrefix: str
 function sorted(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { status, code = '' } = error.details;
-  if (status === 429) {
-    const details = { ...error.details, retryAfterMs: LAUNCH_EVERY_MS, outOfTurn: true };
-    return new ProviderError('rate_limited', error.message, details, { cause: error });
-  }
+  if (status === 429) return outOfTurn(error, LAUNCH_EVERY_MS);
   const kind = KINDS.get(code);
   if (kind === undefined || error.kind === 'unknown') return error;
   const details = { ...error.details, ...(code === 'global/quota-exceeded' ? { unfitAccount: true } : {}) };

@@ -11,7 +11,7 @@ import {
   type Offer,
   type Provider,
 } from '../provider.js';
-import { CALL_LIMIT_MS, type ProviderOptions } from '../upstream/provider-options.js';
+import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-options.js';
 import type { RequestBudget } from '../upstream/request-budget.js';
 import { readQuotas } from '../upstream/quotas.js';
 import { readRunpodBalance } from './runpod-balance.js';
@@ -22,6 +22,7 @@ import { findOfferParts, findPod, priceCentsOf, readOffers, runpodCloud } from '
 import { shellWords } from '../shell-words.js';
 import { bareKey, newPublicKey } from '../ssh/throw-away-keys.js';
 import { podListOf } from '../upstream/pod-list.js';
+import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer } from '../upstream/upstream-errors.js';
 
@@ -39,10 +40,7 @@ export function createRunpodProvider(options: ProviderOptions): Provider {
   const tagPrefix = `${options.deployment}-`;
   const odd = options.onOddity ?? (() => undefined);
   const upstream = createUpstream({
-    url: options.url,
-    headers: { authorization: `Bearer ${options.apiKey}` },
-    timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
-    budget: options.budget,
+    ...clientOptionsOf(options),
     onRead: learnQuotas(options.budget, odd),
   });
 
@@ -139,15 +137,9 @@ function createBodyOf(request: AllocationRequest, tagPrefix: string): object {
   const offer = findOfferParts(request.offerId);
   const start = startOf(request);
   if (offer === undefined || start === undefined) {
-    throw new ProviderError(
-      'refused',
-      `no such offer or template: ${request.offerId}, ${request.templateId}`,
-    );
+    throw noSuchOrder(request);
   }
-  if (!request.tag.startsWith(tagPrefix)) {
-    // Such a pod would never be listed again, so it must not be bought.
-    throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${request.tag}`);
-  }
+  checkTag(request.tag, { prefix: tagPrefix });
   return {
     name: request.tag,
     gpu: { id: offer.gpuId, count: offer.gpuCount, minCudaVersion: runpodMinCudaVersion },

@@ -5,10 +5,11 @@ import { fieldsOf, textField } from '../upstream/fields.js';
 import { ProviderError, type AllocationRequest, type Provider, type Wait } from '../provider.js';
 import { findOfferParts, findPod, osOptionsOf, priceCentsOf, readOffers } from './shadeform-wire.js';
 import { startupScript } from '../startup-script.js';
-import { CALL_LIMIT_MS, type ProviderOptions } from '../upstream/provider-options.js';
+import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-options.js';
 import { podListOf } from '../upstream/pod-list.js';
+import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
-import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
+import { errorOfAnswer, throwBeforeBuying } from '../upstream/upstream-errors.js';
 import {
   findFittingOs,
   shadeformOwnSoftware,
@@ -38,10 +39,9 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
   const tagPrefix = `${options.deployment}-`;
   const odd = options.onOddity ?? (() => undefined);
   const upstream = createUpstream({
+    ...clientOptionsOf(options),
     url: withVersion(options.url),
     headers: { 'x-api-key': options.apiKey },
-    timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
-    budget: options.budget,
   });
   const keys = createThrowAwayKeys(upstream, tagPrefix);
   /** Operating systems by offer, from the last list that this process has read. */
@@ -150,16 +150,12 @@ async function allocate(deps: {
 }
 
 /** Reads the parts of a request. @throws ProviderError refused for a request that is none */
-function partsOf({ offerId, templateId, tag, software }: AllocationRequest, tagPrefix: string) {
+function partsOf(request: AllocationRequest, tagPrefix: string) {
+  const { offerId, templateId, tag, software } = request;
   const offer = findOfferParts(offerId);
   const template = findTemplate(templateId, software);
-  if (offer === undefined || template === undefined) {
-    throw new ProviderError('refused', `no such offer or template: ${offerId}, ${templateId}`);
-  }
-  if (!tag.startsWith(tagPrefix)) {
-    // Such a pod would never be listed again, so it must not be bought.
-    throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${tag}`);
-  }
+  if (offer === undefined || template === undefined) throw noSuchOrder(request);
+  checkTag(tag, { prefix: tagPrefix });
   return { offer, template };
 }
 
@@ -192,7 +188,7 @@ async function readOsOptions(
     });
     return lists[0] ?? [];
   } catch (error) {
-    throw error instanceof ProviderError ? beforeBuying(error) : error;
+    return throwBeforeBuying(error);
   }
 }
 

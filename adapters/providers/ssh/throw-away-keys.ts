@@ -3,7 +3,7 @@ import { fieldsOf, textField } from '../upstream/fields.js';
 import { ProviderError, type Wait } from '../provider.js';
 import type { HttpAnswer } from '../upstream/http-answer.js';
 import type { Upstream } from '../upstream/upstream.js';
-import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
+import { beforeBuying, errorOfAnswer, throwBeforeBuying } from '../upstream/upstream-errors.js';
 
 /** A sweep for keys without a pod runs at most this often, and takes only keys that no create in flight can need. */
 const SWEEP_EVERY_MS = 10 * 60_000;
@@ -91,7 +91,7 @@ async function register(upstream: Upstream, body: unknown, wait: Wait): Promise<
       ...wait,
     });
   } catch (error) {
-    throw error instanceof ProviderError ? beforeBuying(error) : error;
+    return throwBeforeBuying(error);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Oddity } from '../provider.js';
+import type { HttpClientOptions } from './http-client.js';
 import type { RequestBudget } from './request-budget.js';
 
 /** The limit of each call, in milliseconds (decision 20, "Wallet lock while buying"). */
@@ -24,4 +25,14 @@ export interface ProviderOptions {
   readonly budget?: RequestBudget | undefined;
   /** Gets each oddity that was skipped or not understood in answers; once for each element of a list. */
   readonly onOddity?: (oddity: Oddity) => void;
+}
+
+/** The settings of an upstream's client, with its key as most take it. */
+export function clientOptionsOf({
+  url,
+  apiKey,
+  timeoutMs = CALL_LIMIT_MS,
+  budget,
+}: ProviderOptions): HttpClientOptions {
+  return { url, headers: { authorization: `Bearer ${apiKey}` }, timeoutMs, budget };
 }

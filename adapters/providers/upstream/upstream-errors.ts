@@ -73,6 +73,17 @@ export function beforeBuying(error: ProviderError): ProviderError {
   return new ProviderError('refused', error.message, error.details, { cause: error });
 }
 
+/** The same for whatever a step before the create has thrown. */
+export function throwBeforeBuying(error: unknown): never {
+  throw error instanceof ProviderError ? beforeBuying(error) : error;
+}
+
+/** A create too soon is refused for a while; the rest of the upstream goes on. */
+export function outOfTurn(error: ProviderError, retryAfterMs: number): ProviderError {
+  const details = { ...error.details, retryAfterMs, outOfTurn: true };
+  return new ProviderError('rate_limited', error.message, details, { cause: error });
+}
+
 function kindOfStatus(status: number, effect: CallEffect): ProviderErrorKind {
   if (status === 429) return 'rate_limited';
   // A success whose body can't be read, a server's fault, or a wait that the server gave up: it may have happened.

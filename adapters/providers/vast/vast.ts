@@ -12,9 +12,10 @@ import {
   type Wait,
 } from '../provider.js';
 import { fieldsOf, findList, numberField, textField } from '../upstream/fields.js';
-import { CALL_LIMIT_MS, type ProviderOptions } from '../upstream/provider-options.js';
+import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-options.js';
+import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
-import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
+import { errorOfAnswer, outOfTurn, throwBeforeBuying } from '../upstream/upstream-errors.js';
 import { readOffer, vastSearch } from './vast-offers.js';
 import { VAST_DISK_GB, vastTemplates } from './vast-templates.js';
 import { findPod, onstartOf } from './vast-wire.js';
@@ -47,12 +48,7 @@ const CREATE_PENALTY_MS = 12 * SECOND;
 export function createVastProvider(options: ProviderOptions): Provider {
   const tagPrefix = `${options.deployment}-`;
   const odd = options.onOddity ?? (() => undefined);
-  const upstream = createUpstream({
-    url: options.url,
-    headers: { authorization: `Bearer ${options.apiKey}` },
-    timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
-    budget: options.budget,
-  });
+  const upstream = createUpstream(clientOptionsOf(options));
   const checkAccount = createAccountCheck(upstream);
   /** What everything in the account costs, by the last list of all. */
   let burnCentsPerHour = 0;
@@ -72,7 +68,7 @@ export function createVastProvider(options: ProviderOptions): Provider {
       return dearestOfEach(offers);
     },
     async allocate(request) {
-      await checkAccount({ seenMs: ACCOUNT_SEEN_MS, untilMs: request.untilMs }).catch(asBeforeBuying);
+      await checkAccount({ seenMs: ACCOUNT_SEEN_MS, untilMs: request.untilMs }).catch(throwBeforeBuying);
       return allocate(upstream, tagPrefix, request);
     },
     async find(tag, wait) {
@@ -138,10 +134,6 @@ async function countAccountKeys(upstream: Upstream, wait: Wait): Promise<number>
   return keys.filter((key) => textField(fieldsOf(key), 'deleted_at') === null).length;
 }
 
-function asBeforeBuying(error: unknown): never {
-  throw error instanceof ProviderError ? beforeBuying(error) : error;
-}
-
 /** Lists all instances of the account that fit, page by page. A part is not a whole list: one failure fails it. */
 async function listInstances(upstream: Upstream, filters: object, wait: Wait = {}): Promise<unknown[]> {
   const instances: unknown[] = [];
@@ -191,15 +183,9 @@ async function allocate(
 function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
   const image = isTemplateId(request.templateId) ? vastTemplates.get(request.templateId) : undefined;
   if (image === undefined || !/^[1-9]\d*$/.test(request.offerId)) {
-    throw new ProviderError(
-      'refused',
-      `no such offer or template: ${request.offerId}, ${request.templateId}`,
-    );
+    throw noSuchOrder(request);
   }
-  if (!request.tag.startsWith(tagPrefix)) {
-    // Such a pod would never be listed again, so it must not be bought.
-    throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${request.tag}`);
-  }
+  checkTag(request.tag, { prefix: tagPrefix });
   return {
     image,
     label: request.tag,
@@ -212,9 +198,7 @@ function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
   };
 }
 
-/** A create too soon is refused for a while; the rest of the upstream goes on. */
 function forOthersTurn(error: unknown): never {
-  if (!(error instanceof ProviderError) || error.details.status !== 429) throw error;
-  const details = { ...error.details, retryAfterMs: CREATE_PENALTY_MS, outOfTurn: true };
-  throw new ProviderError('rate_limited', error.message, details, { cause: error });
+  const isTooSoon = error instanceof ProviderError && error.details.status === 429;
+  throw isTooSoon ? outOfTurn(error, CREATE_PENALTY_MS) : error;
 }
