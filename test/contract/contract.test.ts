@@ -1,14 +1,6 @@
-import { describeAccounts } from './accounts.js';
 import { startMockBackend, startRealBackend, type Backend } from './backends.js';
-import { describeApiKeys } from './api-keys.js';
-import { describeEvents } from './events.js';
-import { describeListing } from './listing.js';
-import { describeMoney } from './money.js';
-import { describeQuotes } from './quotes.js';
-import { assertSameWords, describeRefusals } from './refusals.js';
-import { describeRenting } from './renting.js';
-import { describeChanging } from './changing.js';
-import { describeSpending } from './spending.js';
+import { describeContract } from './scenarios.js';
+import { assertSameWords } from './refusals.js';
 
 const backends = { 'the mock': startMockBackend, 'the service': startRealBackend };
 
@@ -25,16 +17,7 @@ describe('the contract', () => {
       });
       after(() => backend.stop());
 
-      describeAccounts(() => backend);
-      describeApiKeys(() => backend);
-      describeRefusals(() => backend);
-      describeMoney(() => backend);
-      describeRenting(() => backend);
-      describeEvents(() => backend);
-      describeQuotes(() => backend);
-      describeChanging(() => backend);
-      describeListing(() => backend);
-      describeSpending(() => backend);
+      describeContract(() => backend);
     });
   }
 

@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
-import { describeAccounts } from '../../contract/accounts.js';
-import { describeApiKeys } from '../../contract/api-keys.js';
 import { startMockBackend, startRealBackend, type Backend } from '../../contract/backends.js';
-import { describeChanging } from '../../contract/changing.js';
-import { describeEvents } from '../../contract/events.js';
-import { describeMoney } from '../../contract/money.js';
-import { describeQuotes } from '../../contract/quotes.js';
-import { describeRefusals } from '../../contract/refusals.js';
-import { describeRenting } from '../../contract/renting.js';
-import { describeSpending } from '../../contract/spending.js';
+import { describeContract } from '../../contract/scenarios.js';
 import {
   assertSameRequest,
   clientCalls,
@@ -89,15 +81,7 @@ describe('the contract, through the Python client', function () {
         await backend.stop();
       });
 
-      describeAccounts(() => backend);
-      describeApiKeys(() => backend);
-      describeRefusals(() => backend);
-      describeMoney(() => backend);
-      describeRenting(() => backend);
-      describeEvents(() => backend);
-      describeQuotes(() => backend);
-      describeChanging(() => backend);
-      describeSpending(() => backend);
+      describeContract(() => backend);
     });
   }
 
