@@ -24,8 +24,9 @@ export interface RawPath {
 }
 
 /**
- * Reads the body, 16 KiB at most and more where it may hold a script, and parses it as JSON of a shape that is cheap to validate (decision 83, "Cost of one
- * caller"). What strangers send is bounded in all (decision 130, "Work for strangers").
+ * Reads the body, 16 KiB at most and more where it may hold a script, and parses it as JSON of a shape that is cheap to
+ * validate (decision 83, "Cost of one caller"). What strangers send is bounded in all (decision 130, "Work for
+ * strangers").
  * @param rawPaths the paths that are read by other rules
  * @param trustsProxy whether the addresses of clients are a proxy's word
  */

@@ -10,7 +10,8 @@ import { Callout } from '../../ui/badge.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { ErrorNote } from '../../ui/states.js';
 import { changeOf, faultsOf, fieldsOf, type KeyFaults } from './form.js';
-import { LimitFields, NameField } from './key-fields.js';
+import { NameField } from '../../ui/name-field.js';
+import { LimitFields } from './key-fields.js';
 
 interface ChangeApiKeyDialogProps {
   readonly apiKey: ApiKey;
@@ -55,6 +56,8 @@ export function ChangeApiKeyDialog({ apiKey, onClose }: ChangeApiKeyDialogProps)
       beside={dialog}
     >
       <NameField
+        label={t.name}
+        hint={t.nameHint}
         value={fields.name}
         error={faults.name}
         onChange={(name) => setFields({ ...fields, name })}

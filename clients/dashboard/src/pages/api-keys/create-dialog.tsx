@@ -11,7 +11,8 @@ import { FormDialog } from '../../ui/form-dialog.js';
 import { ErrorNote } from '../../ui/states.js';
 import { CreatedApiKeyDialog } from './created-dialog.js';
 import { capOf, cidrsOf, faultsOf, type KeyFaults } from './form.js';
-import { LimitFields, NameField } from './key-fields.js';
+import { NameField } from '../../ui/name-field.js';
+import { LimitFields } from './key-fields.js';
 
 const SCOPES: readonly ApiKeyScope[] = ['read', 'rentals', 'billing', 'setup'];
 const EXPIRY_DAYS = [7, 30, 90, 180, 365] as const;
@@ -54,6 +55,8 @@ export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }
       beside={dialog}
     >
       <NameField
+        label={t.name}
+        hint={t.nameHint}
         value={fields.name}
         error={faults.name}
         onChange={(name) => setFields({ ...fields, name })}

@@ -1,31 +1,7 @@
 import { apiKeyTexts as t } from '../../texts/api-keys.js';
-import { Field, Input, Textarea } from '../../ui/field.js';
+import { Field, Textarea } from '../../ui/field.js';
 import { MoneyInput } from '../../ui/money-input.js';
 import type { KeyFaults, KeyFields } from './form.js';
-
-interface NameFieldProps {
-  readonly value: string;
-  readonly error: string | undefined;
-  readonly onChange: (name: string) => void;
-}
-
-export function NameField({ value, error, onChange }: NameFieldProps) {
-  return (
-    <Field label={t.name} hint={t.nameHint} error={error}>
-      {(ids) => (
-        <Input
-          {...ids}
-          name="name"
-          required
-          maxLength={64}
-          autoComplete="off"
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      )}
-    </Field>
-  );
-}
 
 interface LimitFieldsProps {
   readonly fields: KeyFields;

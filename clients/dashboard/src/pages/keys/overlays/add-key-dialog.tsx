@@ -8,8 +8,9 @@ import { commentOf, isPrivateKey } from '../../../data/key-text.js';
 import { makesKeysQuery } from '../../../data/openssh-key.js';
 import { keyTexts as t } from '../../../texts/keys.js';
 import { Callout } from '../../../ui/badge.js';
-import { Field, Input, Textarea } from '../../../ui/field.js';
+import { Field, Textarea } from '../../../ui/field.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
+import { NameField } from '../../../ui/name-field.js';
 import { Segmented } from '../../../ui/segmented.js';
 import { ErrorNote, Skeleton } from '../../../ui/states.js';
 import { MadeKeyDialog } from './made-key-dialog.js';
@@ -73,19 +74,7 @@ export function AddKeyDialog({ onClose, onAdded }: AddKeyDialogProps) {
       ) : (
         <PairText />
       )}
-      <Field label={t.name} hint={t.nameHint} error={faults.name}>
-        {(ids) => (
-          <Input
-            {...ids}
-            name="name"
-            required
-            maxLength={64}
-            autoComplete="off"
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        )}
-      </Field>
+      <NameField label={t.name} hint={t.nameHint} value={name} error={faults.name} onChange={setName} />
       <Failure error={add.error} isShown={faults.publicKey === undefined && faults.name === undefined} />
     </FormDialog>
   );
