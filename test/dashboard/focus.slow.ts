@@ -151,7 +151,9 @@ describe('the focus and the palette of the dashboard', function () {
   it('tells the same count to all', async () => {
     await visitor.open('/app/rent');
     const said = page.getByRole('main').getByRole('status').filter({ hasText: 'on offer' });
-    const rows = await page.getByRole('main').getByRole('list').first().getByRole('listitem').count();
+    const families = page.getByRole('main').getByRole('list').first().getByRole('listitem');
+    await families.first().waitFor();
+    const rows = await families.count();
     assert.equal(await said.innerText(), `${rows} families on offer`);
   });
 });
