@@ -40,13 +40,8 @@ export function readQuoteBody(ctx: ApiContext): QuoteBody | undefined {
  * Finds a user's quote.
  * @throws Refusal quote_not_found, for another user's too (decision 5, "Foreign ids")
  */
-export async function getQuote(
-  db: Database,
-  userId: UserId,
-  id: string,
-  onlyOf?: ApiKeyId,
-): Promise<QuoteRow> {
-  const row = isId('quo', id) && (await findQuote(db, userId, id, onlyOf));
+export async function getQuote(db: Database, userId: UserId, id: string): Promise<QuoteRow> {
+  const row = isId('quo', id) && (await findQuote(db, userId, id));
   if (!row) throw noSuchQuote();
   return row;
 }
@@ -63,7 +58,7 @@ export async function findRentalOfQuote(
   { userId, onlyOf }: Pick<Refused, 'userId' | 'onlyOf'>,
   id: string,
 ): Promise<RentalWithHealth | undefined> {
-  const row = isId('quo', id) ? await findQuote(db, userId, id, onlyOf) : undefined;
+  const row = isId('quo', id) ? await findQuote(db, userId, id) : undefined;
   return row?.rental_id ? findRental(db, userId, row.rental_id, onlyOf) : undefined;
 }
 

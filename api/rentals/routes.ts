@@ -3,7 +3,10 @@ import * as costs from './describe-costs.js';
 import { serve, type Handler } from '../http/serve.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import { insertRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
+import {
+  giveUpRentalRequest,
+  insertRentalRequest,
+} from '../../adapters/postgres/requests/opening-requests.js';
 import {
   findMeterReading,
   findRental,
@@ -11,7 +14,7 @@ import {
 } from '../../adapters/postgres/rentals/rental-reads.js';
 import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
-import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import type { QuoteRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderWalletLock } from '../../adapters/postgres/requests/last-word.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -100,22 +103,38 @@ async function readCreate(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promi
 }
 
 /**
- * Commits what is asked for, and starts the workflow. A quote that was taken needs none: its rental is the answer.
+ * Commits what is asked for, and starts the workflow. A quote that was taken needs none: its rental is the answer. What
+ * a request can't have is decided by its row: an earlier one of the same id may have committed it while it still could.
  * @throws Refusal quote_not_found, key_not_found
  */
-async function startOpening(deps: ApiDeps, asked: Create, id: RentalId, answerBefore: Date): Promise<void> {
-  const { userId, quoteId, apiKeyId, missingKey } = asked;
-  if (missingKey) throw missingKey;
-  const quote = quoteId === undefined ? undefined : await getQuote(deps.db, userId, quoteId, asked.onlyOf);
+async function startOpening(
+  { db, temporal }: ApiDeps,
+  asked: Create,
+  id: RentalId,
+  answerBefore: Date,
+): Promise<void> {
+  const { userId, quoteId, apiKeyId } = asked;
+  const quote = quoteId === undefined ? undefined : await getQuote(db, userId, quoteId);
   if (quote?.rental_id) {
-    if (await findRental(deps.db, userId, quote.rental_id, asked.onlyOf)) return;
+    if (await findRental(db, userId, quote.rental_id, asked.onlyOf)) return;
     throw noSuchQuote();
   }
   const request = quote ? requestOf(quote, apiKeyId) : asked.request;
   if (!request) throw new Error('a create asks for something itself, or by a quote');
-  await insertSoftwareSecrets(deps.db, asked.secrets);
-  await insertRentalRequest(deps.db, id, request, answerBefore, quote?.id);
-  await startRental(deps.temporal.client.workflow, id, request, answerBefore);
+  const refusal = refusalOf(asked, quote);
+  if (refusal) {
+    if (await giveUpRentalRequest(db, id, request)) throw refusal;
+  } else {
+    await insertSoftwareSecrets(db, asked.secrets);
+    await insertRentalRequest(db, id, request, answerBefore, quote?.id);
+  }
+  await startRental(temporal.client.workflow, id, request, answerBefore);
+}
+
+/** Why a create can't be had by now: its SSH key is gone, or its API key has a cap and another asked for the quote. */
+function refusalOf({ onlyOf: key, missingKey }: Create, quote: QuoteRow | undefined): Refusal | undefined {
+  const isOthers = quote !== undefined && key !== undefined && quote.api_key_id !== key;
+  return isOthers ? noSuchQuote() : missingKey;
 }
 
 /** Finds what a create has opened: under its own id, or by its quote under that of another request. */

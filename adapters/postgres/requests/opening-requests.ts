@@ -41,6 +41,24 @@ export async function insertRentalRequest(
     .ignore();
 }
 
+/** The deadline of a request that is refused before anything can be opened for it. */
+const NEVER = new Date(0);
+
+/**
+ * Gives up a request that can't be had, unless it was committed while it could. One row decides between the two: an
+ * earlier process may be about to commit it, and then opens nothing.
+ * @returns false when it stands, and its workflow answers it
+ */
+export async function giveUpRentalRequest(
+  db: Database,
+  id: RentalId,
+  request: RentalRequest,
+): Promise<boolean> {
+  await insertRentalRequest(db, id, request, NEVER);
+  const standing = await findRentalRequest(db, id);
+  return standing?.answerBefore.getTime() === NEVER.getTime();
+}
+
 /** Commits what a top-up's opening asks for. */
 export async function insertTopupRequest(
   db: Database,
