@@ -96,6 +96,8 @@ function change(deps: ApiDeps): Handler<typeof declared.changeWebhook> {
     const asked = body.url === undefined ? body : { ...body, url: await checkReceiver(ctx, deps, body.url) };
     return await changing(ctx, deps, async (trx, hook) => {
       refuseSignInEvents(ctx, hook.types, body.types);
+      // A receiver trusts what its secret signs: whoever may not have that may not move it.
+      if (body.url !== undefined) refuseUnlessMadeBy(ctx, hook);
       if (tellsMoreOfSignIns(body.types, hook.types)) refuseWhenNotFresh(ctx);
       const changed = changedFields(asked, hook);
       const row = await changeWebhook(trx, hook, asked);

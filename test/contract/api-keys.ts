@@ -102,7 +102,15 @@ export function describeApiKeys(backend: () => Backend): void {
       ]) {
         assert.equal(reasonOf(refused), 'sign_in_events');
       }
-      assert.equal(reasonOf(await client.post(`/v1/webhooks/${theirs.id}/rotate-secret`)), 'not_made_by_key');
+      const moved = { url: 'https://hooks.example.com/mine' };
+      for (const refused of [
+        await client.post(`/v1/webhooks/${theirs.id}/rotate-secret`),
+        await client.patch(`/v1/webhooks/${theirs.id}`, moved),
+        await client.patch(`/v1/webhooks/${theirs.id}`, { url }),
+      ]) {
+        assert.equal(reasonOf(refused), 'not_made_by_key');
+      }
+      assert.equal((await client.patch(`/v1/webhooks/${hook.body.id}`, moved)).body.url, moved.url);
 
       const own = (await person.post('/v1/ssh-keys', { name: 'laptop', generate: true })).body;
       const ci = (await client.post('/v1/ssh-keys', { name: 'CI', generate: true })).body;

@@ -95,6 +95,7 @@ function change(world: World) {
   return (hook: MockWebhook, ctx: ApiContext, account: Account): object => {
     const body = readBody(ctx, changeSchema);
     refuseSignInEvents(ctx, hook.row.types, body.types);
+    if (body.url !== undefined) refuseUnlessMadeBy(ctx, hook.row);
     if ([body.url !== undefined, tellsMoreOfSignIns(body.types, hook.row.types)].includes(true))
       refuseWhenNotFresh(ctx);
     const asked = body.url === undefined ? body : { ...body, url: readUrl(body.url) };
