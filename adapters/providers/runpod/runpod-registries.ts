@@ -1,9 +1,9 @@
 import type { RegistryAuth } from '../../../domain/rentals/software.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
-import { ProviderError, type Wait } from '../provider.js';
+import type { Wait } from '../provider.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { isGone } from '../upstream/upstream.js';
-import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
+import { errorOfAnswer, throwBeforeBuying } from '../upstream/upstream-errors.js';
 
 /** RunPod refuses to remove a credential while a pod pulls by it (400): the next sweep asks again. */
 const IN_USE = 400;
@@ -31,13 +31,8 @@ export async function addRegistry(
     if (id !== null) return id;
     throw errorOfAnswer(`${what}: no id in the answer`, 'buys_nothing', answer);
   } catch (error) {
-    throw error instanceof ProviderError ? withoutWords(beforeBuying(error), what) : error;
+    return throwBeforeBuying(error);
   }
-}
-
-/** What an upstream says of a bad credential may repeat it. */
-function withoutWords(error: ProviderError, what: string): ProviderError {
-  return new ProviderError(error.kind, `${what}: ${error.briefly}`, error.details);
 }
 
 /** Removes the credentials of all machines of ours but those that may still pull. */

@@ -130,6 +130,14 @@ describe('own software', () => {
       registryAuth: { username: 'renter', password },
     };
     const idempotent = { 'Idempotency-Key': 'planted' };
+    await service.gpus.faults({ repeatOrder: true });
+    const refused = await user.post('/v1/rentals', wish);
+    assert.notEqual(refused.status, 200, JSON.stringify(refused.body));
+    await service.gpus.clearFaults();
+    assert.match(
+      (await service.db('allocation_attempts').where({ state: 'failed' }).first('error'))?.error ?? '',
+      /^no_capacity: creating a pod: no_capacity, HTTP 400$/,
+    );
     const first = await user.post('/v1/rentals', wish, idempotent);
     assert.equal(first.status, 200, JSON.stringify(first.body));
     const again = await user.post('/v1/rentals', wish, idempotent);
@@ -138,7 +146,7 @@ describe('own software', () => {
     assert.equal(other.body.error, 'idempotency_conflict');
     const scripted = await user.post('/v1/rentals', { ...machine, startScript: `echo ${script}` });
     const quote = await user.post('/v1/quotes', wish);
-    const answers = [first, again, other, scripted, quote].map(({ body }) => body as unknown);
+    const answers = [refused, first, again, other, scripted, quote].map(({ body }) => body as unknown);
     const ids = [first, scripted].map(({ body }) => body.id as RentalId);
     for (const id of ids) {
       await renting.awaitStatus(id, 'running');
@@ -150,10 +158,13 @@ describe('own software', () => {
       answers.push((await user.get(path)).body);
     }
     const lists = JSON.stringify(answers);
+    const log = JSON.stringify(service.api.logged);
+    assert.match(log, /allocation failed/);
     const dump = await dumpOf(service);
     const histories = await Promise.all(ids.map((id) => historyOf(service, id)));
     for (const secret of planted) {
       assert.ok(!lists.includes(secret), `an answer tells ${secret}`);
+      assert.ok(!log.includes(secret), `the log holds ${secret}`);
       assert.ok(!dump.includes(secret), `a table holds ${secret}`);
       assert.ok(!histories.join('').includes(secret), `a history holds ${secret}`);
     }
