@@ -17,6 +17,8 @@ export interface ApiSettings {
   readonly dashboardUrl: string;
   /** Whether one proxy stands in front and appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
+  /** Whether strangers are told what families cost (decision 165, "Public prices"). */
+  readonly publicPrices: boolean;
   /**
    * Decision 58, "Limits of requests": requests in a minute. Reads of one session, and of all
    * sessions of one user.
@@ -100,6 +102,7 @@ export function settingsOf(config: Config): ApiSettings {
     publicUrl: config.api.publicUrl,
     dashboardUrl: config.api.dashboardUrl,
     trustProxy: config.api.trustProxy,
+    publicPrices: config.api.publicPrices,
     readsPerMinute: config.api.readsPerMinute,
     readsPerMinuteOfUser: config.api.readsPerMinuteOfUser,
     changesPerMinute: config.api.changesPerMinute,
@@ -138,6 +141,7 @@ export const defaultSettings: ApiSettings = {
   publicUrl: 'http://127.0.0.1:8080',
   dashboardUrl: 'http://127.0.0.1:3000',
   trustProxy: false,
+  publicPrices: false,
   readsPerMinute: requestLimits.readsPerMinute,
   readsPerMinuteOfUser: requestLimits.readsPerMinuteOfUser,
   changesPerMinute: requestLimits.changesPerMinute,

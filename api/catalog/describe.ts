@@ -18,7 +18,13 @@ import {
   type ValueOf,
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
-import { leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
+import {
+  leadsTo,
+  pageOf,
+  operation,
+  type DescribedAnswer,
+  type Operation,
+} from '../http/openapi/operation.js';
 
 export const listingQuery = fields({
   familyId: joi.text().maxChars(64),
@@ -161,6 +167,15 @@ export const exampleListing: ValueOf<typeof listing> = {
   },
 };
 
+const unchanged: DescribedAnswer<never> = {
+  status: 304,
+  description: 'What you sent as If-None-Match still holds.',
+  headers: { ETag: text },
+};
+
+const forStrangers =
+  'Needs no sign-in where the service tells its prices (PUBLIC_PRICES): then it is read once a minute, and has an ETag.';
+
 /** The cheapest listing, as a rental or a quote is asked for. */
 const wish = { familyId: '/listings/0/family', gpuCount: '/listings/0/gpuCount' };
 
@@ -180,7 +195,7 @@ export const listListings = operation({
       links: { createRental: { body: wish }, createQuote: { body: wish } },
       headers: { ETag: text },
     },
-    { status: 304, description: 'Send it as If-None-Match.', headers: { ETag: text } },
+    unchanged,
   ],
   refusals: ['invalid_count'],
 });
@@ -189,11 +204,14 @@ export const listFamilies = operation({
   method: 'get',
   path: '/v1/catalog/families',
   scope: 'read',
+  tellsPrices: true,
   name: 'listFamilies',
   tag,
   summary: 'Every GPU family, with its cheapest price now',
+  description: forStrangers,
   answers: [
     {
+      headers: { ETag: text },
       description: 'All families, offered or not.',
       schema: object({ families: listOf(family) }),
       examples: [
@@ -206,6 +224,7 @@ export const listFamilies = operation({
       ],
       links: leadsTo('/families/0/family', ['showFamilyHistory']),
     },
+    unchanged,
   ],
 });
 
@@ -213,9 +232,11 @@ export const showFamilyHistory = operation({
   method: 'get',
   path: '/v1/catalog/families/:id/history',
   scope: 'read',
+  tellsPrices: true,
   name: 'showFamilyHistory',
   tag,
   summary: 'Hourly prices of a GPU family over the last 90 days',
+  description: `${forStrangers} They may not filter by region.`,
   parameters: [
     {
       name: 'id',
@@ -228,6 +249,7 @@ export const showFamilyHistory = operation({
   query: historyQuery,
   answers: [
     {
+      headers: { ETag: text },
       description:
         'The hours in UTC, oldest first, including the current one. An hour without a price had no offers; a missing hour was not recorded.',
       schema: named('FamilyHistory', object({ familyId, points: listOf(point) })),
@@ -241,6 +263,7 @@ export const showFamilyHistory = operation({
         },
       ],
     },
+    unchanged,
   ],
   refusals: ['not_found'],
 });

@@ -7,6 +7,7 @@ import { catalogLimits } from '../../domain/catalog/limits.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { readQuery } from '../http/validation.js';
+import { refuseRegionOf, toStrangers } from './public-prices.js';
 
 /**
  * The route of what a family cost before: GET /v1/catalog/families/:id/history (decision 106, "Progress and
@@ -16,16 +17,18 @@ export function offerHistoryRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.showFamilyHistory, showHistory(deps));
 }
 
-function showHistory(deps: ApiDeps): Handler<typeof declared.showFamilyHistory> {
+function showHistory({ db }: ApiDeps): Handler<typeof declared.showFamilyHistory> {
+  const read = async (familyId: string, region?: string) => {
+    const regionCodes = region === undefined ? undefined : countriesOf(region);
+    const hours = await readOfferHistory(db, { familyId, regionCodes, days: catalogLimits.historyDays });
+    return presentHistory(familyId, hours);
+  };
+  const tell = toStrangers(read);
   return async (ctx) => {
     const { region } = readQuery(ctx, declared.historyQuery);
+    refuseRegionOf(ctx, region);
     const familyId = knownFamily(ctx.params['id']);
-    const hours = await readOfferHistory(deps.db, {
-      familyId,
-      regionCodes: region === undefined ? undefined : countriesOf(region),
-      days: catalogLimits.historyDays,
-    });
-    return presentHistory(familyId, hours);
+    return ctx.state.caller ? read(familyId, region) : tell(ctx, familyId);
   };
 }
 

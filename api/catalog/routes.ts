@@ -15,6 +15,7 @@ import { countriesOf } from '../../domain/catalog/regions.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
+import { toStrangers } from './public-prices.js';
 import { knownReliability, reliabilityIn, type ReliabilityOf } from './known-reliability.js';
 import { isKnownVersion } from '../http/known-version.js';
 import { type Read } from '../http/fields.js';
@@ -46,9 +47,9 @@ function showListings(deps: ApiDeps): Handler<typeof declared.listListings> {
 }
 
 function showFamilies(deps: ApiDeps): Handler<typeof declared.listFamilies> {
-  return async () => {
-    return { families: presentFamilies(await summarizeFamilies(deps.db)) };
-  };
+  const read = async () => ({ families: presentFamilies(await summarizeFamilies(deps.db)) });
+  const tell = toStrangers(read);
+  return (ctx) => (ctx.state.caller ? read() : tell(ctx));
 }
 
 /** Every family, with its offers. */

@@ -1,6 +1,7 @@
 import type { ApiContext, ApiRouter } from '../context.js';
-import { requireCaller, requireSession } from './middleware/caller.js';
-import type { CookieDeps, Step } from './middleware/session.js';
+import type { ApiSettings } from '../settings.js';
+import { orStranger, requireCaller, requireSession } from './middleware/caller.js';
+import type { Step } from './middleware/session.js';
 import type { AnswerOf, Operation } from './openapi/operation.js';
 
 /** What a handler returns for an answer without a body, such as a 304. */
@@ -11,10 +12,15 @@ type Answering<Answer> = (ctx: ApiContext) => Promise<Answer | typeof withoutBod
 /** Answers a route as it is declared. */
 export type Handler<O> = Answering<AnswerOf<O>>;
 
+/** The settings that who may call depends on. */
+interface ServeDeps {
+  readonly settings: Pick<ApiSettings, 'secureCookie' | 'publicPrices'>;
+}
+
 /** Registers a route as it is declared: where it stands, who may call it, and what it answers. */
 export function serve<Answer extends object>(
   router: ApiRouter,
-  deps: CookieDeps,
+  deps: ServeDeps,
   operation: Operation<Answer>,
   handler: Answering<Answer>,
 ): void {
@@ -27,11 +33,11 @@ export function serve<Answer extends object>(
 /** The same for a route whose answer is no JSON: a stream, a file, a redirect. */
 export function register(
   router: ApiRouter,
-  deps: CookieDeps,
-  { method, path, isPublic, scope }: Operation,
+  deps: ServeDeps,
+  { method, path, isPublic, scope, tellsPrices }: Operation,
   step: Step,
 ): void {
   const guard = scope === undefined ? requireSession(deps) : requireCaller(deps, scope);
   if (isPublic) router[method](path, step);
-  else router[method](path, guard, step);
+  else router[method](path, tellsPrices && deps.settings.publicPrices ? orStranger(guard) : guard, step);
 }

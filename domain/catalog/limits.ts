@@ -15,6 +15,8 @@ export const catalogLimits = {
   historyDays: 90,
   /** The API reads anew what is known of the upstreams' reliability when it is older than this. */
   reliabilityFreshMs: 30 * SECOND,
+  /** What strangers are told of prices is read anew when it is older than this. */
+  publicPricesMs: MINUTE,
 
   /**
    * The circuit breaker of an upstream: this many failures in a row take its offers out of the catalog, for a time that

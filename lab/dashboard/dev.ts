@@ -47,7 +47,9 @@ function origin(text: string): string {
 async function run(): Promise<number> {
   const { api, mock: wantsMock, port } = program.parse().opts<Options>();
   const url = `http://127.0.0.1:${port}`;
-  const mock = wantsMock ? await startMock({ port: 0, dashboardUrl: url, allowedOrigins: [url] }) : undefined;
+  const mock = wantsMock
+    ? await startMock({ port: 0, dashboardUrl: url, allowedOrigins: [url], publicPrices: true })
+    : undefined;
   const service = mock?.url ?? api;
   if (!(await answersOk(`${service}/healthz`))) {
     console.error(`Nothing answers at ${service}. Run "npm start" first, or add --mock.`);

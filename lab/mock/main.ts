@@ -20,6 +20,7 @@ const program = new Command('mock')
   .option('--latency <ms>', 'how long each answer takes at least', wholeNumber(60_000), 0)
   .option('--dashboard <url>', 'where browsers return after a payment (default: the mock itself)', origin)
   .option('--origin <origin...>', 'pages that may call with cookies, besides the usual ports of localhost')
+  .option('--no-public-prices', 'tell prices only to who has signed in, as the service does by default')
   .option('--log', 'print each request', false)
   .addHelpText('after', helpOnHeaders())
   .showHelpAfterError()
@@ -30,6 +31,7 @@ interface Options {
   readonly latency: number;
   readonly dashboard?: string;
   readonly origin?: readonly string[];
+  readonly publicPrices: boolean;
   readonly log: boolean;
 }
 
@@ -67,7 +69,14 @@ async function buildDashboard(): Promise<string | undefined> {
 }
 
 async function run(): Promise<void> {
-  const { port, latency, dashboard, origin: origins = [], log } = program.parse().opts<Options>();
+  const {
+    port,
+    latency,
+    dashboard,
+    origin: origins = [],
+    publicPrices,
+    log,
+  } = program.parse().opts<Options>();
   const dashboardFolder = await buildDashboard();
   const mock = await startMock({
     port,
@@ -80,6 +89,7 @@ async function run(): Promise<void> {
       ...(dashboard === undefined ? [] : [new URL(dashboard).origin]),
     ],
     withMachines: true,
+    publicPrices,
     logLevel: log ? 'info' : 'silent',
   });
   console.log(`The mock API is at ${mock.url}, its description at ${mock.url}/docs. Ctrl-C ends it.`);

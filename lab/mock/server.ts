@@ -49,6 +49,8 @@ export interface MockOptions {
   readonly logLevel?: string;
   /** Whether rentals have a machine that answers SSH on loopback; default: no. */
   readonly withMachines?: boolean;
+  /** Whether strangers are told what families cost (PUBLIC_PRICES); default: no. */
+  readonly publicPrices?: boolean;
 }
 
 export interface MockServer {
@@ -90,7 +92,7 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
   const machines = options.withMachines === true ? new Machines() : undefined;
   const origins = [...loopbackOrigins(port), ...(options.allowedOrigins ?? [])];
   const durations = { ...mockDurations, ...options.durations };
-  const world = new World(url, durations, options.clock, origins, machines);
+  const world = new World(url, durations, options.clock, origins, machines, options.publicPrices);
   const handle = createMock(world, options).callback();
   server.on('request', (request, response) => void handle(request, response));
   const ticking = setInterval(() => tick(world), world.durations.tickMs);

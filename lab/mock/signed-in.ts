@@ -42,6 +42,20 @@ export function signedIn(
   };
 }
 
+/** Wraps a handler of what strangers are told too, where the mock tells its prices. */
+export function signedInOrStranger(
+  world: World,
+  handle: (ctx: ApiContext, account: Account | undefined) => void,
+): Step {
+  const guarded = signedIn(world, handle);
+  if (!world.publicPrices) return guarded;
+  return async (ctx, next) => {
+    const account = await identify(world, ctx);
+    if (account === undefined && !ctx.state.refusedKey) handle(ctx, undefined);
+    else await guarded(ctx, next);
+  };
+}
+
 /** Finds out who asks, as limitRequests of the service does. */
 async function identify(world: World, ctx: ApiContext): Promise<Account | undefined> {
   const bearer = bearerOf(ctx.get('Authorization'));

@@ -75,6 +75,8 @@ export class World {
     readonly allowedOrigins: readonly string[] = [],
     /** What is behind `host` of rentals; undefined: nothing. */
     readonly machines?: Machines,
+    /** Whether strangers are told what families cost. */
+    readonly publicPrices = false,
   ) {
     this.listings = createListings(this.now());
   }

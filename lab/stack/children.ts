@@ -130,6 +130,7 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     // Whoever tries the service out ends machines at once, and all their users pay with the same few cards.
     FREE_MACHINES_CENTS: '100000',
     ALLOW_PRIVATE_WEBHOOKS: 'true',
+    PUBLIC_PRICES: 'true',
     LAB_PROVIDER_URL: urls.provider,
     LAB_PROVIDER_KEY: secrets.providerKey,
     SHADEFORM_API_KEY: '',

@@ -67,6 +67,7 @@ export async function startStandIns(host: string, folder: string): Promise<Stand
       SMTP_URL: inbox.smtpUrl,
       ALLOW_PRIVATE_MACHINES: 'true',
       ALLOW_PRIVATE_WEBHOOKS: 'true',
+      PUBLIC_PRICES: 'true',
       LAB_PROVIDER_URL: provider.url,
       LAB_PROVIDER_KEY: keys.provider,
     },

@@ -41,6 +41,15 @@ function guard(deps: CookieDeps, access: Access): Guard {
   return Object.assign(step, { access });
 }
 
+/** Lets those through whom a guard lets through, and everybody who shows nothing to be known by. */
+export function orStranger(guard: Guard): Step {
+  return async (ctx, next) => {
+    const { caller, refusedKey } = ctx.state;
+    if (caller || refusedKey) await guard(ctx, next);
+    else await next();
+  };
+}
+
 /**
  * Refuses callers of a route who may not, before their body is read. It stands behind limitRequests; the route's own
  * guard looks again.

@@ -184,10 +184,14 @@ function describe(operation: Operation): object {
   };
 }
 
-/** Who may call: everybody, sessions alone, or keys with a scope as well. */
-function securityOf({ isPublic, scope }: Operation): object[] {
+/** Who may call: everybody, sessions alone, or keys with a scope as well; and where a setting says so, nobody known. */
+function securityOf({ isPublic, scope, tellsPrices }: Operation): object[] {
   if (isPublic === true) return [];
-  return [{ sid: [] }, ...(scope === undefined ? [] : [{ key: [scope] }])];
+  return [
+    { sid: [] },
+    ...(scope === undefined ? [] : [{ key: [scope] }]),
+    ...(tellsPrices === true ? [{}] : []),
+  ];
 }
 
 /** An answer that an operation describes itself replaces all shared ones with this status. */

@@ -19,6 +19,8 @@ export interface Operation<Answer = unknown> {
   readonly isPublic?: true;
   /** API keys with this scope may call it, beside sessions; left out: no key may. */
   readonly scope?: ApiKeyScope;
+  /** Answers strangers as well where `PUBLIC_PRICES` is on (decision 165, "Public prices"). */
+  readonly tellsPrices?: true;
   readonly parameters?: readonly Parameter[];
   /** The schema by which the handler validates the query. */
   readonly query?: Joi.ObjectSchema;

@@ -329,7 +329,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every GPU family, with its cheapest price now */
+        /**
+         * Every GPU family, with its cheapest price now
+         * @description Needs no sign-in where the service tells its prices (PUBLIC_PRICES): then it is read once a minute, and has an ETag.
+         */
         get: operations["listFamilies"];
         put?: never;
         post?: never;
@@ -346,7 +349,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Hourly prices of a GPU family over the last 90 days */
+        /**
+         * Hourly prices of a GPU family over the last 90 days
+         * @description Needs no sign-in where the service tells its prices (PUBLIC_PRICES): then it is read once a minute, and has an ETag. They may not filter by region.
+         */
         get: operations["showFamilyHistory"];
         put?: never;
         post?: never;
@@ -6406,7 +6412,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListingPage"];
                 };
             };
-            /** @description Send it as If-None-Match. */
+            /** @description What you sent as If-None-Match still holds. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6470,11 +6476,21 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListFamiliesAnswer"];
                 };
+            };
+            /** @description What you sent as If-None-Match still holds. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
             401: {
@@ -6530,11 +6546,21 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FamilyHistory"];
                 };
+            };
+            /** @description What you sent as If-None-Match still holds. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["ValidationFailedError"];
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */

@@ -1,5 +1,5 @@
 import { historyQuery, listingQuery } from '../../../api/catalog/describe.js';
-import type { ApiRouter } from '../../../api/context.js';
+import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import {
   filterOf,
   isListingKey,
@@ -8,13 +8,14 @@ import {
   presentListing,
   presentTemplates,
 } from '../../../api/catalog/routes.js';
+import { isKnownPrice, refuseRegionOf } from '../../../api/catalog/public-prices.js';
 import { knownFamily, presentHistory } from '../../../api/catalog/history.js';
 import { pageOf, readCursor } from '../../../api/http/cursor.js';
 import { isKnownVersion } from '../../../api/http/known-version.js';
 import { readQuery } from '../../../api/http/validation.js';
 import { madeUpHistory, madeUpReliability } from '../history.js';
 import { findListings, offeredFamilies } from '../listings.js';
-import { signedIn } from '../signed-in.js';
+import { signedIn, signedInOrStranger } from '../signed-in.js';
 import type { World } from '../world.js';
 
 /** The catalog: a fixture of six families. */
@@ -32,16 +33,17 @@ export function catalogRoutes(router: ApiRouter, world: World): void {
   );
   router.get(
     '/v1/catalog/families',
-    signedIn(world, (ctx) => {
-      ctx.body = { families: presentFamilies(offeredFamilies(world.listings)) };
+    signedInOrStranger(world, (ctx) => {
+      tell(ctx, { families: presentFamilies(offeredFamilies(world.listings)) });
     }),
   );
   router.get(
     '/v1/catalog/families/:id/history',
-    signedIn(world, (ctx) => {
+    signedInOrStranger(world, (ctx) => {
       const { region } = readQuery(ctx, historyQuery);
+      refuseRegionOf(ctx, region);
       const familyId = knownFamily(ctx.params['id']);
-      ctx.body = presentHistory(familyId, madeUpHistory(world.listings, familyId, region, world.now()));
+      tell(ctx, presentHistory(familyId, madeUpHistory(world.listings, familyId, region, world.now())));
     }),
   );
   router.get(
@@ -50,4 +52,9 @@ export function catalogRoutes(router: ApiRouter, world: World): void {
       ctx.body = presentTemplates();
     }),
   );
+}
+
+/** Answers callers, and strangers as the service does. */
+function tell(ctx: ApiContext, prices: object): void {
+  if (ctx.state.caller || !isKnownPrice(ctx, prices)) ctx.body = prices;
 }
