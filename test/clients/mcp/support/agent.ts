@@ -58,19 +58,20 @@ export class Agent {
 
   /** Calls a tool that does what it is asked. */
   async call(name: string, args: object = {}): Promise<Told> {
-    const { isError, told } = await this.#ask(name, args);
+    const { isError, told } = await this.ask(name, args);
     assert.ok(!isError, `${name} ${JSON.stringify(args)}: ${JSON.stringify(told)}`);
     return told;
   }
 
   /** Calls a tool that refuses. @returns what it says */
   async refused(name: string, args: object = {}): Promise<Told> {
-    const { isError, told } = await this.#ask(name, args);
+    const { isError, told } = await this.ask(name, args);
     assert.ok(isError, `${name} ${JSON.stringify(args)}: ${JSON.stringify(told)}`);
     return told;
   }
 
-  async #ask(name: string, args: object): Promise<{ isError: boolean; told: Told }> {
+  /** Calls a tool, whatever comes of it. */
+  async ask(name: string, args: object): Promise<{ isError: boolean; told: Told }> {
     const result = (await this.client.callTool({ name, arguments: { ...args } })) as CallToolResult;
     const [content] = result.content;
     assert.ok(content?.type === 'text');
