@@ -107,7 +107,8 @@ describe('gpu mcp', () => {
     const { quoteId } = await careful.call('quote', { ...small, maxSpendCents: 1_000 });
     const refused = await careful.refused('rent', { quoteId });
     assert.equal(refused['error'], 'no_spending_cap');
-    const [, line] = /created with: gpu (keys create .*?)\. Or/.exec(String(refused['message'])) ?? [];
+    const [, line] =
+      /to run gpu (keys create .*?), and to set GPU_API_KEY/.exec(String(refused['message'])) ?? [];
     const made = await ann.withCode(`${line ?? ''} --json`);
     assert.equal(made.code, 0, `the line that it names makes a key: ${made.err}`);
 

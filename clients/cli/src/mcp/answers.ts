@@ -74,12 +74,18 @@ function failureOf(error: unknown): object {
   return { error: 'failed', message: error instanceof Error ? error.message : String(error) };
 }
 
+/** The refusals of a key that holds no more. */
+const keyless: ReadonlySet<string> = new Set(['key_expired', 'key_revoked', 'key_unknown']);
+
 /** A refusal in words for an agent: where to look by HTTP is none of its tools. */
 function refusalOf({ code, message, details, requestId, support, retryAfterSeconds }: AnyApiError): object {
   const told = Object.entries(details ?? {}).filter(([name]) => name !== 'lookAt');
   return {
     error: code,
     message: withoutRoutes(message),
+    ...(keyless.has(code) && {
+      next: 'Ask the user for another key: gpu mcp in a terminal creates one, unless GPU_API_KEY is set.',
+    }),
     details: details && Object.fromEntries(told),
     ...{ requestId, support, retryAfterSeconds },
   };

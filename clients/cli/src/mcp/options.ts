@@ -7,6 +7,8 @@ export interface McpOptions {
   /** Lets it spend by a key without a cap, or by a session. */
   readonly allowUncapped: boolean;
   readonly version: string;
+  /** How its user gives it a key of its own with a cap, after "run". */
+  readonly ownKeyBy: string;
   /** The public half of the key by which this machine enters rented ones, as a line of authorized_keys. */
   publicKey(): Promise<string>;
   /** The words of the command line by which this machine enters a rented one: ssh, its options, its address. */

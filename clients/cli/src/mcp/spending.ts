@@ -8,6 +8,7 @@ import {
   type Rental,
 } from '@gpu-rental/client';
 import { ToolRefusal, type Call } from './answers.js';
+import type { McpOptions } from './options.js';
 
 /** What is known of the key by which this server asks. */
 export interface KeyState {
@@ -42,14 +43,16 @@ const REMEMBERED_MAX = 1_000;
 export class Spending {
   readonly #client: GpuRental;
   readonly #allowUncapped: boolean;
+  readonly #ownKeyBy: string;
   readonly #quotes = new Map<string, Quote>();
   readonly #extensions = new Map<string, QuotedExtension>();
   /** The machines that this conversation opened, or may have opened. */
   readonly #opened = new Set<string>();
 
-  constructor(options: { readonly client: GpuRental; readonly allowUncapped: boolean }) {
+  constructor(options: Pick<McpOptions, 'client' | 'allowUncapped' | 'ownKeyBy'>) {
     this.#client = options.client;
     this.#allowUncapped = options.allowUncapped;
+    this.#ownKeyBy = options.ownKeyBy;
   }
 
   /** The key by which this server asks; undefined: it asks by a session. */
@@ -67,7 +70,7 @@ export class Spending {
       : 'This is a session, not an API key with a cap';
     throw new ToolRefusal(
       'no_spending_cap',
-      `${what}, so it can’t rent or extend. Ask the user for a key with a cap, created with: gpu keys create agent --agent --spend-cap 20 --days 30. Or let them start this server with --allow-uncapped.`,
+      `${what}, so it can’t rent or extend. Ask the user to run ${this.#ownKeyBy}: that gives this server a key with a cap. Or let them start this server with --allow-uncapped.`,
     );
   }
 
@@ -89,7 +92,7 @@ export class Spending {
     await this.#client.rentals.get(rentalId, call);
     throw new ToolRefusal(
       'not_opened_here',
-      `This conversation did not open ${rentalId}, so it can’t stop or limit it. Ask the user to run: gpu stop ${rentalId}. With its own key, this server can also stop what it opened in earlier conversations: gpu keys create agent --agent`,
+      `This conversation did not open ${rentalId}, so it can’t stop or limit it. Ask the user to run: gpu stop ${rentalId}. With its own key, this server can also stop what it opened in earlier conversations: the user gives it one with ${this.#ownKeyBy}`,
     );
   }
 

@@ -3,10 +3,11 @@ import { askOrSession, withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { collect, dollars, wholeNumber, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
-import { centsOf, usd } from '../../output/money.js';
+import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { cut } from '../../output/text.js';
 import { ago, localDate } from '../../output/time.js';
+import { agentLimits, allScopes, createKey, endAfter } from './new-key.js';
 import { addSshKeys } from './ssh-keys.js';
 
 interface CreateOptions {
@@ -31,10 +32,6 @@ interface ChangeOptions {
   readonly from?: readonly string[];
   readonly anywhere?: boolean;
 }
-
-/** What a program usually needs. The scope `setup` is asked for by --setup. */
-const allScopes: readonly ApiKeyScope[] = ['read', 'rentals', 'billing'];
-const dayMs = 86_400_000;
 
 /** gpu keys */
 export const addKeys: AddCommand = (program, act) => {
@@ -159,29 +156,6 @@ function stateOf({ revokedAt, expiresAt, suspendedAt }: ApiKey, nowMs: number): 
   return suspendedAt === null ? `until ${localDate(expiresAt)}` : 'suspended';
 }
 
-/** An agent gets no key without limits: who names none is asked. */
-async function agentLimits(
-  { asking }: Cli,
-  { days, spendCap }: Pick<CreateOptions, 'days' | 'spendCap'>,
-): Promise<{ days: number; spendCap: number }> {
-  const otherwise = 'Name both: --spend-cap 20 --days 30';
-  const givenUp = 'No key was created.';
-  const cap = await (spendCap ??
-    asking
-      .line(
-        { message: 'How much may its machines cost in total, in dollars?', otherwise, givenUp },
-        (text) => (centsOf(text) === undefined ? 'Enter an amount such as 20 or 12.50.' : undefined),
-      )
-      .then((text) => centsOf(text) ?? 0));
-  const validDays = await (days ??
-    asking
-      .line({ message: 'How many days is it valid?', otherwise, givenUp }, (text) =>
-        /^[1-9]\d{0,2}$/.test(text) && Number(text) <= 365 ? undefined : 'Enter a number from 1 to 365.',
-      )
-      .then(Number));
-  return { days: validDays, spendCap: cap };
-}
-
 async function create(
   cli: Cli,
   name: string,
@@ -194,24 +168,12 @@ async function create(
     ...(agent && { ends: 'own' as const }),
     name,
     scopes: scopesOf(asked, setup),
-    expiresAt: new Date(cli.surroundings.now() + days * dayMs).toISOString(),
+    expiresAt: endAfter(cli, days),
     ...(spendCap !== undefined && { spendCapCents: spendCap }),
     ...(from !== undefined && { allowedCidrs: [...from] }),
   };
   const made = await withSession(cli, 'An API key can’t create keys: sign in.', (client) =>
-    cli.commit(
-      () => client.apiKeys.create(body),
-      {
-        details: { name, outcome: 'unknown' },
-        message: `The service did not confirm whether it created the key "${name}".`,
-        next: 'Check with: gpu keys. If it is there, you can’t see it again: revoke it with gpu keys revoke',
-      },
-      ({ id }) => ({
-        details: { keyId: id },
-        message: `The key "${name}" (${id}) was created anyway, and can’t be shown again.`,
-        next: `Revoke it, then create another: gpu keys revoke ${id}`,
-      }),
-    ),
+    createKey(cli, client, body),
   );
   out.result(made, () => [
     made.key,

@@ -1,13 +1,13 @@
-import { isApiError, type ApiKeyScope, type GpuRental } from '@gpu-rental/client';
+import { isApiError, type GpuRental } from '@gpu-rental/client';
 import { readSecret, secretInArguments } from '../../asking/read-secret.js';
 import { askEmail, endSession, signInByCode } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { dollars, wholeNumber, type AddCommand } from '../../command.js';
 import type { Profile } from '../../config/store.js';
-import { explainFailure } from '../../explain-failure.js';
-import { Failure, usageFailure } from '../../failure.js';
+import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { localDate } from '../../output/time.js';
+import { allScopes, endAfter, keptOrRevoked } from './new-key.js';
 
 interface Options {
   readonly email?: string;
@@ -17,10 +17,6 @@ interface Options {
 }
 
 const givenUp = 'You are not signed in.';
-/** What a terminal needs: everything that a key may do. */
-const scopes: ApiKeyScope[] = ['read', 'rentals', 'billing'];
-const dayMs = 86_400_000;
-
 /** gpu login */
 export const addLogin: AddCommand = (program, act) => {
   const login = program
@@ -57,35 +53,16 @@ async function byCode(cli: Cli, options: Options): Promise<void> {
     const { user } = await client.auth.me();
     const made = await client.apiKeys.create({
       name: `gpu on ${cli.surroundings.hostname}`.slice(0, 64),
-      scopes,
-      expiresAt: new Date(cli.surroundings.now() + options.days * dayMs).toISOString(),
+      scopes: [...allScopes],
+      expiresAt: endAfter(cli, options.days),
       ...(options.spendCap !== undefined && { spendCapCents: options.spendCap }),
     });
     const profile = { email: user.email, keyId: made.id, keyExpiresAt: made.expiresAt };
-    const replaced = await keep(cli, profile, made, client);
+    const replaced = await keptOrRevoked(cli, made, client, () => replace(cli, profile, made.key, client));
     const availableCents = await readAvailable(cli, client);
     greet(cli, { email: user.email, expiresAt: made.expiresAt, availableCents, replaced });
   } finally {
     await endSession(client);
-  }
-}
-
-/** Keeps the new key. One that can't be kept here would be of no use, and lie around for its life. */
-async function keep(
-  cli: Cli,
-  profile: Profile,
-  { id, key }: { readonly id: string; readonly key: string },
-  client: GpuRental,
-): Promise<Replaced | undefined> {
-  try {
-    return await replace(cli, profile, key, client);
-  } catch (error) {
-    const { kind, message, next } = explainFailure(error, cli, false);
-    const isRevoked = await client.apiKeys.revoke(id).then(...both);
-    const rest = isRevoked
-      ? 'The new key is revoked'
-      : `The key ${id} was created anyway: gpu keys revoke ${id}`;
-    throw new Failure(kind, `${message} ${rest}.`, next, { cause: error, details: { keyId: id } });
   }
 }
 

@@ -2,6 +2,7 @@ import { isApiError } from '@gpu-rental/client';
 import { withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
+import { agentPlace } from '../tools/agent-key.js';
 import { localDate } from '../../output/time.js';
 
 /** gpu logout */
@@ -36,6 +37,11 @@ async function logOut(cli: Cli, revoke: boolean): Promise<void> {
           `The key stays valid until ${localDate(expiresAt)}. If someone may have copied it, revoke it: gpu keys revoke ${keyId ?? ''}`,
         )
       : []),
+    ...(store.credentials(agentPlace(cli).at).apiKey === undefined
+      ? []
+      : out.text(
+          `Agents still have their own key here. To forget it: gpu logout --profile ${agentPlace(cli).name}`,
+        )),
   ]);
 }
 
