@@ -139,13 +139,14 @@ describe('the focus and the palette of the dashboard', function () {
       .or(page.getByLabel('Region'))
       .or(page.getByLabel('Where'))
       .first();
+    await fold.waitFor();
     assert.equal(await region.isVisible(), false);
     await fold.click();
     await region.waitFor();
     assert.equal(await fold.getAttribute('aria-expanded'), 'true');
     await page.setViewportSize({ width: 1_280, height: 800 });
-    assert.equal(await fold.isVisible(), false);
-    assert.equal(await region.isVisible(), true);
+    await fold.waitFor({ state: 'hidden' });
+    await region.waitFor();
   });
 
   it('tells the same count to all', async () => {
