@@ -21,6 +21,11 @@ const program = new Command('mock')
   .option('--dashboard <url>', 'where browsers return after a payment (default: the mock itself)', origin)
   .option('--origin <origin...>', 'pages that may call with cookies, besides the usual ports of localhost')
   .option('--no-public-prices', 'tell prices only to who has signed in, as the service does by default')
+  .option(
+    '--machines',
+    'rentals have machines that answer SSH on loopback: a shell for everybody on this computer',
+    false,
+  )
   .option('--log', 'print each request', false)
   .addHelpText('after', helpOnHeaders())
   .showHelpAfterError()
@@ -32,6 +37,7 @@ interface Options {
   readonly dashboard?: string;
   readonly origin?: readonly string[];
   readonly publicPrices: boolean;
+  readonly machines: boolean;
   readonly log: boolean;
 }
 
@@ -75,6 +81,7 @@ async function run(): Promise<void> {
     dashboard,
     origin: origins = [],
     publicPrices,
+    machines,
     log,
   } = program.parse().opts<Options>();
   const dashboardFolder = await buildDashboard();
@@ -88,7 +95,7 @@ async function run(): Promise<void> {
       ...origins,
       ...(dashboard === undefined ? [] : [new URL(dashboard).origin]),
     ],
-    withMachines: true,
+    withMachines: machines,
     publicPrices,
     logLevel: log ? 'info' : 'silent',
   });
