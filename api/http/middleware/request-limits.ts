@@ -29,8 +29,8 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 
 /**
  * Limits the requests under /v1 (decision 12, "Allowed origins", and decision 58, "Limits of requests"): reads of a
- * session or key and of all of its user's, changes of a key and of its user, and all requests of a client address without
- * a live one, so that neither further sessions nor made-up keys win anything. Each answer shows the caller's standing by
+ * session or key and of all of its user's, changes of a user, and by keys alone, and all requests of a client address
+ * without a live one, so that neither further sessions nor made-up keys win anything. Each answer shows the caller's standing by
  * each limit, the nearest first. The middleware looks the caller up for requireCaller. All of it goes by turns (decision 97, "Requests
  * under way"), because counting takes connections too.
  * @param exempt paths without limits: the payment processor's, which proves itself by its signature
@@ -156,7 +156,7 @@ function limitsOf(ctx: Context, policies: Policies, caller: Caller | undefined):
     ];
   }
   return [
-    ...(caller.kind === 'key' ? ([[policies.changesOfKey, caller.keyId]] as [Policy, string][]) : []),
+    ...(caller.kind === 'key' ? ([[policies.changesOfKeys, userId]] as [Policy, string][]) : []),
     [policies.changes, userId],
   ];
 }
@@ -165,7 +165,7 @@ function leftIn({ standing: { allowed, remaining } }: Counted): number {
   return allowed ? remaining : -1;
 }
 
-type Policies = Record<'reads' | 'readsOfUser' | 'changesOfKey' | 'changes' | 'strangers', Policy>;
+type Policies = Record<'reads' | 'readsOfUser' | 'changesOfKeys' | 'changes' | 'strangers', Policy>;
 
 function policiesOf({ db, settings }: ApiDeps): Policies {
   const windowMs = requestLimits.requestWindowMs;
@@ -178,10 +178,10 @@ function policiesOf({ db, settings }: ApiDeps): Policies {
   return {
     reads: policy('reads', settings.readsPerMinute, 'reads by one session or key', createLeasedCount),
     readsOfUser: policy('reads-user', settings.readsPerMinuteOfUser, 'reads of one user', createLeasedCount),
-    changesOfKey: policy(
-      'changes-key',
-      Math.ceil(settings.changesPerMinute * requestLimits.changesPartOfKey),
-      'changes by one API key',
+    changesOfKeys: policy(
+      'changes-keys',
+      Math.ceil(settings.changesPerMinute * requestLimits.changesPartOfKeys),
+      'changes by API keys of one user',
       createExactCount,
     ),
     changes: policy('changes', settings.changesPerMinute, 'changes of one user', createExactCount),

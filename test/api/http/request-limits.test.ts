@@ -110,21 +110,23 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     assert.equal((await change(keys[0]!)).status, 429);
   });
 
-  it('stop a key that changes too much before it stops its user, and tell both bounds', async () => {
-    const key = api.withKey((await insertApiKeyOf(api.db, user.user.id)).token);
+  it('stop keys that change too much before they stop their user, and tell both bounds', async () => {
+    const keys = await Promise.all(
+      [1, 2].map(async () => api.withKey((await insertApiKeyOf(api.db, user.user.id)).token)),
+    );
     const answers = [];
-    for (let nth = 0; nth < 8; nth += 1) answers.push(await change(key));
+    for (let nth = 0; nth < 8; nth += 1) answers.push(await change(keys[nth % 2]!));
     assert.deepEqual([countOf(answers, 403), countOf(answers, 429)], [3, 5], 'half of five, rounded up');
-    assert.equal(answers[0]!.headers.get('ratelimit-policy'), '"changes-key";q=3;w=60, "changes";q=5;w=60');
+    assert.equal(answers[0]!.headers.get('ratelimit-policy'), '"changes-keys";q=3;w=60, "changes";q=5;w=60');
     assert.deepEqual(
       standingsIn(answers[0]!).map(({ policy, left }) => [policy, left]),
       [
-        ['changes-key', 2],
+        ['changes-keys', 2],
         ['changes', 4],
       ],
     );
     const refused = answers.at(-1)!;
-    assert.match(refused.body.message, /the limit of 3 changes by one API key a minute/);
+    assert.match(refused.body.message, /the limit of 3 changes by API keys of one user a minute/);
     const own = await change(user);
     assert.deepEqual([own.status, standingIn(own).left], [400, 1], 'what was refused took nothing');
   });
