@@ -1,25 +1,32 @@
 -- Own software (decision 153, "Own software"): what a renter runs instead of a template, without its secrets.
+-- Rows of before are checked by 062, which locks nobody out.
 alter table rentals
-  add column software jsonb constraint rentals_software_check check (jsonb_typeof(software) = 'object'),
+  add column software jsonb,
   -- What began its billing; null before, and for machines that only SSH begins.
-  add column ready_by text constraint rentals_ready_by_check check (ready_by in ('ssh', 'port', 'grace'));
+  add column ready_by text,
+  add constraint rentals_software_check check (jsonb_typeof(software) = 'object') not valid,
+  add constraint rentals_ready_by_check check (ready_by in ('ssh', 'port', 'grace')) not valid;
 alter table rental_requests
-  add column software jsonb constraint rental_requests_software_check check (jsonb_typeof(software) = 'object');
+  add column software jsonb,
+  add constraint rental_requests_software_check check (jsonb_typeof(software) = 'object') not valid;
 
 -- What an upstream can do with it: SoftwareCapabilities in domain/rentals/software.ts; null: nothing, or nobody has told.
 alter table providers
   add column software jsonb constraint providers_software_check check (jsonb_typeof(software) = 'object');
 
--- The ports that an upstream has mapped; null where it maps none.
-alter table pods add column ports jsonb constraint pods_ports_check check (jsonb_typeof(ports) = 'array');
+alter table pods
+  -- The ports that an upstream has mapped; null where it maps none.
+  add column ports jsonb,
+  add constraint pods_ports_check check (jsonb_typeof(ports) = 'array') not valid;
 
 -- A machine may be ready without any address for SSH.
 alter table answered_machines
   alter column host drop not null,
   alter column port drop not null,
   alter column username drop not null,
-  add column ready_by text constraint answered_machines_ready_by_check check (ready_by in ('ssh', 'port', 'grace')),
-  add constraint answered_machines_address check (num_nonnulls(host, port, username) in (0, 3));
+  add column ready_by text,
+  add constraint answered_machines_ready_by_check check (ready_by in ('ssh', 'port', 'grace')) not valid,
+  add constraint answered_machines_address check (num_nonnulls(host, port, username) in (0, 3)) not valid;
 
 -- The secrets of own software, sealed for the worker (decision 154, "Sealed software"). The API can't read them back.
 create table software_secrets (
@@ -30,9 +37,6 @@ create table software_secrets (
   constraint software_secrets_id_check check (id ~ '^sw_[0-9A-HJKMNP-TV-Z]{26}$')
 );
 create index software_secrets_created_at_idx on software_secrets (created_at);
--- The rentals that may still need theirs.
-create index rentals_starting_software_idx on rentals ((software ->> 'secretsId'))
-  where status = 'provisioning' and software is not null;
 grant insert, select (id) on software_secrets to gpu_rental_api;
 grant select, delete on software_secrets to gpu_rental_worker;
 grant select (id, created_at) on software_secrets to gpu_rental_ops;

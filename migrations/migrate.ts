@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import { refuseOldServer } from '../adapters/postgres/fitness.js';
 import { errorCodeOf, lockNotAvailable } from '../adapters/postgres/sql-state.js';
+import { buildIndexes, isConcurrent } from './concurrently.js';
 import { steps as allSteps, type Step } from './steps.js';
 import { escapeSql, findBeginning, MigrationRefused, stepsOf02 } from './takeover.js';
 
@@ -50,7 +51,7 @@ export async function migrateToLatest(databaseUrl: string, options: MigrateOptio
       `select current_setting('server_version_num')::int as version`,
     );
     refuseOldServer(rows[0]?.version ?? 0);
-    return await takeSteps(knex, options);
+    return await takeSteps(knex, databaseUrl, options);
   } finally {
     await knex.destroy();
   }
@@ -58,17 +59,18 @@ export async function migrateToLatest(databaseUrl: string, options: MigrateOptio
 
 const ignore = (): void => undefined;
 
-async function takeSteps(knex: Knex, options: MigrateOptions): Promise<string[]> {
+async function takeSteps(knex: Knex, databaseUrl: string, options: MigrateOptions): Promise<string[]> {
   const { steps = allSteps, say = ignore, patienceMs = defaultPatienceMs } = options;
-  const config: Knex.MigratorConfig = {
-    migrationSource: sourceOf(steps, say),
+  const configUntil = (count: number): Knex.MigratorConfig => ({
+    migrationSource: sourceOf(steps, count, say),
     // The list of a database of 0.2 has the names that the baseline stands for.
     disableMigrationsListValidation: true,
-  };
+  });
   const taken: string[] = [];
   for (;;) {
-    const names = await readTaken(knex, config);
-    const next = steps.find(({ name }) => !names.includes(name));
+    const names = await readTaken(knex, configUntil(steps.length));
+    const index = steps.findIndex(({ name }) => !names.includes(name));
+    const next = steps[index];
     if (!next) {
       const newer = names.filter((name) => !isKnown(name, steps));
       if (newer.length > 0)
@@ -76,7 +78,10 @@ async function takeSteps(knex: Knex, options: MigrateOptions): Promise<string[]>
       return taken;
     }
     // Nothing was taken where another process did it meanwhile.
-    const [, now] = await tryPatiently(next.name, { patienceMs, say }, () => knex.migrate.up(config));
+    const [, now] = await tryPatiently(next.name, { patienceMs, say }, async () => {
+      if (isConcurrent(next)) await refusing(next, () => buildIndexes(databaseUrl, next, patienceMs));
+      return knex.migrate.up(configUntil(index + 1)) as Promise<[number, string[]]>;
+    });
     taken.push(...now);
   }
 }
@@ -94,9 +99,14 @@ async function readTaken(knex: Knex, config: Knex.MigratorConfig): Promise<strin
   });
 }
 
-function sourceOf(steps: readonly Step[], say: (line: string) => void): Knex.MigrationSource<Step> {
+/** The first steps: what another process took meanwhile is never the step after them. */
+function sourceOf(
+  steps: readonly Step[],
+  count: number,
+  say: (line: string) => void,
+): Knex.MigrationSource<Step> {
   return {
-    getMigrations: () => Promise.resolve([...steps]),
+    getMigrations: () => Promise.resolve(steps.slice(0, count)),
     getMigrationName: ({ name }) => name,
     getMigration: (step) =>
       Promise.resolve({
@@ -123,8 +133,14 @@ async function take(
       return;
     }
   }
+  // Its indexes are there.
+  if (isConcurrent(step)) return;
+  await refusing(step, () => trx.raw(escapeSql(step.sql)));
+}
+
+async function refusing(step: Step, work: () => Promise<unknown>): Promise<void> {
   try {
-    await trx.raw(escapeSql(step.sql));
+    await work();
   } catch (error) {
     if (passing.includes(errorCodeOf(error))) throw error;
     throw new MigrationRefused(

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { errorCodeOf } from '../adapters/postgres/sql-state.js';
 import { readFingerprint, tellDifferences, type Fingerprint } from './fingerprint.js';
+import { withinTransaction } from './concurrently.js';
 import type { Step } from './steps.js';
 
 /** A database that these migrations do not go on with. Its message says why and what to do; nothing was changed. */
@@ -134,7 +135,7 @@ async function makeScratch(trx: Knex, expected: readonly Step[]): Promise<void> 
   }
   await trx.raw('create table ??.knex_migrations (like ??.knex_migrations)', [scratch, schema]);
   await trx.raw(`select set_config('search_path', ?, true)`, [scratch]);
-  for (const { sql } of expected) await trx.raw(escapeSql(sql));
+  for (const { sql } of expected) await trx.raw(escapeSql(withinTransaction(sql)));
 }
 
 /** The primary keys of the rows of these tables, in the schema that is searched. */

@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import { concurrentIndex, isConcurrent } from '../../migrations/concurrently.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { readSteps, schemaSteps, steps, type Step } from '../../migrations/steps.js';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/servers/database.js';
+import { until } from '../support/until.js';
 
 const step = (name: string, sql: string): Step => ({ name, sql });
 const nickname = step('900-nickname', 'alter table users add column nickname text');
@@ -101,6 +103,58 @@ describe('the migrations', () => {
     await assert.rejects(migrateToLatest(url, { steps: [broken, ...later] }), { name: 'MigrationRefused' });
     assert.equal(await db.schema.hasTable('wallets'), false);
     assert.deepEqual(await migrateToLatest(url), schemaSteps);
+  });
+
+  describe('that build an index', () => {
+    const unique = step(
+      '900-index',
+      '-- Is it once? Who knows.\ncreate unique index concurrently users_domain_once on users (split_part(email, $$@$$, 2)) where email <> $$?$$;',
+    );
+    const insertUser = (db: Database, no: number, domain = 'example.com') =>
+      db('users').insert({ id: `usr_${String(no).padStart(26, '0')}`, email: `${no}@${domain}` });
+    const isValid = async (db: Database): Promise<boolean | undefined> => {
+      const { rows } = await db.raw<{ rows: { valid: boolean }[] }>(
+        `select indisvalid as valid from pg_index where indexrelid = to_regclass('users_domain_once')`,
+      );
+      return rows[0]?.valid;
+    };
+
+    it('do it while others write', async () => {
+      const { url, db } = await on(createTestDatabase());
+      const writer = await db.transaction();
+      await insertUser(writer, 1);
+      const migrated = migrateToLatest(url, { steps: [...steps, unique] });
+      await until('the index waits for who wrote before', async () => (await isValid(db)) === false);
+      await insertUser(db, 2, 'example.org');
+      await writer.commit();
+      assert.deepEqual(await migrated, ['900-index']);
+      assert.equal(await isValid(db), true);
+    });
+
+    it('build one anew that was left unfinished', async () => {
+      const { url, db } = await on(createTestDatabase());
+      for (const no of [1, 2]) await insertUser(db, no);
+      const migrate = () => migrateToLatest(url, { steps: [...steps, unique] });
+      await assert.rejects(migrate(), {
+        name: 'MigrationRefused',
+        message: /900-index failed.*users_domain_once/,
+      });
+      assert.equal(await isValid(db), false);
+      assert.deepEqual(await namesIn(db), schemaSteps);
+      await db('users').where({ email: '2@example.com' }).delete();
+      assert.deepEqual(await migrate(), ['900-index']);
+      assert.equal(await isValid(db), true);
+      await assert.rejects(insertUser(db, 2), /users_domain_once/);
+    });
+
+    it('do nothing else', () => {
+      const others = steps.filter(isConcurrent).map(({ name, sql }) => {
+        const rest = sql.replaceAll(/^--.*$/gm, '').replaceAll(concurrentIndex, '');
+        return [name, rest.trim()];
+      });
+      assert.ok(others.length > 0);
+      for (const [name, rest] of others) assert.equal(rest, '', name);
+    });
   });
 
   it('take a question mark for what it is', async () => {

@@ -893,7 +893,6 @@ export interface PodRow {
   held_since: Date | null;
   /** When a list first showed it active. */
   active_at: Date | null;
-  /** The ports that an upstream has mapped; null where it maps none. */
   ports: PodPort[] | null;
 }
 
