@@ -2,7 +2,7 @@ import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { stopBlockedRentals } from '../../adapters/postgres/wallets/blocked-wallets.js';
 import { claimSlowEnds } from '../../adapters/postgres/machines/pod-leaks.js';
 import { recordSeenAlive } from '../../adapters/postgres/machines/pods.js';
-import { listStartingTags, usedRegistriesLately } from '../../adapters/postgres/rentals/software.js';
+import { listStartingTags, mayKeepCredentials } from '../../adapters/postgres/rentals/software.js';
 import { expectPodsOfRentals } from '../../adapters/postgres/machines/pods-watch.js';
 import {
   closeCondemnedAttempts,
@@ -10,7 +10,7 @@ import {
   listForgottenAttempts,
   listStrayPods,
 } from '../../adapters/postgres/upkeep/upkeep.js';
-import type { Provider } from '../../adapters/providers/provider.js';
+import type { KeptCredential, Provider } from '../../adapters/providers/provider.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { ActivityDeps } from '../deps.js';
@@ -38,7 +38,7 @@ export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
       ended.push(...(await endStrays(deps, provider, tell)));
     });
   }
-  await eachPart(deps, 'sweep: credentials of registries', () => sweepCredentials(deps));
+  await eachPart(deps, 'sweep: credentials of registries', () => sweepCredentials(deps, tell));
   await eachPart(deps, 'sweep: machines of blocked wallets', () => endBlocked(deps, tell));
   await eachPart(deps, 'sweep: machines that no list showed', () => expectPodsOfRentals(db));
   await eachPart(deps, 'sweep: machines that do not end', () => logSlowEnds(deps));
@@ -70,13 +70,17 @@ async function endStrays(deps: ActivityDeps, provider: Provider, tell: Tell): Pr
 }
 
 /** Removes what upstreams keep for pulling images, once the machines have started (decision 154, "Sealed software"). */
-async function sweepCredentials(deps: ActivityDeps): Promise<void> {
-  if (!(await usedRegistriesLately(deps.db))) return;
-  for (const provider of deps.providers.values()) {
-    if (!provider.sweepCredentials) continue;
-    const starting = await listStartingTags(deps.db, provider.code);
-    await eachPart(deps, `sweep: credentials at ${provider.code}`, async () => {
-      await provider.sweepCredentials?.((tag) => starting.has(tag));
+async function sweepCredentials(deps: ActivityDeps, tell: Tell): Promise<void> {
+  if (!(await mayKeepCredentials(deps.db))) return;
+  for (const { code, credentials } of deps.providers.values()) {
+    if (!credentials) continue;
+    await eachPart(deps, `sweep: credentials at ${code}`, async () => {
+      // Each has its attempt before it is made, so the machine of each that is listed is known afterwards.
+      const kept = await credentials.list();
+      const starting = await listStartingTags(deps.db, code);
+      const items = kept.filter(({ tag }) => !starting.has(tag));
+      const keyOf = ({ id }: KeptCredential) => `${code}/${id}`;
+      await eachItem(deps, { duty: 'credential', items, keyOf, tell }, ({ id }) => credentials.remove(id));
     });
   }
 }

@@ -48,13 +48,8 @@ export interface Provider {
    * Absent where the upstream has none.
    */
   endBy?(podId: string, at: Date): Promise<void>;
-  /**
-   * Removes what our account there kept for starting machines, such as credentials of registries. Absent where it keeps
-   * nothing.
-   * @param isStarting whether the machine of a tag may still need it
-   * @throws ProviderError
-   */
-  sweepCredentials?(isStarting: (tag: string) => boolean): Promise<void>;
+  /** What our account there keeps for starting machines. Absent where it keeps nothing. */
+  readonly credentials?: KeptCredentials;
   /**
    * Asks whether the upstream's quotas leave room for a read that can wait. The answer 0 counts the read, so the caller
    * must make it. Absent where the upstream tells of no quotas (decision 93, "Quotas and upstream money").
@@ -66,6 +61,20 @@ export interface Provider {
    * @throws ProviderError
    */
   readBalance?(): Promise<AccountBalance>;
+}
+
+/** The credentials of registries in our account at an upstream. */
+export interface KeptCredentials {
+  /** Lists those that were made for machines of ours. @throws ProviderError */
+  list(): Promise<KeptCredential[]>;
+  /** Removes one, unless a machine still pulls by it. Idempotent. @throws ProviderError */
+  remove(id: string): Promise<void>;
+}
+
+export interface KeptCredential {
+  readonly id: string;
+  /** Of the machine for which it was made. */
+  readonly tag: string;
 }
 
 /** A prepaid account at an upstream. */

@@ -16,6 +16,7 @@ export const duties = {
   event: 'an event of the processor that is read from its own list',
   stray_pod: 'a machine that belongs to nobody and must end',
   blocked_pod: 'a machine whose wallet can not be metered and that must end',
+  credential: 'what an upstream keeps for pulling an image and that must go',
   attempt: 'a purchase that a crash left open',
   end_date: 'the date at which an upstream itself ends a machine',
   budget: 'a user who is told how much of a budget is spent',

@@ -53,23 +53,24 @@ export async function openSoftware(
   return { ...shown, ...(JSON.parse(openSecret(row.sealed, secretsId)) as SoftwareSecrets) };
 }
 
-/** Tells whether an upstream may keep credentials for machines of the last day. */
-export async function usedRegistriesLately(db: Database): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: { used: boolean }[] }>(
-    `select exists (select 1 from rentals where started_at > (select clock_ms()) - interval '1 day'
-                       and software ->> 'hasRegistryAuth' = 'true')
-         or exists (select 1 from rental_requests where requested_at > (select clock_ms()) - interval '1 day'
-                       and software ->> 'hasRegistryAuth' = 'true') as used`,
+/** Tells whether an upstream may keep credentials: for a machine that is not closed, or of the last day. */
+export async function mayKeepCredentials(db: Database): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { may: boolean }[] }>(
+    `select exists (select 1 from rentals where software ->> 'hasRegistryAuth' = 'true' and closed_at is null)
+         or exists (select 1 from rentals where software ->> 'hasRegistryAuth' = 'true'
+                       and closed_at > (select clock_ms()) - interval '1 day')
+         or exists (select 1 from rental_requests where software ->> 'hasRegistryAuth' = 'true'
+                       and requested_at > (select clock_ms()) - interval '1 day') as may`,
   );
-  return rows[0]?.used ?? true;
+  return rows[0]?.may ?? true;
 }
 
 /** Lists the tags of an upstream's machines that may still be pulling their image. */
 export async function listStartingTags(db: Database, providerCode: string): Promise<Set<string>> {
   const { rows } = await db.raw<{ rows: { tag: string }[] }>(
-    `select a.tag from allocation_attempts a left join rentals r on r.tag = a.tag
-      where a.provider_code = :providerCode
-        and (a.state = 'open' or a.state = 'adopted' and r.status = 'provisioning')`,
+    `select tag from allocation_attempts where provider_code = :providerCode and state = 'open'
+     union
+     select tag from rentals where provider_code = :providerCode and status = 'provisioning' and closed_at is null`,
     { providerCode },
   );
   return new Set(rows.map(({ tag }) => tag));

@@ -1,6 +1,6 @@
 import type { RegistryAuth } from '../../../domain/rentals/software.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
-import type { Wait } from '../provider.js';
+import type { KeptCredential, KeptCredentials, Wait } from '../provider.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { isGone } from '../upstream/upstream.js';
 import { errorOfAnswer, throwBeforeBuying } from '../upstream/upstream-errors.js';
@@ -35,28 +35,27 @@ export async function addRegistry(
   }
 }
 
-/** Removes the credentials of all machines of ours but those that may still pull. */
-export async function sweepRegistries(
-  upstream: Upstream,
-  tagPrefix: string,
-  isStarting: (tag: string) => boolean,
-): Promise<void> {
-  const ours = await upstream.list('listing the credentials of registries', {
-    path: '/v2/registries',
-    name: 'registries',
-    read: (value) => [readRegistry(value)].filter(({ tag }) => tag.startsWith(tagPrefix)),
-  });
-  for (const { id } of ours.filter(({ tag }) => !isStarting(tag))) {
-    await upstream.call('removing the credentials of a registry', {
-      method: 'DELETE',
-      path: `/v2/registries/${encodeURIComponent(id)}`,
-      repeatable: true,
-      accepts: (status) => isGone(status) || status === IN_USE,
-    });
-  }
+/** The credentials that were made under tags of ours. */
+export function registriesOf(upstream: Upstream, tagPrefix: string): KeptCredentials {
+  return {
+    list: () =>
+      upstream.list('listing the credentials of registries', {
+        path: '/v2/registries',
+        name: 'registries',
+        read: (value) => [readRegistry(value)].filter(({ tag }) => tag.startsWith(tagPrefix)),
+      }),
+    async remove(id) {
+      await upstream.call('removing the credentials of a registry', {
+        method: 'DELETE',
+        path: `/v2/registries/${encodeURIComponent(id)}`,
+        repeatable: true,
+        accepts: (status) => isGone(status) || status === IN_USE,
+      });
+    },
+  };
 }
 
-function readRegistry(value: unknown): { id: string; tag: string } {
+function readRegistry(value: unknown): KeptCredential {
   const fields = fieldsOf(value);
   return { id: textField(fields, 'id') ?? '', tag: textField(fields, 'name') ?? '' };
 }

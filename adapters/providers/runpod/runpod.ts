@@ -16,7 +16,7 @@ import type { RequestBudget } from '../upstream/request-budget.js';
 import { readQuotas } from '../upstream/quotas.js';
 import { readRunpodBalance } from './runpod-balance.js';
 import { runpodMinCudaVersion, runpodTemplates } from './runpod-templates.js';
-import { addRegistry, sweepRegistries } from './runpod-registries.js';
+import { addRegistry, registriesOf } from './runpod-registries.js';
 import { runpodProxyUrl, runpodSoftware } from './runpod-software.js';
 import { findOfferParts, findPod, priceCentsOf, readOffers, runpodCloud } from './runpod-wire.js';
 import { shellWords } from '../shell-words.js';
@@ -68,7 +68,7 @@ export function createRunpodProvider(options: ProviderOptions): Provider {
         ...wait,
       });
     },
-    sweepCredentials: (isStarting) => sweepRegistries(upstream, tagPrefix, isStarting),
+    credentials: registriesOf(upstream, tagPrefix),
     async pace(read) {
       return (await options.budget?.pace(read === 'offers' ? catalogLimits.gpuCounts.length : 1)) ?? 0;
     },

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { Swept } from '../../../activities/machines/sweep.js';
 import { newId } from '../../../adapters/ids.js';
 import { recordPodList } from '../../../adapters/postgres/machines/pods.js';
-import type { AllocationAttemptRow, PodRow } from '../../../adapters/postgres/rows/tables.js';
+import { ProviderError, type KeptCredential } from '../../../adapters/providers/provider.js';
+import type { AllocationAttemptRow, PodRow, RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { machineLimits } from '../../../domain/machines/limits.js';
 import { meteringLimits } from '../../../domain/metering/limits.js';
@@ -20,6 +21,7 @@ import { ageLoops } from '../../support/story/ageing.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
 const ago = (ms: number): Date => new Date(Date.now() - ms);
 const nothing = { ended: [], forgotten: 0, closed: 0 };
 
@@ -244,6 +246,83 @@ describe('a sweep', () => {
     await sweep();
     assert.deepEqual(terminated(), [`pod-${here}`]);
     assert.deepEqual(await stuck(), [{ duty: 'blocked_pod', item: `elsewhere/pod-${there}`, attempts: 1 }]);
+  });
+
+  describe('credentials that an upstream keeps', () => {
+    let kept: KeptCredential[];
+    let removed: string[];
+    /** What happens just before the upstream lists them. */
+    let listed: () => Promise<unknown>;
+    let refused: string | undefined;
+    beforeEach(() => {
+      kept = [];
+      removed = [];
+      listed = () => Promise.resolve();
+      refused = undefined;
+      Object.assign(upstream.port, {
+        credentials: {
+          async list() {
+            await listed();
+            return [...kept];
+          },
+          remove(id: string) {
+            if (id === refused) return Promise.reject(new ProviderError('refused', 'HTTP 403'));
+            removed.push(id);
+            return Promise.resolve();
+          },
+        },
+      });
+    });
+    after(() => Object.assign(upstream.port, { credentials: undefined }));
+
+    const software = JSON.stringify({ hasRegistryAuth: true });
+    async function withRegistry(columns: Partial<RentalRow>): Promise<string> {
+      const user = await insertUser(lone.db);
+      const { id, tag } = await insertRental(lone.db, user.id, columns);
+      await lone.db.raw('update rentals set software = ? where id = ?', [software, id]);
+      kept.push({ id: `of-${tag}`, tag });
+      return tag;
+    }
+
+    it('go once no machine can need them, those of an old machine too', async () => {
+      const [starting, running] = [
+        await withRegistry({ pod_id: 'pod-1' }),
+        await withRegistry({
+          pod_id: 'pod-2',
+          status: 'running',
+          started_at: ago(9 * DAY),
+          running_at: ago(9 * DAY),
+        }),
+      ];
+      const buying = await addAttempt('open');
+      kept.push({ id: 'buying', tag: buying }, { id: 'failed', tag: await addAttempt('failed') });
+      await sweep();
+      assert.deepEqual(removed, [`of-${running}`, 'failed']);
+      assert.notEqual(starting, running);
+    });
+
+    it('stay while nobody used any for a day', async () => {
+      kept.push({ id: 'old', tag: 'test-old-1' });
+      await sweep();
+      assert.deepEqual(removed, []);
+    });
+
+    it('stay when they are made between two looks', async () => {
+      await withRegistry({ pod_id: 'pod-1' });
+      listed = async () => kept.push({ id: 'new', tag: await addAttempt('open') });
+      await sweep();
+      await sweep();
+      assert.deepEqual(removed, []);
+    });
+
+    it('go although one does not, which is counted', async () => {
+      await withRegistry({ pod_id: 'pod-1' });
+      for (const id of ['bad', 'good']) kept.push({ id, tag: await addAttempt('failed') });
+      refused = 'bad';
+      await sweep();
+      assert.deepEqual(removed, ['good']);
+      assert.deepEqual(await stuck(), [{ duty: 'credential', item: 'lab/bad', attempts: 1 }]);
+    });
   });
 
   it('tells operators once of a machine that does not end', async () => {

@@ -12,6 +12,7 @@ import { deliverDueMails } from '../../../adapters/postgres/upkeep/outbox-delive
 import { claimSlowEnds } from '../../../adapters/postgres/machines/pod-leaks.js';
 import { expectPodsOfRentals } from '../../../adapters/postgres/machines/pods-watch.js';
 import { isBusy } from '../../../adapters/postgres/machines/pods.js';
+import { listStartingTags, mayKeepCredentials } from '../../../adapters/postgres/rentals/software.js';
 import { prune } from '../../../adapters/postgres/upkeep/retention.js';
 import {
   findDueEvent,
@@ -157,6 +158,8 @@ describe('with three million rows that are done, each look of a loop', () => {
     'stray machines': () => listStrayPods(db, 'lab', 300_000),
     'machines no list showed': () => expectPodsOfRentals(db),
     'machines that do not end': () => claimSlowEnds(db),
+    'credentials that upstreams may keep': () => mayKeepCredentials(db),
+    'machines that may be pulling': () => listStartingTags(db, 'lab'),
     'forgotten purchases': () => listForgottenAttempts(db, 300_000),
     'hours of reliability': async () => {
       const hours = await listHoursToCount(db, new Date());

@@ -143,7 +143,8 @@ for (const { dialect, create, tag, failures, podId } of DIALECTS) {
         await provider.allocate(REQUESTS[dialect]({ templateId: ownSoftwareId, software, publicKeys: keys }));
       }
       upstream.handlers['DELETE /v2/registries/r1'] = json(204, null);
-      await provider.sweepCredentials?.(() => false);
+      await provider.credentials?.list();
+      await provider.credentials?.remove('r1');
       await provider.listPods();
       await provider.readBalance?.();
       upstream.handlers[`POST /v1/instances/${podId}/update`] = json(200, {});
