@@ -20,11 +20,12 @@ createRoot(root).render(
   </StrictMode>,
 );
 
-// Comes after the first load; without it the focus does as browsers have it.
+// Come after the first load; without them the page does as browsers have it.
 guard().catch(() => undefined);
 
 async function guard(): Promise<void> {
   (await import('./app/focus-guard.js')).guardFocus();
+  (await import('./app/press-guard.js')).guardPresses();
 }
 
 /** A part that is loaded when it is first looked at, or asked for. */

@@ -3,6 +3,8 @@ import { useId, useState, type SyntheticEvent } from 'react';
 import { ledgerTexts } from '../../texts/ledger.js';
 import { Button } from '../../ui/button.js';
 import { Field, Input, Select } from '../../ui/field.js';
+import { afterPress } from '../../ui/press.js';
+import { isLeft } from '../../ui/use-typed.js';
 import { useRentalLabels } from './use-rental-labels.js';
 import { daysOf, entriesSearch, isFiltered } from './filter.js';
 import { entryTypes, isIdOf, readLedgerSearch, type LedgerSearch } from './search.js';
@@ -95,6 +97,13 @@ function RentalField({ rental, onShow }: RentalFieldProps) {
     setWrong(id === undefined);
     if (id !== undefined && id !== (rental ?? '')) onShow(id);
   };
+  const leave = (): void => {
+    const place = location.href;
+    // A fault that is told pushes down what is pressed, and what is pressed may lead elsewhere.
+    afterPress(() => {
+      if (!isLeft(place)) take((typed ?? shown).trim());
+    });
+  };
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     take((typed ?? shown).trim());
@@ -115,7 +124,7 @@ function RentalField({ rental, onShow }: RentalFieldProps) {
               // A choice from the list is the whole name at once.
               if (idOf(target.value) !== undefined && target.value !== '') take(target.value);
             }}
-            onBlur={() => take((typed ?? shown).trim())}
+            onBlur={leave}
           />
         )}
       </Field>

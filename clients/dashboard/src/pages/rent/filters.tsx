@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { Field, Input, Select } from '../../ui/field.js';
 import { ChevronDownIcon } from '../../ui/icons.js';
-import { useTyped } from '../../ui/use-typed.js';
+import { useTypedFilter } from '../../ui/use-typed.js';
 import { gpuCounts } from './gpu-counts.js';
 import { RegionOptions } from './region-options.js';
 import { familySorts, readRentSearch, type Least, type RentSearch } from './search.js';
@@ -169,7 +169,7 @@ function SortField({
 }
 
 function SearchField({ kept, onKeep }: { readonly kept: string; readonly onKeep: (text: string) => void }) {
-  const typed = useTyped(kept, (text) => onKeep(text.trim()));
+  const typed = useTypedFilter(kept, (text) => onKeep(text.trim()));
   return (
     <Field label={texts.search} className="max-md:col-span-2 xl:col-span-2">
       {(ids) => <Input {...ids} {...typed} type="search" placeholder={texts.searchHint} autoComplete="off" />}
@@ -184,7 +184,7 @@ interface PriceFieldProps {
 
 /** Dollars as people type them; what is no amount is told, and left out of the address. */
 function PriceField({ kept, onKeep }: PriceFieldProps) {
-  const typed = useTyped(
+  const typed = useTypedFilter(
     kept === undefined ? '' : decimal(kept),
     (text) => {
       const cents = parseMoney(text);

@@ -2,7 +2,7 @@ import { number } from '../../format/number.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Button } from '../../ui/button.js';
 import { Field, Input, Select } from '../../ui/field.js';
-import { useTyped } from '../../ui/use-typed.js';
+import { useTypedFilter } from '../../ui/use-typed.js';
 import { isLabel, readRentalsSearch, rentalSorts, rentalStatuses, type RentalsSearch } from './search.js';
 
 const texts = rentalTexts.list;
@@ -18,8 +18,8 @@ interface RentalFiltersProps {
 export function RentalFilters({ search, counts, onChange }: RentalFiltersProps) {
   const change = (fields: Readonly<Record<string, unknown>>): void =>
     onChange(readRentalsSearch({ ...search, ...fields }));
-  const q = useTyped(search.q ?? '', (text) => change({ q: text.trim() }));
-  const label = useTyped(search.label ?? '', (text) => {
+  const q = useTypedFilter(search.q ?? '', (text) => change({ q: text.trim() }));
+  const label = useTypedFilter(search.label ?? '', (text) => {
     if (text.trim() === '' || isLabel(text.trim())) change({ label: text.trim() });
   });
   const isWrong = label.value.trim() !== '' && !isLabel(label.value.trim());
