@@ -68,7 +68,8 @@ describe('the packages of the clients', function () {
       gpu(node, line, { home, ...(input !== undefined && { input }) });
     await as('login --key', `${key}\n`);
     assert.match(await as('whoami'), /ann@example\.com/);
-    const { id } = JSON.parse(await as('rent rtx-4090 --hours 1 --yes --json')) as { id: string };
+    const id = (await as('rent rtx-4090 --hours 1 --yes --jq .id')).trim();
+    assert.match(id, /^rent_/);
     assert.match(await as('ls'), new RegExp(id.slice(-6)));
     const stopped = JSON.parse(await as(`stop ${id} --yes --json`)) as unknown;
     assert.match(JSON.stringify(stopped), new RegExp(id));

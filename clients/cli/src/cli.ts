@@ -17,6 +17,8 @@ export interface GlobalOptions {
   readonly url?: string;
   readonly profile?: string;
   readonly json?: boolean;
+  /** An expression of jq, which chooses what of the JSON is printed. */
+  readonly jq?: string;
   readonly yes?: boolean;
   readonly timeout?: number;
   /** false: --no-color. */
@@ -53,7 +55,7 @@ export class Cli {
         ? { ...surroundings, env: { ...surroundings.env, NO_COLOR: '1' } }
         : surroundings;
     const { env } = this.surroundings;
-    this.out = new Out(this.surroundings, options.json ?? false);
+    this.out = new Out(this.surroundings, options.json ?? options.jq !== undefined);
     this.asking = new Asking(this.surroundings, options.yes ?? false);
     this.store = new Store(surroundings);
     this.profile = readProfile(options.profile ?? filled(env['GPU_PROFILE']));

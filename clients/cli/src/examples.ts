@@ -3,7 +3,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   login: ['gpu login', 'gpu login --profile work --days 30', 'gpu login --key < key.txt'],
   logout: ['gpu logout', 'gpu logout --revoke'],
   whoami: ['gpu whoami'],
-  events: ['gpu events training', 'gpu events --follow --types topup.succeeded --json'],
+  events: ['gpu events training', 'gpu events --follow --types topup.succeeded --jq .entityId'],
   audit: ['gpu audit --kind signed_in --limit 5'],
   keys: ['gpu keys'],
   'keys create': [
@@ -33,7 +33,12 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'gpu rent rtx-4090 --template pytorch --max-spend 5 --yes',
     'gpu rent rtx-4090 --image ghcr.io/you/server:1 --env-file .env --port page:8080/http:public',
   ],
-  ls: ['gpu ls', 'gpu ls --all --label team=vision', 'gpu ls h100 train --all --sort cost'],
+  ls: [
+    "gpu ls --jq '.rentals[].id'",
+    'gpu ls',
+    'gpu ls --all --label team=vision',
+    'gpu ls h100 train --all --sort cost',
+  ],
   show: ['gpu show', 'gpu show training'],
   rename: ['gpu rename 0Z8Q0E training'],
   label: ['gpu label training team=vision draft-'],
@@ -79,7 +84,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'gpu webhooks listen --types rental.running,rental.stopped',
   ],
   api: [
-    'gpu api GET /v1/rentals -F pageSize=5',
+    "gpu api GET /v1/rentals -F pageSize=5 --jq '.rentals[].name'",
     "gpu api POST /v1/quotes -f familyId=rtx-4090 -F gpuCount=1 -f 'labels[team]=vision'",
     'gpu api GET /v1/openapi.json',
   ],

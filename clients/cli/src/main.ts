@@ -29,7 +29,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 function endNow(cli: Cli | undefined): never {
   if (cli?.standing === undefined) process.exit(exitCodes.givenUp);
   const why = explainFailure(new Failure('givenUp', 'Cancelled.'), cli, true);
-  tellFailure(committed(why, cli.standing), { surroundings: cli.surroundings, isJson: cli.out.isJson });
+  tellFailure(committed(why, cli.standing), {
+    surroundings: cli.surroundings,
+    isJson: cli.options.json ?? false,
+  });
   process.exit(exitCodes.committed);
 }
 

@@ -42,6 +42,7 @@ import { examples } from './examples.js';
 import { exitCodes } from './exit-codes.js';
 import { explainFailure, type Told } from './explain-failure.js';
 import { usageFailure } from './failure.js';
+import { selectBy } from './output/jq.js';
 import { guessOf } from './output/similar.js';
 import { wrap } from './output/text.js';
 import { Reader } from './output/reader.js';
@@ -99,6 +100,8 @@ export async function runGpu(
       const cli = new Cli(surroundings, command.optsWithGlobals<GlobalOptions>(), dashed);
       opened.cli = cli;
       onCli?.(cli);
+      const { jq } = cli.options;
+      if (jq !== undefined) cli.out.select = await selectBy(jq);
       result.code = (await handler(cli, ...(given.slice(0, -1) as unknown[] as Args))) ?? exitCodes.done;
     };
   try {
@@ -168,6 +171,7 @@ export function createProgram(act: Act, { stdout }: Pick<Surroundings, 'stdout'>
     )
     .option('--profile <name>', 'the sign-in to use (default: GPU_PROFILE, or the unnamed one)')
     .option('--json', 'print results as JSON')
+    .option('--jq <expression>', 'print what a jq expression chooses of the JSON')
     .option('-y, --yes', 'answer yes to all questions')
     .option('--timeout <seconds>', 'how long the service may take to answer', wholeNumber(1, 120))
     .option('--no-color', 'print without colours, as NO_COLOR does')

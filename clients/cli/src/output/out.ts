@@ -1,5 +1,7 @@
 import type { OutStream, Surroundings } from '../surroundings.js';
+import { usageFailure } from '../failure.js';
 import { createPaint, printable, printableJson, type Paint } from './colour.js';
+import type { Select } from './jq.js';
 import { facts, table, type Column } from './table.js';
 import { wrap } from './text.js';
 
@@ -14,6 +16,8 @@ const widest = 120;
 export class Out {
   readonly paint: Paint;
   readonly paintNote: Paint;
+  /** Chooses what of a result is printed, by the expression of --jq; undefined: all of it, as JSON or as lines. */
+  select: Select | undefined;
   readonly #remarks = new Set<string>();
 
   constructor(
@@ -40,20 +44,31 @@ export class Out {
   }
 
   json(value: unknown): void {
-    this.surroundings.stdout.write(`${printableJson(value, 2)}\n`);
+    this.#json(value, 2);
   }
 
   /** Prints one value of a sequence, as a line of its own. */
   jsonLine(value: unknown): void {
-    this.surroundings.stdout.write(`${printableJson(value)}\n`);
+    this.#json(value);
+  }
+
+  #json(value: unknown, space?: number): void {
+    if (this.select) this.#write(lined(this.select(value)));
+    else this.surroundings.stdout.write(lined([printableJson(value, space)]));
   }
 
   print(...lines: readonly string[]): void {
-    this.surroundings.stdout.write(printable(lines.map((line) => `${line}\n`).join('')));
+    this.surroundings.stdout.write(printable(lined(lines)));
   }
 
-  /** Writes a file as it is, but for a terminal. */
+  /** Writes a file as it is, but for a terminal. @throws Failure under --jq */
   file(text: string): void {
+    if (this.select) throw usageFailure('This result is no JSON, so --jq can choose nothing of it.');
+    this.#write(text);
+  }
+
+  /** Writes a text as it is, but for a terminal. */
+  #write(text: string): void {
     const { stdout } = this.surroundings;
     stdout.write(stdout.isTTY === true ? printable(text) : text);
   }
@@ -83,7 +98,7 @@ export class Out {
   #note(lines: readonly string[]): void {
     const { stderr } = this.surroundings;
     if (this.isJson && stderr.isTTY !== true) return;
-    stderr.write(printable(lines.map((line) => `${line}\n`).join('')));
+    stderr.write(printable(lined(lines)));
   }
 
   /** Facts beside the results, such as what a question is about. */
@@ -103,6 +118,10 @@ export class Out {
   text(text: string): string[] {
     return wrap(text, Math.min(this.width, widest));
   }
+}
+
+function lined(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function widthOfStream(stream: OutStream): number | undefined {
