@@ -54,6 +54,14 @@ export const rentalsQuery = fields({
     .description(
       '`true`: only rentals that are provisioning, running or stopping. `false`: only ended ones.',
     ),
+  mine: orElse(
+    joi
+      .boolean()
+      .description(
+        '`true`: only rentals that the API key of this request opened; in a session, only those that no key opened.',
+      ),
+    false,
+  ),
   label: labelFilter,
   search: searchField,
   sort: orElse(

@@ -1,7 +1,7 @@
 import { countRentals, listRentals as listRentalRows } from '../../adapters/postgres/rentals/rental-list.js';
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import { isId } from '../../domain/ids.js';
-import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, keyIdOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { pageOf } from '../http/cursor.js';
 import { onlyMade } from '../http/idempotency.js';
 import { serve, type Handler } from '../http/serve.js';
@@ -26,8 +26,9 @@ function listRentals({ db }: ApiDeps): Handler<typeof declared.listRentals> {
       made === undefined
         ? ids
         : [made].filter((id) => isId('rent', id)).filter((id) => ids?.includes(id) ?? true);
-    const { label, search } = asked;
-    const counted = { label, search, onlyOf: key, onlyIds };
+    const { label, search, mine } = asked;
+    const openedBy = mine ? (keyIdOf(ctx) ?? null) : undefined;
+    const counted = { label, search, onlyOf: key, openedBy, onlyIds };
     const filter = { ...counted, status: asked.status, live: asked.live };
     const [rows, counts] = await Promise.all([
       listRentalRows(db, userId, filter, { sort, after, limit: pageSize + 1 }),

@@ -1,5 +1,5 @@
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import { onlyOf, type ApiContext } from '../../api/context.js';
+import { keyIdOf, onlyOf, type ApiContext } from '../../api/context.js';
 import { pageOf } from '../../api/http/cursor.js';
 import { placeAfter, readRentalsQuery } from '../../api/rentals/list-query.js';
 import { presentRental } from '../../api/rentals/present.js';
@@ -24,7 +24,9 @@ export async function listed(world: World, ctx: ApiContext, account: Account) {
   const query = await readRentalsQuery(ctx, (id) => Promise.resolve(rows.find((row) => row.id === id)?.no));
   const { sort, after, pageSize, counts } = query;
   const isMade = madeUnder(ctx, account, rentalsEndpoint, query.idempotencyKey);
-  const fitting = rows.filter((row) => isMade(row.id) && fits(row, query));
+  const asker = keyIdOf(ctx) ?? null;
+  const isMine = (row: RentalWithHealth) => !query.mine || row.api_key_id === asker;
+  const fitting = rows.filter((row) => isMade(row.id) && isMine(row) && fits(row, query));
   const inOrder = inOrderOf(sort);
   const listed = fitting
     .filter(

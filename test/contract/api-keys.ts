@@ -62,6 +62,7 @@ export function describeApiKeys(backend: () => Backend): void {
       await topUp(backend(), person, 1_000);
       const wish = { familyId: 'rtx-4090', gpuCount: 1 };
       const { id } = (await person.post('/v1/rentals', wish)).body;
+      const theirs = id;
       const { made, client } = await make(['read', 'rentals'], { ends: 'own' });
       const { client: any } = await make(['read', 'rentals']);
       assert.equal(made.ends, 'own');
@@ -76,6 +77,17 @@ export function describeApiKeys(backend: () => Backend): void {
       assert.equal((await client.patch(`/v1/rentals/${id}`, { name: 'theirs' })).status, 200);
       assert.equal((await any.post(`/v1/rentals/${id}/stop`)).status, 200);
       const own = (await client.post('/v1/rentals', wish)).body;
+      for (const [asker, id] of [
+        [client, own.id],
+        [person, theirs],
+      ] as const) {
+        const { rentals } = (await asker.get('/v1/rentals?mine=true')).body;
+        assert.deepEqual(
+          rentals.map((rental) => rental.id),
+          [id],
+        );
+        assert.equal((await asker.get('/v1/rentals?mine=false')).body.rentals.length, 2);
+      }
       assert.equal((await client.patch(`/v1/rentals/${own.id}`, { maxSpendCents: 100 })).status, 200);
       assert.equal((await client.post(`/v1/rentals/${own.id}/stop`)).status, 200);
     });

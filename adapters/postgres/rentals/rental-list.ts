@@ -24,6 +24,8 @@ export interface RentalFilter {
   readonly search?: string | undefined;
   /** Those of this key. */
   readonly onlyOf?: ApiKeyId | undefined;
+  /** Those that this key opened; null: those that no key opened. */
+  readonly openedBy?: ApiKeyId | null | undefined;
   readonly onlyIds?: readonly RentalId[] | undefined;
 }
 
@@ -98,13 +100,14 @@ export async function countRentals(
 function fitting(
   db: Database,
   userId: UserId,
-  { status, live, label, search, onlyOf, onlyIds }: RentalFilter,
+  { status, live, label, search, onlyOf, openedBy, onlyIds }: RentalFilter,
 ): Knex.QueryBuilder {
   const query = db({ r: 'rentals_now' }).where({
     'r.user_id': userId,
     ...(status !== undefined && { 'r.status': status }),
     ...(onlyOf !== undefined && { 'r.api_key_id': onlyOf }),
   });
+  if (openedBy !== undefined) void query.where('r.api_key_id', openedBy);
   if (live === true) void query.whereIn('r.status', liveStatuses);
   if (live === false) void query.whereNotIn('r.status', liveStatuses);
   if (onlyIds !== undefined) void query.whereIn('r.id', onlyIds);

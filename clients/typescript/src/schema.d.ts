@@ -6725,6 +6725,8 @@ export interface operations {
                 status?: "provisioning" | "running" | "stopping" | "stopped" | "failed";
                 /** @description `true`: only rentals that are provisioning, running or stopping. `false`: only ended ones. */
                 live?: boolean;
+                /** @description `true`: only rentals that the API key of this request opened; in a session, only those that no key opened. */
+                mine?: boolean;
                 /** @description Only rentals with this label, as key:value. */
                 label?: string;
                 /** @description Only rentals with each of these words, at most 8, in their name, id, labels (`key:value`), family, model, region or provider. A part of a word is enough; case does not matter. */

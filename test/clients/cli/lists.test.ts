@@ -95,6 +95,11 @@ describe('lists of gpu that are cut', () => {
       (await ann.type('ls nowhere')).out,
       /^No running machines match\. To search ended ones too: gpu ls --all\n/,
     );
+    const asked = { name: 'other', scopes: ['read', 'rentals'] };
+    const { key } = (await ann.elsewhere.post('/v1/api-keys', asked)).body as unknown as { key: string };
+    const other = await ann.type('ls --mine', { env: { GPU_API_KEY: key } });
+    assert.match(other.out, /^No running machines match\./);
+    assert.deepEqual(await ids('ls needle --mine'), ['Needle']);
     assert.match((await ann.type('ls --sort best')).err, /newest,\s+oldest, name, price, cost/);
     assert.equal((await ann.type('stop needle-x Needle')).code, 7, 'a mistyped name stops nothing');
     assert.deepEqual(await ids('ls needle'), ['Needle']);

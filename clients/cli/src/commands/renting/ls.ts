@@ -14,6 +14,7 @@ interface Options {
   readonly all?: boolean;
   readonly limit: number;
   readonly label?: Readonly<Record<string, string>>;
+  readonly mine?: boolean;
   readonly sort: (typeof sorts)[number];
 }
 
@@ -23,6 +24,7 @@ const sorts = ['newest', 'oldest', 'name', 'price', 'cost'] as const;
 interface Query {
   readonly label?: string;
   readonly search?: string;
+  readonly mine?: true;
   readonly sort: Options['sort'];
 }
 
@@ -37,6 +39,7 @@ export const addLs: AddCommand = (program, act) => {
     .option('-a, --all', 'include ended ones')
     .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 10_000), 50)
     .option('--label <key=value>', 'only machines with this label', label)
+    .option('--mine', 'only machines that the key in use rented')
     .addOption(
       new Option('--sort <by>', 'running machines come first by cost').choices(sorts).default('newest'),
     )
@@ -51,17 +54,17 @@ export const addLs: AddCommand = (program, act) => {
 async function list(
   cli: Cli,
   sought: readonly string[],
-  { all = false, limit, label: labels, sort }: Options,
+  { all = false, limit, label: labels, mine = false, sort }: Options,
 ): Promise<void> {
   const { out } = cli;
   const search = sought.length > 0 && { search: sought.join(' ') };
-  const query = { ...labelQuery(labels), ...search, sort };
+  const query = { ...labelQuery(labels), ...search, ...(mine && { mine: true as const }), sort };
   const [cut, burn] = await Promise.all([readRentals(cli, all, limit, query), readBurn(cli)]);
   const { rows: rentals, words, more } = cut;
   const nowMs = cli.surroundings.now();
   out.result({ rentals, ...more }, () => {
     if (rentals.length === 0) {
-      return out.text(noneWords(all, search !== false || labels !== undefined));
+      return out.text(noneWords(all, search !== false || labels !== undefined || mine));
     }
     const told = [...words, ...(burn > 0 ? [`${sumOf(cut, query)} ${usd(burn)} an hour.`] : [])];
     return [
@@ -79,8 +82,8 @@ function noneWords(all: boolean, isNarrowed: boolean): string {
 }
 
 /** The service adds up what runs: the rows that are shown may be some of it. */
-function sumOf({ more }: CutList<Rental>, { label, search }: Query): string {
-  const isPart = more.hasMore === true || label !== undefined || search !== undefined;
+function sumOf({ more }: CutList<Rental>, { label, search, mine }: Query): string {
+  const isPart = [label, search, mine].some((narrower) => narrower !== undefined) || more.hasMore === true;
   return isPart ? 'All of your machines together:' : 'Together';
 }
 

@@ -422,6 +422,7 @@ class AsyncOperations:
         ids: List[str] | None = None,
         status: Literal["provisioning", "running", "stopping", "stopped", "failed"] | None = None,
         live: bool | None = None,
+        mine: bool | None = None,
         label: str | None = None,
         search: str | None = None,
         sort: Literal["newest", "oldest", "name", "price", "cost"] | None = None,
@@ -435,7 +436,7 @@ class AsyncOperations:
             "GET",
             "/v1/rentals",
             "read",
-            query={"idempotencyKey": idempotency_key, "ids": ids, "status": status, "live": live, "label": label, "search": search, "sort": sort, "counts": counts, "cursor": cursor, "pageSize": page_size},
+            query={"idempotencyKey": idempotency_key, "ids": ids, "status": status, "live": live, "mine": mine, "label": label, "search": search, "sort": sort, "counts": counts, "cursor": cursor, "pageSize": page_size},
         )
         return cast("t.RentalPage", await self._call(ask, timeout))
 
@@ -446,6 +447,7 @@ class AsyncOperations:
         ids: List[str] | None = None,
         status: Literal["provisioning", "running", "stopping", "stopped", "failed"] | None = None,
         live: bool | None = None,
+        mine: bool | None = None,
         label: str | None = None,
         search: str | None = None,
         sort: Literal["newest", "oldest", "name", "price", "cost"] | None = None,
@@ -457,7 +459,7 @@ class AsyncOperations:
         cursor: str | None = None
         while True:
             page: t.RentalPage = await self.list_rentals(
-                idempotency_key=idempotency_key, ids=ids, status=status, live=live, label=label, search=search, sort=sort, counts=counts, page_size=page_size, timeout=timeout, cursor=cursor
+                idempotency_key=idempotency_key, ids=ids, status=status, live=live, mine=mine, label=label, search=search, sort=sort, counts=counts, page_size=page_size, timeout=timeout, cursor=cursor
             )
             for item in page["rentals"]:
                 yield item
