@@ -6,6 +6,7 @@ import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { Failure } from '../../../clients/cli/src/failure.js';
 import { answering } from '../../../clients/cli/src/mcp/answers.js';
+import * as shapes from '../../../clients/cli/src/mcp/shapes.js';
 import { runProgram } from '../../../clients/cli/src/surroundings.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
@@ -158,11 +159,20 @@ describe('gpu mcp', () => {
   });
 
   it('tells an agent the next step where a machine can not be entered', async () => {
-    const enter = answering(() => Promise.reject(new Failure('hostKey', 'Another key.', 'Stop it.')));
+    const enter = answering(shapes.balance, () =>
+      Promise.reject(new Failure('hostKey', 'Another key.', 'Stop it.')),
+    );
     const { isError, content } = await enter({}, { signal: new AbortController().signal });
     assert.equal(isError, true);
     const [text] = content as unknown as [{ text: string }];
     assert.deepEqual(JSON.parse(text.text), { error: 'hostKey', message: 'Another key.', next: 'Stop it.' });
+  });
+
+  it('tells what was done also where it does not know the answer', async () => {
+    const stop = answering(shapes.stopped, () => Promise.resolve({ rentalId: 'rent_1' } as never));
+    const { isError, content } = await stop({}, { signal: new AbortController().signal });
+    assert.equal(isError, true);
+    assert.match(JSON.stringify(content), /It is done.*rent_1/);
   });
 
   it('is refused where nobody is signed in, with nothing on the standard output', async () => {

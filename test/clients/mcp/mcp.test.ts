@@ -49,6 +49,7 @@ describe('the server for agents', () => {
           ['list', true],
           ['balance', true],
           ['explain', true],
+          ['events', true],
           ['quote', true],
         ],
         ...[
@@ -57,6 +58,7 @@ describe('the server for agents', () => {
           ['extend', false],
           ['ssh_command', true],
           ['stop', false],
+          ['rename', false],
         ],
       ],
     );
@@ -107,7 +109,10 @@ describe('the server for agents', () => {
     const stopped = await agent.call('stop', { rentalId });
     assert.ok(Number(stopped['finalChargedCents']) > 0);
     const { rentals } = (await agent.call('list', { limit: 1 })) as { rentals: Told[] };
-    assert.deepEqual([rentals[0]?.['rentalId'], rentals[0]?.['name']], [rentalId, 'training']);
+    assert.deepEqual(
+      [rentals[0]?.['rentalId'], rentals[0]?.['untrusted']],
+      [rentalId, { name: 'training', labels: {} }],
+    );
     const { wallet } = (await agent.call('balance')) as { wallet: { totalCents: number } };
     assert.equal(wallet.totalCents, (await gpu.wallet.get()).totalCents);
   });

@@ -12,7 +12,7 @@ export interface Act {
 const acting: ReadonlySet<string> = new Set(['rent', 'extend', 'stop']);
 /** The arguments that are numbers: some models write them as text. */
 const numbers: ReadonlySet<string> = new Set([
-  ...['gpuCount', 'limit', 'minVramGb', 'waitSeconds'],
+  ...['after', 'gpuCount', 'limit', 'minVramGb', 'waitSeconds'],
   ...['autoStopAfterHours', 'maxSpendCents', 'maxPricePerHourCents'],
 ]);
 

@@ -1,5 +1,6 @@
 import { ConnectionError, isApiError, RentalNotReadyError, type AnyApiError } from '@gpu-rental/client';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { z } from 'zod';
 import { withoutRoutes } from '../explain-failure.js';
 import { Failure } from '../failure.js';
 import { printableJson } from '../output/colour.js';
@@ -34,19 +35,30 @@ export function unended({ timeoutMs }: Call): Omit<Call, 'signal'> {
 }
 
 /**
- * Makes of a handler what the SDK calls: what it gives is told as JSON, and what it throws is told as a failure that the
- * agent can read, never as one of the protocol.
+ * Makes of a handler what the SDK calls: what it gives is told as its shape holds it, as JSON, and what it throws is told
+ * as a failure that the agent can read, never as one of the protocol.
  */
-export function answering<Args>(handler: (args: Args, call: Call) => Promise<object>) {
+export function answering<Args, Shape extends z.ZodObject>(
+  shape: Shape,
+  handler: (args: Args, call: Call) => Promise<z.input<Shape>>,
+) {
   return async (args: Args, extra: { readonly signal: AbortSignal }): Promise<CallToolResult> => {
     try {
-      const result = await handler(args, { signal: extra.signal, timeoutMs: TOOL_WITHIN_MS });
-      return { content: [textOf(result)], structuredContent: { ...result } };
+      const given = await handler(args, { signal: extra.signal, timeoutMs: TOOL_WITHIN_MS });
+      const { success, data } = shape.safeParse(given);
+      if (!success) return { isError: true, content: [textOf({ ...strange, answer: given })] };
+      return { content: [textOf(data)], structuredContent: data };
     } catch (error) {
       return { isError: true, content: [textOf({ ...namedIn(args), ...failureOf(error) })] };
     }
   };
 }
+
+/** What was done must be told, also by a service that says it in another way. */
+const strange = {
+  error: 'unknown_answer',
+  message: 'It is done, but this version of gpu does not know the answer. Ask the user to update gpu.',
+};
 
 function textOf(value: object): { type: 'text'; text: string } {
   return { type: 'text', text: printableJson(value, 2) };

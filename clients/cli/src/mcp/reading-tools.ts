@@ -1,9 +1,12 @@
-import { isApiError, type GpuRental, type Listing, type Rental } from '@gpu-rental/client';
+import { isApiError, type Balance, type GpuRental } from '@gpu-rental/client';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { answering, ToolRefusal, type Call } from './answers.js';
-import { readKey } from './spending.js';
+import * as shapes from './shapes.js';
+import { shownRental } from './shapes.js';
+import { readKey, type Spending } from './spending.js';
 import { pageFor, readCut } from '../views/cut-list.js';
+import { newestEvents } from '../views/newest-events.js';
 
 const gpuCount = z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]);
 export const wish = {
@@ -14,45 +17,67 @@ export const wish = {
 };
 const reads = { readOnlyHint: true, openWorldHint: true };
 
-/** Adds the tools that change nothing: offers, list, balance and explain. */
-export function addReadingTools(server: McpServer, { client }: { readonly client: GpuRental }): void {
+/** Adds the tools that change nothing: offers, list, balance, explain and events. */
+export function addReadingTools(
+  server: McpServer,
+  { client }: { readonly client: GpuRental },
+  spending: Spending,
+): void {
   addOffers(server, client);
-  server.registerTool(
-    'list',
-    {
-      description:
-        'Your machines, newest first: state, price, cost so far and limits. For what they cost an hour together, see balance.',
-      inputSchema: {
-        status: z.enum(['provisioning', 'running', 'stopping', 'stopped', 'failed']).optional(),
-        limit: z.number().int().min(1).max(100).default(20),
-      },
-      annotations: reads,
-    },
-    answering(async ({ status, limit }, call) => {
-      const query = { ...(status && { status }), pageSize: pageFor(limit) };
-      const { rows, more } = await cutTo(limit, client.rentals.list(query, call));
-      return { rentals: rows.map(shownRental), ...more };
-    }),
-  );
+  addList(server, client, spending);
   server.registerTool(
     'balance',
     {
+      title: 'Balance and cap',
       description: 'The balance, how long it lasts, and how much this server’s key may still spend.',
       inputSchema: {},
+      outputSchema: shapes.balance,
       annotations: reads,
     },
-    answering(async (_, call) => {
+    answering(shapes.balance, async (_, call) => {
       const [key, wallet] = await Promise.all([readKey(client, call), readWallet(client, call)]);
       return { wallet, key: key ?? null };
     }),
   );
   addExplain(server, client);
+  addEvents(server, client);
 }
+
+function addList(server: McpServer, client: GpuRental, spending: Spending): void {
+  server.registerTool(
+    'list',
+    {
+      title: 'List machines',
+      description:
+        'Your user’s machines, newest first: state, price, cost so far, limits, and whether they are yours to stop. For what they cost an hour together, see balance.',
+      inputSchema: {
+        status: z.enum(['provisioning', 'running', 'stopping', 'stopped', 'failed']).optional(),
+        mine: z.boolean().default(false).describe('true: only those that you can stop and extend'),
+        limit: z.number().int().min(1).max(100).default(20),
+      },
+      outputSchema: shapes.rentals,
+      annotations: reads,
+    },
+    answering(shapes.rentals, async ({ status, mine, limit }, call) => {
+      const own = mine ? await spending.ownQuery(call) : {};
+      const query = { ...(status && { status }), ...own, pageSize: pageFor(limit) };
+      // A query that names no machine would find all of them.
+      const isNone = own.ids?.length === 0;
+      const { rows, more } = isNone ? none : await cutTo(limit, client.rentals.list(query, call));
+      const ids = rows.map(({ id }) => id);
+      const owned = mine ? new Set(ids) : await spending.ownOf(ids, call);
+      return { rentals: rows.map((row) => ({ ...shownRental(row), mine: owned.has(row.id) })), ...more };
+    }),
+  );
+}
+
+const none = { rows: [], more: {} };
 
 function addOffers(server: McpServer, client: GpuRental): void {
   server.registerTool(
     'offers',
     {
+      title: 'Offers',
       description: 'Machines you can rent now, cheapest first, with the hourly price in cents.',
       inputSchema: {
         familyId: wish.familyId.optional(),
@@ -65,14 +90,15 @@ function addOffers(server: McpServer, client: GpuRental): void {
         minDiskGb: z.number().int().positive().optional(),
         limit: z.number().int().min(1).max(100).default(20),
       },
+      outputSchema: shapes.offers,
       annotations: reads,
     },
-    answering(async ({ limit, ...wanted }, call) => {
+    answering(shapes.offers, async ({ limit, ...wanted }, call) => {
       const query = { ...withoutUndefined(wanted), pageSize: pageFor(limit) };
       const { rows, more } = await cutTo(limit, client.catalog.listings(query, call));
       const { familyId } = wanted;
       if (rows.length === 0 && familyId !== undefined) await refuseUnknownFamily(client, familyId, call);
-      return { offers: rows.map(shownOffer), ...more };
+      return { offers: rows.map(({ family, ...listing }) => ({ ...listing, familyId: family })), ...more };
     }),
   );
 }
@@ -81,6 +107,7 @@ function addExplain(server: McpServer, client: GpuRental): void {
   server.registerTool(
     'explain',
     {
+      title: 'Explain a charge',
       description:
         'Why money was charged. With a ledgerEntryId: the calculation behind that entry. Without: the newest ledger entries with their ids, of one rental if you name it.',
       inputSchema: {
@@ -88,13 +115,40 @@ function addExplain(server: McpServer, client: GpuRental): void {
         rentalId: z.string().optional().describe('rent_…, from rent or list'),
         limit: z.number().int().min(1).max(100).default(10),
       },
+      outputSchema: shapes.explanation,
       annotations: reads,
     },
-    answering(async ({ ledgerEntryId, rentalId, limit }, call) => {
+    answering(shapes.explanation, async ({ ledgerEntryId, rentalId, limit }, call) => {
       if (ledgerEntryId !== undefined) return client.wallet.explain(ledgerEntryId, call);
       const query = { ...(rentalId !== undefined && { rentalId }), pageSize: pageFor(limit) };
       const { rows, more } = await cutTo(limit, client.wallet.ledger(query, call));
-      return { entries: rows, ...more };
+      return { entries: [...rows], ...more };
+    }),
+  );
+}
+
+function addEvents(server: McpServer, client: GpuRental): void {
+  server.registerTool(
+    'events',
+    {
+      title: 'Events',
+      description:
+        'What happened to your user’s account, or to one machine, newest first. To see only what is new, pass the highest seq that you know as after.',
+      inputSchema: {
+        rentalId: z.string().optional().describe('rent_…, from rent or list'),
+        after: z.number().int().min(0).default(0),
+        limit: z.number().int().min(1).max(100).default(20),
+      },
+      outputSchema: shapes.events,
+      annotations: reads,
+    },
+    answering(shapes.events, async ({ rentalId, after, limit }, call) => {
+      // One that there is not is told so.
+      const about = rentalId === undefined ? undefined : await client.rentals.get(rentalId, call);
+      const { rows, more } = await cutTo(limit, {
+        toArray: (most) => newestEvents(client, { about, after, most }, call),
+      });
+      return { events: rows.map(({ data, ...event }) => ({ ...event, data: { ...data } })), ...more };
     }),
   );
 }
@@ -120,38 +174,16 @@ export async function refuseUnknownFamily(client: GpuRental, familyId: string, c
 }
 
 /** Null where the key may not read money. */
-async function readWallet(client: GpuRental, call: Call): Promise<object | null> {
+async function readWallet(
+  client: GpuRental,
+  call: Call,
+): Promise<{ [Name in keyof Balance]: Balance[Name] } | null> {
   try {
     return await client.wallet.get(call);
   } catch (error) {
     if (isApiError(error, 'key_scope')) return null;
     throw error;
   }
-}
-
-function shownOffer(listing: Listing): object {
-  const {
-    family: familyId,
-    gpuCount,
-    vramGb,
-    pricePerHourCents,
-    region,
-    interconnect,
-    reliability,
-  } = listing;
-  return { familyId, gpuCount, vramGb, pricePerHourCents, region, interconnect, reliability };
-}
-
-/** What an agent needs of a rental. */
-export function shownRental(rental: Rental): object {
-  const { id: rentalId, name, status, phase, expectedReadyAt, familyId, gpuCount, region } = rental;
-  const { pricePerHourCents, totalChargedCents, maxSpendCents, autoStopAt, runningAt, stopReason } = rental;
-  return {
-    ...{ rentalId, name, status, phase, expectedReadyAt, familyId, gpuCount, region },
-    ...{ pricePerHourCents, totalChargedCents, maxSpendCents, autoStopAt, runningAt, stopReason },
-    failure: rental.failure,
-    endpoints: rental.endpoints,
-  };
 }
 
 /** Leaves out what was not given. */

@@ -9,7 +9,9 @@ import {
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { answering, dollars, ToolRefusal, unended, type Call } from './answers.js';
-import { refuseUnknownFamily, shownRental, wish, withoutUndefined } from './reading-tools.js';
+import { refuseUnknownFamily, wish, withoutUndefined } from './reading-tools.js';
+import * as shapes from './shapes.js';
+import { shownRental } from './shapes.js';
 import type { McpOptions } from './options.js';
 import type { Spending } from './spending.js';
 
@@ -58,6 +60,7 @@ export function addRentingTools(server: McpServer, options: McpOptions, spending
   addExtend(server, options.client, spending);
   addSshCommand(server, options);
   addStop(server, options.client, spending);
+  addRename(server, options.client, spending);
 }
 
 function addQuote(server: McpServer, options: McpOptions, spending: Spending): void {
@@ -65,6 +68,7 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
   server.registerTool(
     'quote',
     {
+      title: 'Quote',
       description:
         'What a machine will cost, per hour and at most. Spends nothing. Set autoStopAfterHours or maxSpendCents, or both, so that there is a maximum. Rent with the quoteId within a minute. This computer’s SSH key opens the machine.',
       inputSchema: {
@@ -77,9 +81,10 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
         name: z.string().max(64).optional(),
         ...software,
       },
+      outputSchema: shapes.quote,
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
-    answering(async (args, call) => {
+    answering(shapes.quote, async (args, call) => {
       if (args.autoStopAfterHours === undefined && args.maxSpendCents === undefined) {
         throw new ToolRefusal(
           'no_limit',
@@ -104,7 +109,7 @@ async function quoteOf(client: GpuRental, body: NewRental, call: Call): Promise<
   }
 }
 
-function shownQuote({ listing, alternatives, ...quote }: Quote): object {
+function shownQuote({ listing, alternatives, ...quote }: Quote) {
   const { family: familyId, gpuCount, vramGb, region } = listing;
   const worst =
     quote.worstCaseCents === null ? 'without a limit' : `${dollars(quote.worstCaseCents)} at most`;
@@ -125,12 +130,14 @@ function addRent(server: McpServer, client: GpuRental, spending: Spending): void
   server.registerTool(
     'rent',
     {
+      title: 'Rent a machine',
       description:
         'Spends money: rents the machine of a quote from this server. Calling it again with the same quoteId returns the same rental. Then call ssh_command. Stop the machine when you no longer need it.',
       inputSchema: { quoteId: z.string().describe('quo_…, from quote') },
+      outputSchema: shapes.rented,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
-    answering(async ({ quoteId }, call) => {
+    answering(shapes.rented, async ({ quoteId }, call) => {
       const { worstCaseCents } = spending.quote(quoteId);
       await spending.requireCap(call);
       try {
@@ -153,12 +160,14 @@ function addQuoteExtension(server: McpServer, client: GpuRental, spending: Spend
   server.registerTool(
     'quote_extension',
     {
+      title: 'Quote an extension',
       description:
         'The most a rental will cost in total with other limits. Changes nothing. Hours count from when it started running. Extend with the extensionId within a minute.',
       inputSchema: { rentalId, ...limits },
+      outputSchema: shapes.quotedExtension,
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
-    answering(async ({ rentalId: id, ...change }, call) => {
+    answering(shapes.quotedExtension, async ({ rentalId: id, ...change }, call) => {
       if (change.autoStopAfterHours === undefined && change.maxSpendCents === undefined) {
         throw new ToolRefusal('no_limit', 'Set maxSpendCents or autoStopAfterHours, or both.');
       }
@@ -178,11 +187,13 @@ function addExtend(server: McpServer, client: GpuRental, spending: Spending): vo
   server.registerTool(
     'extend',
     {
+      title: 'Extend a machine',
       description: 'Spends money: sets the limits of an extension from this server.',
       inputSchema: { extensionId: z.string().describe('ext_…, from quote_extension') },
+      outputSchema: shapes.extended,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
-    answering(async ({ extensionId }, call) => {
+    answering(shapes.extended, async ({ extensionId }, call) => {
       const { rentalId: id, body, worstCaseCents } = spending.extension(extensionId);
       await spending.requireCap(call);
       await spending.requireOwn(id, call);
@@ -197,12 +208,14 @@ function addSshCommand(server: McpServer, options: McpOptions): void {
   server.registerTool(
     'ssh_command',
     {
+      title: 'Command to log in',
       description:
         'The command line that logs in to a machine from this computer; append a command to run it there. Waits up to waitSeconds for the machine to be ready; if it is not, call it again.',
       inputSchema: { rentalId, waitSeconds: z.number().int().min(0).max(45).default(45) },
+      outputSchema: shapes.entry,
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
-    answering(async ({ rentalId: id, waitSeconds }, call) => {
+    answering(shapes.entry, async ({ rentalId: id, waitSeconds }, call) => {
       const rental = await readyWithin(options.client, id, waitSeconds, call);
       if (rental.status !== 'running') return { ready: false, ...shownRental(rental) };
       const words = await options.sshCommand(rental);
@@ -235,15 +248,34 @@ function addStop(server: McpServer, client: GpuRental, spending: Spending): void
   server.registerTool(
     'stop',
     {
+      title: 'Stop a machine',
       description:
         'Stops a machine that you opened, and its billing, for good. Everything on it is lost. It is safe to call it twice.',
       inputSchema: { rentalId },
+      outputSchema: shapes.stopped,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     },
-    answering(async ({ rentalId: id }, call) => {
+    answering(shapes.stopped, async ({ rentalId: id }, call) => {
       await spending.requireOwn(id, call);
       const { status, finalChargedCents, refundedCents } = await client.rentals.stop(id, unended(call));
       return { rentalId: id, status, finalChargedCents, refundedCents };
+    }),
+  );
+}
+
+function addRename(server: McpServer, client: GpuRental, spending: Spending): void {
+  server.registerTool(
+    'rename',
+    {
+      title: 'Rename a machine',
+      description: 'Gives a machine that you opened another name. An empty one takes the name away.',
+      inputSchema: { rentalId, name: z.string().max(64) },
+      outputSchema: shapes.rental,
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    },
+    answering(shapes.rental, async ({ rentalId: id, name }, call) => {
+      await spending.requireOpened(id, call);
+      return shownRental(await client.rentals.change(id, { name }, unended(call)));
     }),
   );
 }

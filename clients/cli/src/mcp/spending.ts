@@ -8,20 +8,12 @@ import {
   type Rental,
 } from '@gpu-rental/client';
 import { ToolRefusal, type Call } from './answers.js';
+import type { z } from 'zod';
 import type { McpOptions } from './options.js';
+import * as shapes from './shapes.js';
 
 /** What is known of the key by which this server asks. */
-export interface KeyState {
-  readonly name: string;
-  /** Whether it ends only machines that it opened. */
-  readonly endsOwn: boolean;
-  readonly scopes: readonly string[];
-  readonly spendCapCents: number | null;
-  readonly spentCents: number;
-  readonly reservedCents: number;
-  /** What may still be spent; null: there is no cap. */
-  readonly leftCents: number | null;
-}
+export type KeyState = z.output<typeof shapes.key>;
 
 /** A change of limits whose worst case was told, and that can be made within a minute. */
 export interface QuotedExtension {
@@ -33,6 +25,8 @@ export interface QuotedExtension {
 }
 
 const EXTENSION_MS = 60_000;
+/** As many ids as the service takes at once. */
+const LISTED_MAX = 100;
 /** More than an agent quotes within the life of a quote. */
 const REMEMBERED_MAX = 1_000;
 
@@ -66,7 +60,7 @@ export class Spending {
     const key = await this.key(call);
     if (key && key.spendCapCents !== null) return;
     const what = key
-      ? `The API key “${key.name}” has no spending cap`
+      ? 'The API key of this server has no spending cap'
       : 'This is a session, not an API key with a cap';
     throw new ToolRefusal(
       'no_spending_cap',
@@ -94,6 +88,35 @@ export class Spending {
       'not_opened_here',
       `This conversation did not open ${rentalId}, so it can’t stop or limit it. Ask the user to run: gpu stop ${rentalId}. With its own key, this server can also stop what it opened in earlier conversations: the user gives it one with ${this.#ownKeyBy}`,
     );
+  }
+
+  /**
+   * The same for words of a machine, which the service leaves free to each key.
+   * @throws ToolRefusal for another machine
+   */
+  async requireOpened(rentalId: string, call: Call): Promise<void> {
+    if ((await this.ownOf([rentalId], call)).has(rentalId)) return;
+    await this.#client.rentals.get(rentalId, call);
+    throw new ToolRefusal(
+      'not_opened_here',
+      `This server did not open ${rentalId}, so it can’t rename it. Ask the user to run: gpu rename ${rentalId}`,
+    );
+  }
+
+  /** How the machines are asked for that this server can end. Without a key of its own they are those opened here. */
+  async ownQuery(call: Call): Promise<{ readonly mine?: true; readonly ids?: string[] }> {
+    const key = await this.key(call);
+    return key?.endsOwn === true ? { mine: true } : { ids: [...this.#opened].slice(-LISTED_MAX) };
+  }
+
+  /** Those of some machines that this server can end. @param ids at most 100 */
+  async ownOf(ids: readonly string[], call: Call): Promise<ReadonlySet<string>> {
+    const query = ids.length === 0 ? { ids: [] } : await this.ownQuery(call);
+    if (query.mine !== true) return new Set(ids.filter((id) => this.#opened.has(id)));
+    const own = await this.#client.rentals
+      .list({ mine: true, ids: [...ids], pageSize: LISTED_MAX }, call)
+      .toArray();
+    return new Set(own.map(({ id }) => id));
   }
 
   /** Takes note of a quote that the agent is told now. */
@@ -152,9 +175,8 @@ function remember<T>(kept: Map<string, T>, id: string, value: T): void {
 export async function readKey(client: GpuRental, call: Call): Promise<KeyState | undefined> {
   const { apiKey } = await client.auth.me(call);
   if (!apiKey) return undefined;
-  const { name, scopes, ends, spendCapCents, spentCents, reservedCents } = apiKey;
-  const leftCents = spendCapCents === null ? null : spendCapCents - spentCents - reservedCents;
-  return { name, endsOwn: ends === 'own', scopes, spendCapCents, spentCents, reservedCents, leftCents };
+  const { name, ends } = apiKey;
+  return shapes.key.parse({ ...apiKey, untrusted: { name }, endsOwn: ends === 'own' });
 }
 
 /**

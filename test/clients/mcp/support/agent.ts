@@ -53,6 +53,8 @@ export class Agent {
     agent.client.onerror = (error) => agent.faults.push(error);
     transport.stderr?.on('data', (chunk: Buffer) => (agent.#stderr += chunk.toString('utf8')));
     await agent.client.connect(transport);
+    // From here on the SDK holds each answer against its tool's schema.
+    await agent.client.listTools();
     return agent;
   }
 

@@ -48,7 +48,15 @@ describe('a leaked key of an agent, by every tool', () => {
   function given(argument: string): unknown {
     const values: Readonly<Record<string, unknown>> = {
       ...{ rentalId: owner.ids['rent'], quoteId: owner.ids['quo'], ledgerEntryId: owner.ids['led'] },
-      ...{ extensionId: 'ext_guessed', ...machine, region: 'us', maxPricePerHourCents: 100, limit: 100 },
+      ...{
+        extensionId: 'ext_guessed',
+        mine: false,
+        after: 0,
+        ...machine,
+        region: 'us',
+        maxPricePerHourCents: 100,
+        limit: 100,
+      },
       ...{ minVramGb: 1, minVcpus: 1, minMemoryGb: 1, minDiskGb: 1, status: 'running', waitSeconds: 0 },
       ...{ autoStopAfterHours: 1, maxSpendCents: 1, templateId: 'ubuntu-24-04', name: 'theirs now' },
       ...{ image: 'ghcr.io/a/b:1', args: ['-v'], env: { A: 'b' }, ports: [] },

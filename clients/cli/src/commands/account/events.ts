@@ -7,7 +7,8 @@ import type { Column } from '../../output/table.js';
 import { pad } from '../../output/text.js';
 import { clockTime, localTime } from '../../output/time.js';
 import { findRental } from '../../rentals/find-rental.js';
-import { cutFirst, pageFor } from '../../views/cut-list.js';
+import { cutFirst } from '../../views/cut-list.js';
+import { isAbout, newestEvents } from '../../views/newest-events.js';
 import { aboutWords } from '../../views/rental.js';
 import { tellOfConnection } from '../../watch/connection.js';
 
@@ -44,35 +45,17 @@ export const addEvents: AddCommand = (program, act) => {
 };
 
 async function list(cli: Cli, rental: Rental | undefined, options: Options): Promise<void> {
-  const { limit = usualLimit } = options;
-  const { rows: events, words, more } = cutFirst(await readEvents(cli, rental, { ...options, limit }), limit);
+  const { limit = usualLimit, after, types } = options;
+  // One more than is shown tells whether the list is cut.
+  const asked = { about: rental, after, types, most: limit + 1 };
+  const found = await newestEvents(cli.client(), asked, { signal: cli.signal });
+  const { rows: events, words, more } = cutFirst(found, limit);
   const { out } = cli;
   out.result({ events, ...more }, () => {
     if (events.length === 0) return ['No events yet.'];
     const notes = words.length === 0 ? [] : ['', ...words.flatMap((text) => out.text(text))];
     return [...out.table(columns, events), ...notes];
   });
-}
-
-/** Reads one event more than is shown. */
-async function readEvents(
-  cli: Cli,
-  rental: Rental | undefined,
-  { after = 0, limit, types }: Options & { readonly limit: number },
-): Promise<Event[]> {
-  const query = {
-    pageSize: rental === undefined ? pageFor(limit) : 200,
-    ...(types !== undefined && { types: [...types] }),
-  };
-  const found: Event[] = [];
-  for await (const event of cli.client().events.newestFirst(query, { signal: cli.signal })) {
-    if (event.seq <= after || found.length > limit) break;
-    if (!isAbout(event, rental)) continue;
-    found.push(event);
-    // Nothing happens to a machine before it is rented.
-    if (rental !== undefined && event.type === 'rental.created') break;
-  }
-  return found;
 }
 
 const columns: Column<Event>[] = [
@@ -101,11 +84,6 @@ async function follow(cli: Cli, rental: Rental | undefined, { after, types }: Op
 function lineOf(event: Event): string {
   const { createdAt, type, entityId } = event;
   return `${clockTime(createdAt)}  ${pad(type, 22)}  ${aboutWords(entityId)}  ${detailOf(event)}`.trimEnd();
-}
-
-function isAbout(event: Event, rental: Rental | undefined): boolean {
-  if (rental === undefined || event.entityId === rental.id) return true;
-  return event.type === 'wallet.exhausted' && event.data.rentalIds.includes(rental.id);
 }
 
 const reasons = ['reason', 'warning', 'message'] as const;
