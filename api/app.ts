@@ -27,6 +27,7 @@ import { openApiRoutes } from './service/description.js';
 import { quoteRoutes } from './rentals/quotes.js';
 import { changeRoutes } from './rentals/change.js';
 import { rentalChargeRoutes } from './rentals/charges.js';
+import { telemetryRoutes } from './rentals/telemetry.js';
 import { listRoutes } from './rentals/list.js';
 import { rentalRoutes } from './rentals/routes.js';
 import { refreshProofRoutes } from './accounts/refresh-proof.js';
@@ -57,6 +58,7 @@ const resources = [
   listRoutes,
   changeRoutes,
   rentalChargeRoutes,
+  telemetryRoutes,
   billingRoutes,
   ledgerRoutes,
   explainRoutes,

@@ -2,6 +2,7 @@ import { sleep } from '@temporalio/activity';
 import { ensureProvider, replaceListings } from '../../adapters/postgres/catalog/catalog.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import { recordOfferHour } from '../../adapters/postgres/catalog/offer-history.js';
+import { recordUse } from '../../adapters/postgres/machines/telemetry.js';
 import { isBusy, recordLostPods } from '../../adapters/postgres/machines/pods.js';
 import {
   noteProviderFailure,
@@ -14,6 +15,7 @@ import { catalogLimits } from '../../domain/catalog/limits.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Delivery } from '../upkeep/delivery.js';
+import { usesIn, UseMinutes } from '../../domain/machines/telemetry.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachPart } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -45,7 +47,13 @@ export function createWatchActivities(deps: ActivityDeps) {
       if (!provider) return 'not configured';
       return withHeartbeat(
         async (tell) => {
-          await ensureProvider(deps.db, code, provider.templates, provider.software ?? null);
+          await ensureProvider(
+            deps.db,
+            code,
+            provider.templates,
+            provider.software ?? null,
+            provider.telemetry ?? null,
+          );
           const pollMs = deps.settings.pollMs ?? machineLimits.pollMs;
           const watch = new Watch(deps, provider, pollMs, tell);
           const end = performance.now() + forMs;
@@ -71,6 +79,7 @@ export function createWatchActivities(deps: ActivityDeps) {
 class Watch {
   readonly state: WatchState = { lists: 0, pods: 0, held: 0, offers: 0, lastError: null };
   readonly #delivery: Delivery;
+  readonly #useMinutes = new UseMinutes();
   #nextCatalogMs = 0;
   #nextListMs = 0;
   #nextRenewalMs = 0;
@@ -161,6 +170,12 @@ class Watch {
     this.state.held = await judgePodList(this.deps, this.provider.code, { pods, askedAt });
     this.state.lists += 1;
     this.state.pods = pods.length;
+    const { code } = this.provider;
+    // What a machine did is worth less than what it is: a failure keeps no list from being judged.
+    const minutes = this.#useMinutes.take(askedAt.getTime(), usesIn(pods));
+    if (minutes.length > 0) {
+      await eachPart(this.deps, `use of ${code}`, () => recordUse(this.deps.db, code, minutes));
+    }
     if ((await recordLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
   }
 

@@ -1,6 +1,7 @@
 import { PeerError, statusesOfAll } from '../peer-error.js';
 import type { TemplateId } from '../../domain/catalog/templates.js';
 import type { PodPort } from '../../domain/rentals/endpoints.js';
+import type { ListedUse, TelemetryTold } from '../../domain/machines/telemetry.js';
 import type { ownSoftwareId, Software, SoftwareCapabilities } from '../../domain/rentals/software.js';
 
 /** What a machine starts: a template, or an image of its renter's own. */
@@ -27,6 +28,8 @@ export interface Provider {
   readonly templates: ReadonlySet<StartId>;
   /** What it can do with a renter's own software; absent: nothing. */
   readonly software?: SoftwareCapabilities;
+  /** What its list tells of the use of machines; absent: nothing, not even that of their GPUs. */
+  readonly telemetry?: TelemetryTold;
   /** Lists everything on offer now, whole: a missing offer is not for sale. */
   listOffers(): Promise<Offer[]>;
   /**
@@ -172,6 +175,8 @@ export interface Pod {
   readonly pricePerHourCents: number | null;
   /** The ports that the upstream has mapped; absent where it maps none, and each is open at the host itself. */
   readonly ports?: readonly PodPort[];
+  /** Absent where the upstream tells none, or not now. */
+  readonly use?: ListedUse | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { DAY } from '../durations.js';
 import { eventLimits } from '../events/limits.js';
+import { telemetryLimits } from '../machines/telemetry.js';
 import { softwareLimits } from '../rentals/software.js';
 import { webhookLimits } from '../webhooks/limits.js';
 
@@ -189,6 +190,12 @@ export const retention: readonly Kept[] = [
     table: 'reliability_hours',
     what: 'what happened at upstreams, by hour; the catalog tells 30 days of it',
     keptMs: 32 * DAY,
+    since: 'hour',
+  },
+  {
+    table: 'telemetry_hours',
+    what: 'how much machines were used, by hour',
+    keptMs: telemetryLimits.keptDays * DAY,
     since: 'hour',
   },
   {

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { faultsOf, faultsSchema, type FaultsBody } from './fault-bodies.js';
 import { crashModes, noFaults, type CrashMode } from './faults.js';
 import type { Fleet } from './fleet.js';
+import { useSchema, type LabUse } from './machine-use.js';
 import { getPod, readBody } from './requests.js';
 import { podUserNameOf } from './running-pod.js';
 import type { LabStore } from './state.js';
@@ -70,6 +71,12 @@ export function labRoutes(fleet: Fleet, store: LabStore): Router {
     const { mode } = await readBody<{ mode: CrashMode }>(ctx, crashSchema);
     await fleet.crash(pod, mode);
     ctx.body = { id: pod.id, status: pod.status };
+  });
+  router.post('/pods/:id/use', async (ctx) => {
+    const pod = getPod(ctx, fleet, ctx.params['id']);
+    pod.use = await readBody<LabUse>(ctx, useSchema);
+    await store.save();
+    ctx.body = { id: pod.id, use: pod.use };
   });
   router.post('/pods/:id/restart', async (ctx) => {
     const pod = getPod(ctx, fleet, ctx.params['id']);

@@ -5,6 +5,7 @@ import type { Context } from 'koa';
 import { strikes, type Endpoint, type LabFaults } from './faults.js';
 import type { Fleet, NewPod } from './fleet.js';
 import { getLabGpu, runpodLabOffers, type LabOffer } from './offers.js';
+import { runpodUseOf } from './machine-use.js';
 import { getPod, isSoldOut, readBody, refuseRequest } from './requests.js';
 import { podUserNameOf } from './running-pod.js';
 import {
@@ -287,10 +288,14 @@ function presentPod(pod: LabPod, { faults, host }: Fleet): Record<string, unknow
     cost: costUsdOf(pod, faults),
     locked: false,
     globalNetworking: { enabled: false },
-    runtime: isUp ? { uptime: 1, ports: runtimePortsOf(pod, host) } : null,
+    runtime: isUp ? runtimeOf(pod, host, offer) : null,
     createdAt: new Date(pod.createdAtMs).toISOString(),
     startedAt: pod.activeAtMs === null ? null : new Date(pod.activeAtMs).toISOString(),
   };
+}
+
+function runtimeOf(pod: LabPod, host: string, offer: LabOffer | undefined): Record<string, unknown> {
+  return { ...runpodUseOf(pod, offer?.gpuCount ?? 1), ports: runtimePortsOf(pod, host) };
 }
 
 function runtimePortsOf({ forwards = [], ports = [] }: LabPod, host: string): unknown[] {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LabUse } from './machine-use.js';
 import type { PortForward } from './port-forwards.js';
 
 /** The words of Shadeform's instance status. */
@@ -53,6 +54,8 @@ export interface LabPod {
   readonly ports?: readonly string[];
   readonly registryId?: string | null;
   readonly disk?: number;
+  /** What its upstream tells of its use; absent: it idles. */
+  use?: LabUse;
   /** The numbers under which its tcp ports are open now. */
   forwards?: readonly PortForward[];
 }

@@ -5,6 +5,7 @@ import type { Context } from 'koa';
 import { strikes } from './faults.js';
 import type { Fleet } from './fleet.js';
 import { getLabGpu, vastLabOffers, type LabOffer } from './offers.js';
+import { vastUseOf } from './machine-use.js';
 import { refuseTooSoon } from './paces.js';
 import { getPod, isSoldOut, readBody, refuseRequest } from './requests.js';
 import { isOfDialect, type LabPod, type LabPodStatus } from './state.js';
@@ -203,7 +204,11 @@ function instanceOf(pod: LabPod, { host, settings }: Fleet): Record<string, unkn
     public_ipaddr: host,
     ports: port === null ? null : { '22/tcp': [{ HostIp: '0.0.0.0', HostPort: String(port) }] },
     ...{ ssh_host: 'ssh1.example.org', ssh_port: 10_000 },
-    ...{ dph_total: pod.priceCents / 100, is_bid: false, gpu_util: null },
+    ...{ dph_total: pod.priceCents / 100, is_bid: false },
+    ...vastUseOf(
+      pod,
+      vastLabOffers.find(({ type, region }) => type === pod.type && region === pod.region),
+    ),
     end_date: (pod.createdAtMs + settings.contractMs) / 1_000,
   };
 }

@@ -48,6 +48,12 @@ const cases: readonly Case[] = [
   ['GET', '/v1/rentals/1', undefined, 404, 'rental_not_found'],
   ['GET', `${noRental}/meter`, undefined, 404, 'rental_not_found'],
   ['GET', `${noRental}/charges`, undefined, 404, 'rental_not_found'],
+  ['GET', `${noRental}/telemetry`, undefined, 404, 'rental_not_found'],
+  ['GET', `${noRental}/telemetry?points=0`, undefined, 400, 'validation_failed', 'points'],
+  [
+    ...(['GET', `${noRental}/telemetry?from=2026-11-02&to=2026-11-01`, undefined] as const),
+    ...([400, 'validation_failed', 'from'] as const),
+  ],
   ['GET', `${noRental}/charges?interval=week`, undefined, 400, 'validation_failed', 'interval'],
   ['POST', `${noRental}/stop`, undefined, 404, 'rental_not_found'],
   ['PATCH', noRental, { name: 'x' }, 404, 'rental_not_found'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Spending, Statement } from '@gpu-rental/client';
 import { firstBrokenLink } from '../../domain/ledger/ledger.js';
+import type { Telemetry } from '../../api/rentals/describe-telemetry.js';
 import { finalCents } from '../../domain/metering/metering.js';
 import { rentalPhases } from '../../domain/rentals/progress.js';
 import { until } from '../support/until.js';
@@ -108,6 +109,13 @@ export function describeRenting(backend: () => Backend): void {
       const charged = charges.charges.reduce((sum, bucket) => sum + bucket.chargedCents, 0);
       // A tick may come between the reads of the sums and of the total.
       assert.ok(Math.abs(charged - charges.totalChargedCents) <= 2);
+    });
+
+    it('tells how much its machine was used, or that nobody does', async () => {
+      const { status, body } = await person.get(`/v1/rentals/${id}/telemetry?points=10`);
+      assert.equal(status, 200);
+      const { rentalId, points } = body as unknown as Telemetry;
+      assert.ok(rentalId === id && points.length >= 1 && points.length <= 10);
     });
 
     it('is stopped, settled half up, and gives back what it held', async () => {

@@ -45,6 +45,7 @@ export const clientCalls: Readonly<Record<string, Call>> = {
   'POST /v1/rentals/{id}/stop': (gpu, { id }) => gpu.rentals.stop(id),
   'GET /v1/rentals/{id}/meter': (gpu, { id }) => gpu.rentals.meter(id),
   'GET /v1/rentals/{id}/charges': (gpu, { id, query }) => gpu.rentals.charges(id, query),
+  'GET /v1/rentals/{id}/telemetry': (gpu, { id, query }) => gpu.rentals.telemetry(id, query),
   'GET /v1/billing/balance': (gpu) => gpu.wallet.get(),
   'GET /v1/billing/config': (gpu) => gpu.wallet.config(),
   'GET /v1/billing/standing': (gpu) => gpu.wallet.standing(),

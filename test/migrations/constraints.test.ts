@@ -275,6 +275,11 @@ describe('the schema refuses what does not add up', () => {
       `insert into allocation_attempts (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents, failed_by) values ('r', 1, 'lab', 'l', 'o', 't', 1, 'nobody')`,
     ],
     [
+      'an hour of use that begins within one',
+      'telemetry_hours_hour_check',
+      `insert into telemetry_hours values (:no, '2026-11-01T10:30Z', 'upstream', decode(repeat('ff', 300), 'hex'))`,
+    ],
+    [
       'reliability of a part of an hour',
       'reliability_hours_hour_check',
       `insert into reliability_hours values ('lab', 'f', '2026-11-01T10:30Z', 0, 0, '{}', '{}', 0, 0)`,

@@ -29,6 +29,7 @@ export const typesOfColumns: Readonly<Record<string, string>> = {
   'rentals.ssh_key_ids': 'SshKeyId[]',
   'pods.ports': 'PodPort[]',
   'providers.software': 'SoftwareCapabilities',
+  'providers.telemetry': 'TelemetryTold',
   'rental_requests.software': 'SoftwareOutline',
   'rentals.software': 'SoftwareOutline',
   'ssh_keys.id': 'SshKeyId',
@@ -100,6 +101,7 @@ export const sources: readonly (readonly [module: string, names: readonly string
   ['../../../domain/rentals/endpoints.js', ['PodPort']],
   ['../../../domain/rentals/labels.js', ['Labels']],
   ['../../../domain/rentals/request.js', ['RentalRequest']],
+  ['../../../domain/machines/telemetry.js', ['TelemetryTold']],
   ['../../../domain/rentals/software.js', ['SoftwareCapabilities', 'SoftwareOutline']],
   ['../../providers/upstream/quotas.js', ['QuotaWindow']],
 ];

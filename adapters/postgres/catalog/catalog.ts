@@ -1,5 +1,6 @@
 import { newId } from '../../ids.js';
 import { allFacts } from '../../providers/offers/machine-facts.js';
+import type { TelemetryTold } from '../../../domain/machines/telemetry.js';
 import type { SoftwareCapabilities } from '../../../domain/rentals/software.js';
 import type { Offer } from '../../providers/provider.js';
 import type { Database, Transaction } from '../database.js';
@@ -9,22 +10,26 @@ import { lockBy } from '../locks.js';
  * Makes sure that the provider has a row: all that is known of it refers to that row.
  * @param templates what it can start; null for what nobody has told: any
  * @param software what it can do with own software; null: nothing
+ * @param telemetry what it tells of the use of machines; null: nothing
  */
 export async function ensureProvider(
   db: Database,
   code: string,
   templates: ReadonlySet<string> | null = null,
   software: SoftwareCapabilities | null = null,
+  telemetry: TelemetryTold | null = null,
 ): Promise<void> {
   await db('providers').insert({ code }).onConflict('code').ignore();
   // Written only when it has changed: others wait for the lock of this row.
   await db.raw(
-    `update providers set template_ids = :ids::text[], software = :software::jsonb
-      where code = :code and (template_ids, software) is distinct from (:ids::text[], :software::jsonb)`,
+    `update providers set template_ids = :ids::text[], software = :software::jsonb, telemetry = :telemetry::jsonb
+      where code = :code and (template_ids, software, telemetry)
+            is distinct from (:ids::text[], :software::jsonb, :telemetry::jsonb)`,
     {
       code,
       ids: templates === null ? null : [...templates].toSorted(),
       software: software && JSON.stringify(software),
+      telemetry: telemetry && JSON.stringify(telemetry),
     },
   );
 }

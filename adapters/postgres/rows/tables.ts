@@ -30,6 +30,7 @@ import type { AskedChange } from '../../../domain/rentals/changes.js';
 import type { PodPort } from '../../../domain/rentals/endpoints.js';
 import type { Labels } from '../../../domain/rentals/labels.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
+import type { TelemetryTold } from '../../../domain/machines/telemetry.js';
 import type { SoftwareCapabilities, SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 
@@ -983,6 +984,7 @@ export interface ProviderRow {
   /** The templates that an upstream can start at all; null until a worker has told: any. */
   template_ids: string[] | null;
   software: SoftwareCapabilities | null;
+  telemetry: TelemetryTold | null;
 }
 
 export interface QuoteRow {
@@ -1417,6 +1419,19 @@ export interface StuckItemRow {
   set_aside_at: Date | null;
 }
 
+/** What upstreams tell of the use of machines (decision 169, "Telemetry"): one row for each rental and hour. */
+export interface TelemetryHourRow {
+  rental_no: number;
+  hour: Date;
+  /** Who told it. */
+  source: 'upstream';
+  /**
+   * Five bytes for each of its 60 minutes, each a whole per cent, and 255 for what was not told: all GPUs, the
+   * busiest of them, their memory, the processors, the memory.
+   */
+  minutes: Buffer;
+}
+
 export interface TopupRequestRow {
   id: TopupId;
   user_id: UserId;
@@ -1701,6 +1716,7 @@ declare module 'knex/types/tables.js' {
     stop_requests: Table<StopRequestRow>;
     stream_hosts: Table<StreamHostRow>;
     stuck_items: Table<StuckItemRow>;
+    telemetry_hours: Table<TelemetryHourRow>;
     topup_requests: Table<TopupRequestRow>;
     topups: Table<TopupRow>;
     unknown_pods: Table<UnknownPodRow>;

@@ -4,6 +4,7 @@ import { findOurPod, type StatusWords } from '../listed-pod.js';
 import { centsOfUsd } from '../offers/prices.js';
 import type { Oddity, Offer, Pod } from '../provider.js';
 import { findCountry } from '../offers/regions.js';
+import { meanOf, mostOf, noUse, type ListedUse } from '../../../domain/machines/telemetry.js';
 import { portsOf } from './runpod-software.js';
 
 /** RunPod's own data centers. The other tier is private people's machines, which we don't sell. */
@@ -117,6 +118,7 @@ export function findPod(
     ...addressOf(pod),
     pricePerHourCents: priceCentsOf(pod),
     ports: portsOf(pod, proxyUrl),
+    use: useOf(pod),
   };
   return findOurPod(listed, WORDS, tagPrefix, odd);
 }
@@ -128,4 +130,25 @@ function addressOf(pod: Fields): Pick<Pod, 'host' | 'port' | 'username'> {
   const port = numberField(direct, 'port');
   if (host === null || port === null) return { host: null, port: null, username: null };
   return { host, port, username: textField(direct, 'username') };
+}
+
+/**
+ * Reads `runtime`, which only a running pod has. A GPU that it leaves out, or whose use it does not tell, such as a
+ * slice of one, may be in use.
+ */
+function useOf(pod: Fields): ListedUse | undefined {
+  const runtime = fieldsOf(pod['runtime']);
+  const gpus = findList(runtime, 'gpus')?.map(fieldsOf);
+  if (gpus === undefined) return undefined;
+  const count = numberField(fieldsOf(pod['gpu']), 'count') ?? Infinity;
+  const utils = gpus.map((gpu) => numberField(gpu, 'util'));
+  return {
+    ...noUse,
+    report: numberField(runtime, 'uptime'),
+    gpuPercent: meanOf(utils),
+    busiestGpuPercent: gpus.length < count ? null : mostOf(utils),
+    gpuMemoryPercent: meanOf(gpus.map((gpu) => numberField(gpu, 'memoryUtil'))),
+    cpuPercent: numberField(fieldsOf(runtime['cpu']), 'util'),
+    memoryPercent: numberField(fieldsOf(runtime['memory']), 'util'),
+  };
 }

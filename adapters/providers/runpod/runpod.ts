@@ -51,6 +51,7 @@ export function createRunpodProvider(options: ProviderOptions): Provider {
     diskPrice: { centsPerGbHour: DISK_CENTS_PER_GB_HOUR, usualGb: DISK_GB },
     templates: new Set([...runpodTemplates.keys(), ownSoftwareId]),
     software: runpodSoftware,
+    telemetry: { cpu: true, network: false, sessions: false },
     ...podListOf(upstream, {
       path: '/v2/pods',
       name: 'pods',

@@ -1,6 +1,7 @@
 import { ProviderError, type AllocationRequest, type Oddity, type Pod } from '../provider.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
 import { centsOfUsd } from '../offers/prices.js';
+import { noUse, type ListedUse } from '../../../domain/machines/telemetry.js';
 import { bareKey } from '../ssh/throw-away-keys.js';
 import { fieldsOf, findList, numberField, textField, type Fields } from '../upstream/fields.js';
 
@@ -37,6 +38,7 @@ export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity)
     upstreamStatus: textField(instance, 'actual_status') ?? NOT_YET,
     ...addressOf(instance),
     pricePerHourCents: centsOfUsd(numberField(instance, 'dph_total') ?? 0),
+    use: useOf(instance),
   };
   return findOurPod(listed, WORDS, tagPrefix, odd);
 }
@@ -48,6 +50,25 @@ function addressOf(instance: Fields): Pick<Pod, 'host' | 'port' | 'username'> {
   const port = Number(textField(fieldsOf(mapping), 'HostPort') ?? NaN);
   if (host === '' || !Number.isInteger(port)) return { host: null, port: null, username: null };
   return { host, port, username: 'root' };
+}
+
+/**
+ * Reads the use of a machine whose host is heard of. One number tells of all its GPUs, and nobody says how: the busiest
+ * has at most as much as all together.
+ */
+function useOf(instance: Fields): ListedUse | undefined {
+  if (textField(instance, 'actual_status') !== 'running') return undefined;
+  const util = numberField(instance, 'gpu_util');
+  const count = numberField(instance, 'num_gpus');
+  const used = numberField(instance, 'mem_usage');
+  const memory = numberField(instance, 'mem_limit');
+  return {
+    ...{ ...noUse, report: null },
+    gpuPercent: util,
+    busiestGpuPercent: util === null || count === null ? null : Math.min(100, util * count),
+    cpuPercent: numberField(instance, 'cpu_util'),
+    memoryPercent: used === null || !memory ? null : (100 * used) / memory,
+  };
 }
 
 /**

@@ -24,6 +24,7 @@ import { tags } from './tags.js';
 import { rentalOperations } from '../../rentals/describe.js';
 import { rentalListOperations } from '../../rentals/describe-list.js';
 import { costOperations } from '../../rentals/describe-costs.js';
+import { telemetryOperations } from '../../rentals/describe-telemetry.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sessionOperations } from '../../accounts/describe-sessions.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = [
   ...rentalListOperations,
   ...rentalOperations,
   ...costOperations,
+  ...telemetryOperations,
   ...walletOperations,
   ...explainOperations,
   ...budgetOperations,

@@ -48,6 +48,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'ssh-config': ['gpu ssh-config', 'gpu ssh-config --remove'],
   cp: ['gpu cp data.tar training:work/', 'gpu cp -r :work/results .'],
   ports: ['gpu ports 8888', 'gpu ports 8080:80 --machine training', 'gpu ports admin'],
+  usage: ['gpu usage', 'gpu usage training --last 1d'],
   watch: ['gpu watch', 'gpu watch --json'],
   balance: ['gpu balance'],
   pay: ['gpu pay 20', 'gpu pay 20 --no-browser'],

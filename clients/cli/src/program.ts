@@ -11,6 +11,7 @@ import { addCp } from './commands/machine/cp.js';
 import { addPorts } from './commands/machine/ports.js';
 import { addSsh } from './commands/machine/ssh.js';
 import { addSshConfig } from './commands/machine/ssh-config.js';
+import { addUsage } from './commands/machine/usage.js';
 import { addWatch } from './commands/machine/watch.js';
 import { addBalance } from './commands/money/balance.js';
 import { addBudget } from './commands/money/budget.js';
@@ -54,7 +55,7 @@ import type { OutStream, Surroundings } from './surroundings.js';
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   ['Your account:', [addLogin, addLogout, addWhoami, addKeys, addEvents, addAudit]],
   ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addRename, addLabel, addExtend, addStop]],
-  ['Using a machine:', [addSsh, addSshConfig, addCp, addPorts, addWatch]],
+  ['Using a machine:', [addSsh, addSshConfig, addCp, addPorts, addUsage, addWatch]],
   [
     'Money:',
     [

@@ -498,6 +498,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rentals/{id}/telemetry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How much a machine was used
+         * @description The use of its GPUs, processors and memory, where its provider tells them; we run no program on your machine. What was not told is null. Kept for 32 days.
+         */
+        get: operations["showTelemetry"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/billing/balance": {
         parameters: {
             query?: never;
@@ -4140,6 +4160,35 @@ export interface components {
         TakenQuote: {
             quoteId: string;
         };
+        Telemetry: {
+            rentalId: string;
+            /** @description Who told it. Null when nobody told anything. */
+            source: components["schemas"]["TelemetrySource"] | null;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description How long each point is. */
+            stepSeconds: number;
+            points: components["schemas"]["TelemetryPoint"][];
+        };
+        TelemetryPoint: {
+            /**
+             * Format: date-time
+             * @description Its beginning.
+             */
+            at: string;
+            /** @description The mean of all GPUs. */
+            gpuPercent: number | null;
+            /** @description The most that the busiest GPU had. */
+            busiestGpuPercent: number | null;
+            /** @description How busy the GPUs’ memory was. */
+            gpuMemoryPercent: number | null;
+            cpuPercent: number | null;
+            memoryPercent: number | null;
+        };
+        /** @enum {string} */
+        TelemetrySource: "upstream";
         Template: {
             /** @enum {string} */
             id: "ubuntu-24-04" | "pytorch" | "vllm" | "ollama" | "a1111" | "text-generation-webui";
@@ -5228,6 +5277,9 @@ export type StreamReady = components['schemas']['StreamReady'];
 export type StreamSeen = components['schemas']['StreamSeen'];
 export type TakeProcessorEventAnswer = components['schemas']['TakeProcessorEventAnswer'];
 export type TakenQuote = components['schemas']['TakenQuote'];
+export type Telemetry = components['schemas']['Telemetry'];
+export type TelemetryPoint = components['schemas']['TelemetryPoint'];
+export type TelemetrySource = components['schemas']['TelemetrySource'];
 export type Template = components['schemas']['Template'];
 export type TemporarilyUnavailableError = components['schemas']['TemporarilyUnavailableError'];
 export type TooManyKeysDetails = components['schemas']['TooManyKeysDetails'];
@@ -7188,6 +7240,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["RentalNotFoundError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    showTelemetry: {
+        parameters: {
+            query?: {
+                /** @description A day, which is its beginning in UTC, or an instant with its offset. */
+                from?: string;
+                /** @description A day, which is its beginning in UTC, or an instant with its offset. */
+                to?: string;
+                /** @description How many points you want at most. One stands for a minute or more. */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a rental of yours.
+                 * @example rent_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The points, oldest first, without gaps. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Telemetry"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["RentalNotFoundError"];

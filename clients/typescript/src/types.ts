@@ -42,6 +42,7 @@ export type {
   Standing,
   Statement,
   StoppedRental,
+  Telemetry,
   Template,
   Topup,
   User,

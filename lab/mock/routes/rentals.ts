@@ -8,6 +8,7 @@ import { readChange, refuseTooLate } from '../../../api/rentals/change-request.j
 import { presentCharges } from '../../../api/rentals/charges.js';
 import { readQuoteBody, type QuoteBody } from '../../../api/rentals/by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
+import { presentTelemetry, readTelemetryQuery, windowOf } from '../../../api/rentals/telemetry.js';
 import { readRentalRequest, rentalsEndpoint } from '../../../api/rentals/request.js';
 import { readQuery } from '../../../api/http/validation.js';
 import { asksForLimits } from '../../../domain/rentals/changes.js';
@@ -22,6 +23,7 @@ import { changeRental } from '../change.js';
 import { openRental, stopRental } from '../rentals.js';
 import { listed, readNow, rentalsFor } from '../rental-list.js';
 import { forgetting } from '../software.js';
+import { telemetryHoursOf } from '../telemetry.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -46,6 +48,15 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
     '/v1/rentals/:id/meter',
     signedIn(world, (ctx, account) => {
       ctx.body = presentMeter(readMeter(world, getRental(ctx, account)));
+    }),
+  );
+  router.get(
+    '/v1/rentals/:id/telemetry',
+    signedIn(world, (ctx, account) => {
+      const asked = readTelemetryQuery(ctx);
+      const { row } = getRental(ctx, account);
+      const window = windowOf(row, asked, world.now());
+      ctx.body = presentTelemetry(row, window, telemetryHoursOf(row, world.now()));
     }),
   );
   router.get(

@@ -21,6 +21,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'GET /v1/rentals/:id',
     'GET /v1/rentals/:id/charges',
     'GET /v1/rentals/:id/meter',
+    'GET /v1/rentals/:id/telemetry',
     'GET /v1/ssh-keys',
     'GET /v1/webhooks',
     'GET /v1/webhooks/:id',

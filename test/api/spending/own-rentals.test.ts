@@ -72,7 +72,7 @@ describe('a key with a cap', () => {
       rentals.map(({ id }) => id),
       [own.id],
     );
-    for (const path of ['', '/meter', '/charges']) {
+    for (const path of ['', '/meter', '/charges', '/telemetry']) {
       assert.equal((await key.get(`/v1/rentals/${own.id}${path}`)).status, 200, path);
       for (const { id } of others) {
         const { status, body } = await key.get(`/v1/rentals/${id}${path}`);

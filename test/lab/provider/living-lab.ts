@@ -34,6 +34,8 @@ export interface LivingLab {
   faults(body: FaultsBody): Promise<void>;
   clearFaults(): Promise<void>;
   state(): Promise<Pick<LabState, 'pods' | 'sshKeys' | 'registries'>>;
+  /** Lets a machine show this use: the body of POST /lab/pods/:id/use. */
+  show(podId: string, use: object): Promise<void>;
   crash(podId: string, mode?: string): Promise<void>;
   /** The same for the machine of a tag, whatever its upstream calls it. */
   crashTagged(tag: string, mode?: string): Promise<void>;
@@ -98,6 +100,10 @@ export async function startLivingLab(options: { bootMs?: number } = {}): Promise
       await call('DELETE', '/lab/faults');
     },
     state,
+    async show(podId, use) {
+      const { status } = await call('POST', `/lab/pods/${podId}/use`, use);
+      if (status !== 200) throw new Error(`the lab refused ${JSON.stringify(use)}`);
+    },
     crash,
     async crashTagged(tag, mode) {
       const pod = (await state()).pods.find(({ name }) => name === tag);

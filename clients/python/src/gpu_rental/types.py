@@ -1608,6 +1608,26 @@ class TakeProcessorEventAnswer(TypedDict):
 class TakenQuote(TypedDict):
     quoteId: str
 
+Telemetry = TypedDict(
+    "Telemetry",
+    {
+        "rentalId": str,
+        "source": Optional["TelemetrySource"],
+        "from": str,
+        "to": str,
+        "stepSeconds": int,
+        "points": List["TelemetryPoint"],
+    },
+)
+
+class TelemetryPoint(TypedDict):
+    at: str
+    gpuPercent: Optional[int]
+    busiestGpuPercent: Optional[int]
+    gpuMemoryPercent: Optional[int]
+    cpuPercent: Optional[int]
+    memoryPercent: Optional[int]
+
 class Template(TypedDict):
     id: Literal["ubuntu-24-04", "pytorch", "vllm", "ollama", "a1111", "text-generation-webui"]
     name: str
@@ -1963,5 +1983,6 @@ RentalPhase = Literal["queued", "buying", "booting", "installing", "checking", "
 RentalStatus = Literal["provisioning", "running", "stopping", "stopped", "failed"]
 RentalWarning = Literal["no_ssh_key", "ssh_unreachable", "host_key_changed", "public_port"]
 StopReason = Literal["user", "auto_stop", "spend_limit", "balance_exhausted", "pod_lost", "operator"]
+TelemetrySource = Literal["upstream"]
 TopupSource = Literal["checkout", "saved_card", "auto_topup"]
 TopupStatus = Literal["creating", "requires_payment", "processing", "succeeded", "expired", "failed"]

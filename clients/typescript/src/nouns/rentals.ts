@@ -10,6 +10,7 @@ import type {
   Rental,
   RentalPage,
   StoppedRental,
+  Telemetry,
 } from '../schema.js';
 import type { CallOptions, Transport } from '../transport.js';
 import { isApiError } from '../errors.js';
@@ -120,6 +121,17 @@ export class Rentals extends Noun {
   meter(id: string, options?: CallOptions): Promise<Meter> {
     return this.call('read', options, (api, init) =>
       api.GET('/v1/rentals/{id}/meter', { ...init, params: { path: { id } } }),
+    );
+  }
+
+  /** How much its machine was used, where its provider tells it. */
+  telemetry(
+    id: string,
+    query: QueryOf<'/v1/rentals/{id}/telemetry'> = {},
+    options?: CallOptions,
+  ): Promise<Telemetry> {
+    return this.call('read', options, (api, init) =>
+      api.GET('/v1/rentals/{id}/telemetry', { ...init, params: { path: { id }, query } }),
     );
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ListedUse } from '../../../../domain/machines/telemetry.js';
 import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.js';
 import type {
   AllocationRequest,
@@ -31,11 +32,11 @@ const REQUESTS: Readonly<Record<Dialect, RequestOf>> = {
 };
 
 /** What each upstream tells beside its machines (decision 157, "Four upstreams"). */
-const CAPABILITIES: Readonly<Record<Dialect, { balance: boolean; endBy: boolean }>> = {
-  shadeform: { balance: false, endBy: true },
-  runpod: { balance: true, endBy: false },
-  vast: { balance: true, endBy: false },
-  lambda: { balance: false, endBy: false },
+const CAPABILITIES: Readonly<Record<Dialect, { balance: boolean; endBy: boolean; telemetry: boolean }>> = {
+  shadeform: { balance: false, endBy: true, telemetry: false },
+  runpod: { balance: true, endBy: false, telemetry: true },
+  vast: { balance: true, endBy: false, telemetry: true },
+  lambda: { balance: false, endBy: false, telemetry: false },
 };
 
 /** The refusals of a create, and how each is known. */
@@ -105,6 +106,29 @@ describe('every adapter, against the lab in its dialect', () => {
         await provider.terminate(found.podId);
       });
 
+      it('tells the use of a machine, or that it is not told, as the lab shows it', async () => {
+        const provider = lab.of(dialect);
+        const wanted = request();
+        const { podId } = await provider.allocate(wanted);
+        await untilActive(provider, wanted.tag);
+        const [pod] = await made(wanted.tag);
+        const useNow = async (told: object): Promise<Partial<ListedUse>> => {
+          await lab.show(pod?.id ?? '', told);
+          return (await provider.listPods()).find((listed) => listed.podId === podId)?.use ?? {};
+        };
+        const busy = await useNow({ gpuPercent: 64, cpuPercent: 8, memoryPercent: 50 });
+        assert.deepEqual(
+          [busy.gpuPercent, busy.busiestGpuPercent, busy.cpuPercent, busy.memoryPercent],
+          provider.telemetry ? [64, 64, 8, 50] : Array<undefined>(4).fill(undefined),
+        );
+        for (const untold of [{ gpuPercent: null }, { told: 'absent' }]) {
+          assert.equal((await useNow(untold)).busiestGpuPercent ?? null, null, JSON.stringify(untold));
+        }
+        const stale = await useNow({ told: 'stale' });
+        assert.equal((await useNow({ told: 'stale' })).report, stale.report);
+        await provider.terminate(podId);
+      });
+
       it('does not take a failure that comes after the making for a refusal', async () => {
         const provider = lab.of(dialect);
         await lab.faults({ failCreateAfterMake: 1 });
@@ -151,7 +175,10 @@ describe('every adapter, against the lab in its dialect', () => {
 
       it('has the capabilities of its upstream', async () => {
         const provider = lab.of(dialect);
-        const has = { balance: 'readBalance' in provider, endBy: 'endBy' in provider };
+        const has = {
+          ...{ balance: 'readBalance' in provider, endBy: 'endBy' in provider },
+          telemetry: provider.telemetry !== undefined,
+        };
         assert.deepEqual(has, CAPABILITIES[dialect]);
         const balance = await provider.readBalance?.();
         assert.equal(balance?.balanceCents, CAPABILITIES[dialect].balance ? 1_000_000 : undefined);

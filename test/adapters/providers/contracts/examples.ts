@@ -38,7 +38,14 @@ export const runpodPods = {
   },
   starting: { ...runpodPod, id: 'p1', name: 'test-rent-1', status: 'STARTING', ssh: noDirect },
   active: {
-    ...{ ...runpodPod, id: 'p2', name: 'test-rent-2', status: 'RUNNING', runtime: { uptime: 9 } },
+    ...{ ...runpodPod, id: 'p2', name: 'test-rent-2', status: 'RUNNING' },
+    runtime: {
+      ...{ uptime: 9, cpu: { util: 45 }, memory: { util: 31 } },
+      gpus: [
+        { util: 94, memoryUtil: 78 },
+        { util: 4, memoryUtil: 0 },
+      ],
+    },
     ssh: { proxy, direct: endpoint('192.0.2.7', 34_446, 'root') },
   },
   exited: { ...runpodPod, id: 'p3', name: 'test-rent-3', status: 'EXITED', ssh: noDirect, cost: 0 },

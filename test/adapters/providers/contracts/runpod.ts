@@ -1,5 +1,6 @@
 import type { Contract } from './contract.js';
 
+const utilization = { type: 'object', properties: { util: { type: 'integer' } } };
 const text = { type: 'string', minLength: 1 };
 const count = { type: 'integer', minimum: 1 };
 const stock = { enum: ['NONE', 'LOW', 'MEDIUM', 'HIGH'] };
@@ -52,6 +53,16 @@ const pod = {
     runtime: {
       type: ['object', 'null'],
       properties: {
+        uptime: { type: 'integer' },
+        gpus: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { util: { type: 'integer' }, memoryUtil: { type: 'integer' } },
+          },
+        },
+        cpu: utilization,
+        memory: utilization,
         ports: {
           type: 'array',
           items: {

@@ -3,6 +3,7 @@ import type { Contract } from './contract.js';
 const text = { type: 'string', minLength: 1 };
 const amount = { type: 'number', minimum: 0 };
 const is = (schema: object): object => ({ type: 'object', additionalProperties: false, properties: schema });
+const maybe = { type: ['number', 'null'] };
 const flag = is({ eq: { type: 'boolean' } });
 const atLeast = is({ gte: { type: 'number' } });
 
@@ -79,6 +80,11 @@ const instance = {
     // There on running machines alone.
     ports: { type: ['object', 'null'], additionalProperties: mapping },
     dph_total: amount,
+    num_gpus: { type: 'integer' },
+    gpu_util: maybe,
+    cpu_util: maybe,
+    mem_usage: maybe,
+    mem_limit: maybe,
   },
 };
 

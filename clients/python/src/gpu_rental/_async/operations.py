@@ -560,6 +560,24 @@ class AsyncOperations:
         )
         return cast("t.Charges", await self._call(ask, timeout))
 
+    async def show_telemetry(
+        self,
+        id: str,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        points: int | None = None,
+        timeout: float | None = None,
+    ) -> t.Telemetry:
+        """How much a machine was used. GET /v1/rentals/{id}/telemetry"""
+        ask = Ask(
+            "GET",
+            f"/v1/rentals/{segment(id)}/telemetry",
+            "read",
+            query={"from": from_, "to": to, "points": points},
+        )
+        return cast("t.Telemetry", await self._call(ask, timeout))
+
     async def show_balance(
         self,
         *,
