@@ -11,7 +11,7 @@ import { accountLimits } from '../../domain/accounts/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from './audit-event.js';
 import { refuseWhenNotFresh } from './fresh-proof.js';
-import { noteSetup, refuseUnlessMadeBy } from '../api-keys/setup.js';
+import { noteSetup, refuseUnlessMadeBy, settingUp } from '../api-keys/setup.js';
 import { callerOf, keyIdOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { generateKeyPair, parsePublicKey } from './public-keys.js';
 import { readBody } from '../http/validation.js';
@@ -39,7 +39,7 @@ function addKey(deps: ApiDeps): Handler<typeof declared.addSshKey> {
     const { userId } = callerOf(ctx);
     const apiKeyId = keyIdOf(ctx);
     const { line: publicKey, fingerprint } = key;
-    const row = await deps.db.transaction(async (trx) => {
+    const row = await settingUp(ctx, deps.db, async (trx) => {
       const added = await insertSshKey(trx, {
         ...{ id: newId('key'), userId, name, publicKey, fingerprint, apiKeyId },
       });
@@ -70,7 +70,7 @@ function removeKey(deps: ApiDeps): Handler<typeof declared.removeSshKey> {
     const { userId } = callerOf(ctx);
     const removed =
       isId('key', id) &&
-      (await deps.db.transaction(async (trx) => {
+      (await settingUp(ctx, deps.db, async (trx) => {
         const row = await removingKey(trx, ctx, userId, id);
         if (!row) return false;
         refuseUnlessMadeBy(ctx, row);

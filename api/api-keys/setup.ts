@@ -1,5 +1,6 @@
 import { lockKeyInUse } from '../../adapters/postgres/accounts/api-key-list.js';
-import type { Transaction } from '../../adapters/postgres/database.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { keyFactsOf } from '../../adapters/postgres/accounts/api-keys.js';
 import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import { newId } from '../../adapters/ids.js';
@@ -50,10 +51,35 @@ export function refuseRaise(ctx: ApiContext, before: BudgetSettings, after: Budg
 }
 
 /**
- * Notes for the account's owner what a key has set up, in the transaction that does it; nothing for a session. A key that
- * is revoked meanwhile sets nothing up, and whoever revokes it finds all that it made.
- * @param what the thing in its owner's words
+ * Sets something up in one transaction, as a session, or as a key that it holds from the start: a key that is revoked
+ * meanwhile sets nothing up, and whoever revokes it finds all that it made. The key is locked before what it changes, as
+ * by who revokes it and by openings (design: rule 5).
  * @throws Refusal key_revoked
+ */
+export async function settingUp<T>(
+  ctx: ApiContext,
+  db: Database,
+  work: (trx: Transaction) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async (trx) => {
+    await holdKey(trx, ctx);
+    return work(trx);
+  });
+}
+
+/** Locks the key of a request until the transaction ends, alive; nothing for a session. @throws Refusal key_revoked */
+async function holdKey(trx: Transaction, ctx: ApiContext): Promise<ApiKeyRow | undefined> {
+  const keyId = keyIdOf(ctx);
+  if (keyId === undefined) return undefined;
+  const key = await lockKeyInUse(trx, callerOf(ctx).userId, keyId);
+  const end = endOfKey(keyFactsOf(key, false));
+  if (end) throw refusalOfKey(end);
+  return key;
+}
+
+/**
+ * Notes for the account's owner what a key has set up, in the transaction that does it; nothing for a session.
+ * @param what the thing in its owner's words
  */
 export async function noteSetup(
   trx: Transaction,
@@ -61,13 +87,9 @@ export async function noteSetup(
   act: SetupAct,
   what: string,
 ): Promise<void> {
-  const keyId = keyIdOf(ctx);
-  if (keyId === undefined) return;
-  const { userId } = callerOf(ctx);
-  const key = await lockKeyInUse(trx, userId, keyId);
-  const end = endOfKey(keyFactsOf(key, false));
-  if (end) throw refusalOfKey(end);
+  const key = await holdKey(trx, ctx);
+  if (!key) return;
   const cause = { kind: 'setup_acted', actId: newId('chg') } as const;
-  const facts = { keyId, keyName: key.name, act, what };
-  await noteForUser(trx, { userId, kind: 'setup_acted', cause, facts });
+  const facts = { keyId: key.id, keyName: key.name, act, what };
+  await noteForUser(trx, { userId: key.user_id, kind: 'setup_acted', cause, facts });
 }

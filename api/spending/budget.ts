@@ -1,14 +1,9 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
-import {
-  readBudget,
-  saveBudget,
-  type BudgetNow,
-  type BudgetSettings,
-} from '../../adapters/postgres/spending/budgets.js';
+import { readBudget, saveBudget, type BudgetSettings } from '../../adapters/postgres/spending/budgets.js';
 import { formatUsd } from '../../domain/money.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
-import { noteSetup, refuseRaise } from '../api-keys/setup.js';
+import { noteSetup, refuseRaise, settingUp } from '../api-keys/setup.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
@@ -31,18 +26,17 @@ function putBudget(deps: ApiDeps): Handler<typeof declared.putBudget> {
   return async (ctx) => {
     const settings = readBudgetSettings(ctx);
     const { userId } = callerOf(ctx);
-    const budget: BudgetNow = await saveBudget(deps.db, userId, settings, {
-      check: (before) => {
+    const budget = await settingUp(ctx, deps.db, async (trx) => {
+      const saved = await saveBudget(trx, userId, settings, (before) => {
         refuseRaise(ctx, before, settings);
         if (isLoosened(before, settings)) refuseWhenNotFresh(ctx);
-      },
-      told: async (trx) => {
-        await insertAuditEvent(
-          trx,
-          auditEvent(ctx, { userId, kind: 'budget_changed', details: { ...settings } }),
-        );
-        await noteSetup(trx, ctx, 'budget_changed', wordsOf(settings));
-      },
+      });
+      await insertAuditEvent(
+        trx,
+        auditEvent(ctx, { userId, kind: 'budget_changed', details: { ...settings } }),
+      );
+      await noteSetup(trx, ctx, 'budget_changed', wordsOf(settings));
+      return saved;
     });
     return presentBudget(budget);
   };

@@ -24,7 +24,7 @@ import { Refusal } from '../../domain/refusal.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
-import { noteSetup, refuseSignInEvents, refuseUnlessMadeBy } from '../api-keys/setup.js';
+import { noteSetup, refuseSignInEvents, refuseUnlessMadeBy, settingUp } from '../api-keys/setup.js';
 import { callerOf, keyIdOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { fieldRefusal, readBody, readQuery } from '../http/validation.js';
@@ -75,7 +75,7 @@ function add(deps: ApiDeps): Handler<typeof declared.addWebhook> {
     const { userId } = callerOf(ctx);
     const id = newId('wh');
     const secret = newWebhookSecret();
-    const row = await deps.db.transaction(async (trx) => {
+    const row = await settingUp(ctx, deps.db, async (trx) => {
       const sealedSecret = sealSecret(publicKey, secret, id);
       const apiKeyId = keyIdOf(ctx);
       const added = await insertWebhook(trx, { id, userId, url, types, description, sealedSecret, apiKeyId });
@@ -227,7 +227,7 @@ async function changing<T>(
   deps: ApiDeps,
   work: (trx: Transaction, hook: WebhookRow) => Promise<T>,
 ): Promise<T> {
-  return deps.db.transaction(async (trx) =>
+  return settingUp(ctx, deps.db, async (trx) =>
     work(trx, await foundOf(ctx, (userId, id) => lockWebhook(trx, userId, id))),
   );
 }

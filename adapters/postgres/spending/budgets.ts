@@ -135,35 +135,31 @@ export async function readBudget(db: Database | Transaction, userId: UserId): Pr
  * Sets an account's budget. A hard one waits for the opening or change that is just being committed, and sees its
  * rental; each later one sees the budget.
  * @param check sees what is set until now, under the lock, and may refuse
- * @param told writes down who sets it, in the same transaction
  * @throws Refusal budget_reserved for a hard budget while a rental has no limit of its own
  */
 export async function saveBudget(
-  db: Database,
+  trx: Transaction,
   userId: UserId,
   settings: BudgetSettings,
-  { check, told }: { check: (before: BudgetSettings) => void; told: (trx: Transaction) => Promise<void> },
+  check: (before: BudgetSettings) => void,
 ): Promise<BudgetNow> {
-  return db.transaction(async (trx) => {
-    await trx('users').where({ id: userId }).forNoKeyUpdate().first('id');
-    check(settingsOf(await findBudget(trx, userId)));
-    const { monthlyCents, hard } = settings;
-    const use = await readBudgetUse(trx, userId);
-    if (hard && monthlyCents !== null && use.unlimited.length > 0) {
-      throw refusalOfUnlimitedRentals({ monthlyCents, month: use.month, unlimited: use.unlimited });
-    }
-    const row = {
-      ...{ monthly_cents: monthlyCents, hard, changed_at: trx.raw('clock_ms()') },
-      // The worker looks at it anew: another share may be reached by now.
-      looked_at: null,
-    };
-    await trx('budgets')
-      .insert({ user_id: userId, ...row })
-      .onConflict('user_id')
-      .merge(row);
-    await told(trx);
-    return { settings, use };
-  });
+  await trx('users').where({ id: userId }).forNoKeyUpdate().first('id');
+  check(settingsOf(await findBudget(trx, userId)));
+  const { monthlyCents, hard } = settings;
+  const use = await readBudgetUse(trx, userId);
+  if (hard && monthlyCents !== null && use.unlimited.length > 0) {
+    throw refusalOfUnlimitedRentals({ monthlyCents, month: use.month, unlimited: use.unlimited });
+  }
+  const row = {
+    ...{ monthly_cents: monthlyCents, hard, changed_at: trx.raw('clock_ms()') },
+    // The worker looks at it anew: another share may be reached by now.
+    looked_at: null,
+  };
+  await trx('budgets')
+    .insert({ user_id: userId, ...row })
+    .onConflict('user_id')
+    .merge(row);
+  return { settings, use };
 }
 
 function settingsOf(row: BudgetRow | undefined): BudgetSettings {

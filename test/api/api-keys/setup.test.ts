@@ -3,6 +3,7 @@ import { listDueNotices, mailNotices } from '../../../adapters/postgres/notices/
 import { forgetting } from '../../../lab/mock/software.js';
 import { readRentalRequest } from '../../../api/rentals/request.js';
 import type { ApiKeyId } from '../../../domain/ids.js';
+import type { Answer } from '../../support/http/answers.js';
 import { startApi, type ApiClient, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { until } from '../../support/until.js';
 import { insertApiKeyOf } from '../../support/money/factories.js';
@@ -78,20 +79,50 @@ describe('keys that set up (decision 149)', () => {
     assert.deepEqual(await opens([ci]), [ci]);
   });
 
-  it('set nothing up any more once they are revoked, however the two race', async () => {
+  /** Revokes the key in a transaction that is still open, and lets the key act meanwhile. */
+  async function whileRevoking(act: () => Promise<Answer>) {
     const revoking = await api.db.transaction();
     await revoking('api_keys')
       .where({ id: keyId })
       .update({ revoked_at: revoking.raw('clock_ms()') });
-    const adding = key.post('/v1/webhooks', { url });
+    const acting = act();
     await until('the act waits for the revocation', async () => {
       const { rows } = await api.db.raw<{ rows: object[] }>(
         "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%api_keys%for share%'",
       );
       return rows.length > 0;
     });
+    return { revoking, acting };
+  }
+
+  for (const act of ['changes a webhook', 'removes a webhook', 'removes an SSH key', 'lowers the budget']) {
+    it(`wait for a revocation before they hold anything else, when one ${act}`, async () => {
+      const hook = (await key.post('/v1/webhooks', { url })).body.id;
+      const ssh = (await key.post('/v1/ssh-keys', { name: 'CI', generate: true })).body.id;
+      const acts: Record<string, () => Promise<Answer>> = {
+        'changes a webhook': () => key.patch(`/v1/webhooks/${hook}`, { description: 'mine' }),
+        'removes a webhook': () => key.delete(`/v1/webhooks/${hook}`),
+        'removes an SSH key': () => key.delete(`/v1/ssh-keys/${ssh}`),
+        'lowers the budget': () => key.put('/v1/billing/budget', { monthlyCents: 1_000 }),
+      };
+      const { revoking, acting } = await whileRevoking(acts[act]!);
+      // What a revocation removes, and an opening locks after its key: held by the act, each would be a deadlock.
+      for (const [table, id] of [
+        ['webhooks', hook],
+        ['ssh_keys', ssh],
+        ['users', user.user.id],
+      ]) {
+        await revoking.raw('select 1 from ?? where id = ? for no key update nowait', [table!, id!]);
+      }
+      await revoking.commit();
+      assert.equal((await acting).body.error, 'key_revoked');
+    });
+  }
+
+  it('set nothing up any more once they are revoked, however the two race', async () => {
+    const { revoking, acting } = await whileRevoking(() => key.post('/v1/webhooks', { url }));
     await revoking.commit();
-    const { status, body } = await adding;
+    const { status, body } = await acting;
     assert.deepEqual([status, body.error], [401, 'key_revoked']);
     assert.deepEqual(await api.db('webhooks').where({ user_id: user.user.id }), []);
   });

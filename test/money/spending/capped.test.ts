@@ -65,7 +65,7 @@ describe('a rental that is opened by a key with a cap', () => {
 
   async function setBudget(monthlyCents: number): Promise<void> {
     const settings = { monthlyCents, hard: true };
-    await saveBudget(db, wallet.user_id, settings, { check: () => undefined, told: () => Promise.resolve() });
+    await db.transaction((trx) => saveBudget(trx, wallet.user_id, settings, () => undefined));
   }
 
   async function sums(): Promise<[spent: number, reserved: number]> {
@@ -372,14 +372,7 @@ describe('a rental that is opened by a key with a cap', () => {
     market.sell = async (order) => {
       const purchase = await market.attempt(order);
       // The opening has looked at the budget, and not locked it yet.
-      saving = saveBudget(
-        db,
-        wallet.user_id,
-        { monthlyCents: 900, hard: true },
-        {
-          ...{ check: () => undefined, told: () => Promise.resolve() },
-        },
-      );
+      saving = setBudget(900);
       await saving;
       return purchase;
     };

@@ -55,8 +55,8 @@ describe('a cap or a hard budget that is set at the moment when a rental gets no
     cap: () => db.transaction((trx) => setCap(trx, { id: key, user_id: wallet.user_id }, 500)),
     budget: async () => {
       const settings = { monthlyCents: 500, hard: true };
-      const how = { check: () => undefined, told: () => Promise.resolve() };
-      return (await saveBudget(db, wallet.user_id, settings, how)).settings.monthlyCents;
+      const saved = await db.transaction((trx) => saveBudget(trx, wallet.user_id, settings, () => undefined));
+      return saved.settings.monthlyCents;
     },
   };
 
