@@ -20,10 +20,14 @@ const secretText = (maxChars: number) =>
     text.includes('\0') ? helpers.message({ custom: '{{#label}} may not hold the character NUL' }) : text,
   ).meta({ jsonSchema: { pattern: '^[^\\u0000]*$' } });
 
+/** After an "@" only a digest: answers tell the name, and whoever writes credentials before it must not read them back. */
 const imageField = joi
   .string()
   .max(limits.imageMaxChars)
-  .pattern(/^[a-zA-Z0-9][\w.\-/:@]*$/, 'the name of an image, such as ghcr.io/you/server:1')
+  .pattern(
+    /^[a-zA-Z0-9][\w.\-/:]*(@sha256:[0-9a-f]{64})?$/,
+    'the name of an image, such as ghcr.io/you/server:1 or ghcr.io/you/server@sha256:…; send credentials as registryAuth',
+  )
   .description('An image of your own, such as ghcr.io/you/server:1. It runs instead of a template.');
 
 const envName = /^[A-Za-z_]\w{0,127}$/;

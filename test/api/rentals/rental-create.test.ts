@@ -63,6 +63,30 @@ describe('renting', () => {
       assert.equal(answer.body.details.fields.length, 3);
     });
 
+    it('takes an image by its tag or digest, and repeats no word of one with credentials', async () => {
+      const digest = `sha256:${'0a'.repeat(32)}`;
+      for (const image of ['page', 'ghcr.io/you/page:1', `ghcr.io:443/you/page:1@${digest}`]) {
+        assert.equal(
+          (await user.post('/v1/rentals', { ...body, image })).body.error,
+          'temporarily_unavailable',
+        );
+      }
+      for (const image of [
+        'you:s3cret@ghcr.io/you/page',
+        `page@${digest}0`,
+        'page@latest',
+        `page@s3cret@${digest}`,
+      ]) {
+        const answer = await user.post('/v1/rentals', { ...body, image });
+        assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed'], image);
+        assert.deepEqual(
+          answer.body.details.fields.map(({ field }) => field),
+          ['image'],
+        );
+        assert.doesNotMatch(answer.text, /s3cret|latest|0a0a/);
+      }
+    });
+
     it('answers unknown_family for a family that does not exist', async () => {
       for (const familyId of ['rtx-9999', 'constructor', 'RTX-4090']) {
         const answer = await user.post('/v1/rentals', { ...body, familyId });
