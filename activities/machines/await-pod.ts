@@ -1,10 +1,10 @@
 import { sleep } from '@temporalio/activity';
-import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
+import { isSharedAddress, type AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
 import { recordAnswer } from '../../money/rentals/answered-machines.js';
 import type { PodAddress, ReadyMachine } from '../../money/rentals/rentals.js';
 import type { RentalId } from '../../domain/ids.js';
 import { machineLimits } from '../../domain/machines/limits.js';
-import { openedAt, type PodReach } from '../../domain/rentals/endpoints.js';
+import { openedAt } from '../../domain/rentals/endpoints.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { softwareLimits, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { createAwaitBoard } from './await-board.js';
@@ -17,6 +17,14 @@ export type PodOutcome =
   | { readonly kind: 'answered' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly error: string };
+
+/**
+ * Where the daemon of a machine with an address of its own listens. Elsewhere machines share an address, also with
+ * machines of others, and a port there is this machine's only where its upstream says so.
+ */
+const OWN_SSH_PORT = 22;
+
+type MachineAddress = NonNullable<AwaitedRental['pod']>;
 
 /** A third of the time after which this worker counts as dead. */
 const HEARTBEAT_MS = 3_000;
@@ -90,24 +98,25 @@ async function findReady(deps: ActivityDeps, rental: AwaitedRental): Promise<Rea
   const address = await findAnsweringAddress(deps, rental);
   if (address) return { address, readyBy: 'ssh' };
   if (software === null || pod?.status !== 'active') return undefined;
-  if (await answersAtPort(deps, software, pod)) return { address: null, readyBy: 'port' };
+  if (await answersAtPort(deps, software, { ...rental, pod })) return { address: null, readyBy: 'port' };
   const graceMs = deps.settings.ownSoftwareGraceMs ?? softwareLimits.graceMs;
   return activeMs !== null && activeMs >= graceMs ? { address: null, readyBy: 'grace' } : undefined;
 }
 
-/** Tells whether one of the public ports answers. An address that two machines have may be another's. */
+/** Tells whether one of the public ports answers, at an address that is this machine's alone. */
 async function answersAtPort(
-  { prober, settings }: ActivityDeps,
+  { db, prober, settings }: ActivityDeps,
   { ports }: SoftwareOutline,
-  reach: PodReach,
+  { rentalId, pod }: AwaitedRental & { readonly pod: MachineAddress },
 ): Promise<boolean> {
-  const opened = ports.filter((port) => port.public).map((port) => openedAt(port, reach));
+  if (pod.ports === null && pod.port !== OWN_SSH_PORT) return false;
+  const opened = ports.filter((port) => port.public).flatMap((port) => openedAt(port, pod) ?? []);
   const answers = await Promise.all(
-    opened
-      .filter((port) => port !== undefined)
-      .map(({ url, host, hostPort }) =>
-        prober.answers({ url, host, port: hostPort }, settings.allowPrivatePods),
-      ),
+    opened.map(async ({ url, host, hostPort }) => {
+      const target = { url, host, port: hostPort };
+      if (!(await prober.answers(target, settings.allowPrivatePods))) return false;
+      return url !== null || !(await isSharedAddress(db, rentalId, { host, port: hostPort }));
+    }),
   );
   return answers.includes(true);
 }

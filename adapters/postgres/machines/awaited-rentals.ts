@@ -50,3 +50,24 @@ export async function readAwaitedRentals(
   );
   return new Map(rows.map((row) => [row.rentalId, row]));
 }
+
+/**
+ * Tells whether an address is another live machine's as well, so that it is unknown whose port answers there. One whose
+ * upstream maps no ports has all of its address.
+ */
+export async function isSharedAddress(
+  db: Database,
+  rentalId: RentalId,
+  { host, port }: { readonly host: string | null; readonly port: number | null },
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { shared: boolean }[] }>(
+    `select exists (
+       select 1 from pods o join rentals r on r.id = :rentalId
+        where o.gone_at is null and (o.provider_code, o.pod_id) is distinct from (r.provider_code, r.pod_id)
+          and (o.host = :host and (o.port = :port::int or o.ports is null)
+               or o.ports @> jsonb_build_array(jsonb_build_object('host', :host::text, 'hostPort', :port::int)))
+     ) as shared`,
+    { rentalId, host, port },
+  );
+  return rows[0]?.shared ?? true;
+}
