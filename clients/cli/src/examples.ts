@@ -68,6 +68,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   proof: ['gpu proof 2026-10 > proof-2026-10.txt'],
   invoices: ['gpu invoices'],
   'invoices pay': ['gpu invoices pay'],
+  receipts: ['gpu receipts --limit 5'],
+  'receipts download': ['gpu receipts download', 'gpu receipts download -o october.pdf'],
+  'billing details': ['gpu billing details'],
+  'billing details set': ['gpu billing details set --name Acme --tax-id GB123456789'],
   verify: [
     '# Each month, keep the new root',
     'gpu verify --keep proof-2026-10.txt',

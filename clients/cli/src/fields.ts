@@ -15,6 +15,8 @@ const names: Readonly<Record<string, string>> = {
   maxPricePerHourCents: '--max-price',
   labels: '--label',
   sshKeyIds: '--ssh-key',
+  address: '--address',
+  taxId: '--tax-id',
   publicKey: 'The public key',
   groupBy: '--by',
   from: '--from',

@@ -14,6 +14,7 @@ import { addSshConfig } from './commands/machine/ssh-config.js';
 import { addUsage } from './commands/machine/usage.js';
 import { addWatch } from './commands/machine/watch.js';
 import { addBalance } from './commands/money/balance.js';
+import { addBilling } from './commands/money/billing.js';
 import { addBudget } from './commands/money/budget.js';
 import { addCard } from './commands/money/card.js';
 import { addExplain } from './commands/money/explain.js';
@@ -21,6 +22,7 @@ import { addInvoices } from './commands/money/invoices.js';
 import { addLedger } from './commands/money/ledger.js';
 import { addPay } from './commands/money/pay.js';
 import { addProof } from './commands/money/proof.js';
+import { addReceipts } from './commands/money/receipts.js';
 import { addStatement } from './commands/money/statement.js';
 import { addTopup } from './commands/money/topup.js';
 import { addVerify } from './commands/money/verify.js';
@@ -69,6 +71,8 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
       addStatement,
       addProof,
       addInvoices,
+      addReceipts,
+      addBilling,
       addVerify,
     ],
   ],

@@ -205,6 +205,8 @@ describe('gpu, from the offers to the statement', () => {
       'statement --by team',
       'explain',
       'invoices',
+      'receipts',
+      'billing details',
     ],
     ...[
       'keys ssh',
@@ -217,6 +219,17 @@ describe('gpu, from the offers to the statement', () => {
       'webhooks listen --print-secret',
     ],
   ];
+
+  it('tells people nothing in the words of an upstream: no code of a model, no user of a machine', async () => {
+    await ann.rent('h100-80gb --name upstreams');
+    for (const line of ['offers', 'offers h100-80gb', 'quote h100-80gb', 'ls', 'show upstreams', 'events']) {
+      const { out } = await ann.type(line);
+      assert.doesNotMatch(out, /[A-Z0-9]_[A-Z0-9]|\bmock\b|root@/, line);
+    }
+    assert.match((await ann.type('show upstreams')).out, /\nSSH +203\.0\.113\.\d+ port 22\n/);
+    assert.equal((await ann.json<{ username: string }>('show upstreams')).username, 'root');
+    await ann.type('stop upstreams --yes');
+  });
 
   it('fits a terminal of 40 columns in every output', async () => {
     await ann.rent(`rtx-4090 --name long --label note=${'x'.repeat(20)}`);

@@ -92,11 +92,12 @@ async function list(cli: Cli, limit: number): Promise<void> {
   out.result({ topups, ...more }, () =>
     topups.length === 0
       ? ['No payments yet. Next: gpu pay 20']
-      : [...out.table(columns, topups), ...(words.length === 0 ? [] : ['', ...words])],
+      : [...out.table(topupColumns, topups), ...(words.length === 0 ? [] : ['', ...words])],
   );
 }
 
-const columns: Column<Topup>[] = [
+/** What of a payment is shown in lists. */
+export const topupColumns: readonly Column<Topup>[] = [
   { title: 'WHEN', value: ({ createdAt }) => localTime(createdAt) },
   { title: 'AMOUNT', value: ({ amountCents }) => usd(amountCents), align: 'right' },
   { title: 'STATE', value: ({ status }) => wordOf(stateWords, status) },

@@ -72,8 +72,7 @@ function stateWords(rental: Rental): string {
   return wordOf(phaseWords, rental.phase).toLowerCase();
 }
 
-function addressOf({ host, port, username }: Rental): string | null {
-  return host === null || username === null
-    ? null
-    : `${username}@${host}${port === null ? '' : ` port ${port}`}`;
+/** Without its user, whose name is the upstream's: `gpu ssh` knows it. */
+function addressOf({ host, port }: Rental): string | null {
+  return host === null || port === null ? host : `${host} port ${port}`;
 }

@@ -32,11 +32,13 @@ export function wordsOf({
 
 /** What a machine is shown with, besides its name. */
 export function wordFacts(rental: Rental): (readonly [string, string | null])[] {
-  const lines = rental.notes?.split(/\r?\n/) ?? [];
-  return [
-    ['Labels', labelWords(rental)],
-    ...lines.map((line, index) => [index === 0 ? 'Notes' : '', line] as const),
-  ];
+  return [['Labels', labelWords(rental)], ...linesOf('Notes', rental.notes)];
+}
+
+/** A text of several lines as facts: the first one has the name. */
+export function linesOf(name: string, text: string | null): (readonly [string, string])[] {
+  const lines = text?.split(/\r?\n/) ?? [];
+  return lines.map((line, index) => [index === 0 ? name : '', line] as const);
 }
 
 /** Labels as they are written; null where there are none. */
