@@ -181,7 +181,13 @@ export function describeAccounts(backend: () => Backend): void {
       assert.notEqual((rotated.body as unknown as { secret: string }).secret, secret);
       assert.equal((await person.get(`/v1/webhooks/${id}/deliveries`)).status, 200);
       assert.equal((await person.delete(`/v1/webhooks/${id}`)).status, 200);
-      assert.equal((await person.get(`/v1/webhooks/${id}`)).body.error, 'webhook_not_found');
+      for (const { status, body } of [
+        await person.get(`/v1/webhooks/${id}`),
+        await person.post(`/v1/webhooks/${id}/ping`),
+        await person.post(`/v1/webhooks/${id}/redeliver`, { afterSeq: 0 }),
+      ]) {
+        assert.deepEqual([status, body.error], [404, 'webhook_not_found']);
+      }
     });
 
     it('are refused with the name of the field that is not right', async () => {

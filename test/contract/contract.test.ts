@@ -1,5 +1,6 @@
 import { startMockBackend, startRealBackend, type Backend } from './backends.js';
 import { describeContract } from './scenarios.js';
+import { assertAllCalled } from './through-client.js';
 import { assertSameWords } from './refusals.js';
 
 const backends = { 'the mock': startMockBackend, 'the service': startRealBackend };
@@ -23,6 +24,8 @@ describe('the contract', () => {
 
   // A suite of its own, because mocha runs it after those above.
   describe('of both', () => {
+    it('asks every operation of the description', assertAllCalled);
+
     it('has the same words for each refusal', () => assertSameWords(Object.keys(backends).length));
   });
 });

@@ -44,6 +44,14 @@ export function describeMoney(backend: () => Backend): void {
       assert.equal(status, 404);
     });
 
+    it('has no proof before the night in which its month is proved', async () => {
+      const person = await signIn(backend());
+      await topUp(backend(), person, 500);
+      const { status, body } = await person.get('/v1/billing/proof?month=2026-10');
+      assert.deepEqual([status, body.error], [409, 'proof_not_ready']);
+      assert.deepEqual((await person.get('/v1/ledger/roots')).body, { roots: [] });
+    });
+
     it('is answered once per Idempotency-Key', async () => {
       const person = await signIn(backend());
       const key = { 'Idempotency-Key': 'pay' };

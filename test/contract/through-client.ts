@@ -155,6 +155,8 @@ const throughTypescript: Through = async (question) => {
 export class ContractClient extends ApiClient {
   /** Which client asks; default: the typed one. */
   static through: Through = throughTypescript;
+  /** The operations that a client was let ask, as `clientCalls` names them. */
+  static called = new Set<string>();
 
   override async send(
     method: string,
@@ -164,6 +166,7 @@ export class ContractClient extends ApiClient {
   ): Promise<Answer> {
     const asked = readAsked(method, path, body, headers);
     if (!asked) return super.send(method, path, body, headers);
+    ContractClient.called.add(asked.operation);
     const { Cookie: cookie } = this.cookiesFor(path);
     const whose = { baseUrl: this.url, cookie, apiKey: this.key };
     const { received, given } = await ContractClient.through({ ...asked, ...whose, method, path });
@@ -254,4 +257,9 @@ function assertSameOutcome(status: number, body: unknown, { value, refusal, erro
   if (value === undefined) assert.deepEqual(body, { ok: true });
   else if (Array.isArray(value)) assert.deepEqual(Object.values(body as object), [value]);
   else assert.deepEqual(value, body);
+}
+
+/** Asserts that the scenarios that ran have let a client ask each operation. */
+export function assertAllCalled(): void {
+  assert.deepEqual([...ContractClient.called].sort(), Object.keys(clientCalls).sort());
 }
