@@ -1,6 +1,7 @@
 import { apiOf, apiVariables } from './config/api.js';
 import { databaseOf, databaseVariables, meterOf } from './config/database.js';
 import { identityOf, identityVariables } from './config/identity.js';
+import { logOf, logVariables } from './config/log.js';
 import { processorOf, processorVariables } from './config/processor.js';
 import { providersOf, providerVariables } from './config/providers.js';
 import { temporalOf, temporalVariables } from './config/temporal.js';
@@ -33,7 +34,7 @@ export { ConfigError } from './config/variables.js';
 /** The variables that every process reads: its name and log, and where Prometheus reads it. */
 const processVariables = {
   DEPLOYMENT: withDefault(text.pattern(/^[a-z0-9]{1,12}$/), 'dev'),
-  LOG_LEVEL: withDefault(text.valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
+  ...logVariables,
   METRICS_HOST: withDefault(text, '127.0.0.1'),
   METRICS_PORT: optional(port.empty('')),
 };
@@ -102,7 +103,7 @@ function configOf(env: ValuesOf<typeof variables>) {
      * nobody").
      */
     deployment: env.DEPLOYMENT,
-    logLevel: env.LOG_LEVEL,
+    log: logOf(env),
     database: databaseOf(env),
     /** Read when it is asked for: commands of the database alone need none of its files. Throws a ConfigError. */
     temporal: () => temporalOf(env),

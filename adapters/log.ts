@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { pino, type DestinationStream, type LogFn, type Logger, type SerializedError } from 'pino';
+import type { LevelsOfParts, LogPart } from '../domain/operations/log-parts.js';
 import { countOutageLines, isOutage } from './outage-lines.js';
 
 /**
@@ -10,6 +11,8 @@ const writing = { minLength: 4_096, periodicFlush: 100, maxLength: 16 * 1024 * 1
 
 export interface LogOptions {
   readonly level: string;
+  /** The levels of parts that have one of their own. */
+  readonly levels?: LevelsOfParts;
   /** The name of the program that writes. */
   readonly service: string;
   /** Further fields of each line, read when it is written. */
@@ -23,7 +26,7 @@ export interface LogOptions {
  * the whole row that it refused into an error, and with it codes and addresses. Lines are written beside the program's
  * work; a program that exits writes the rest first. Of lines that say that a peer is away, one a minute is written.
  */
-export function createLog({ level, service, fields, destination }: LogOptions): Logger {
+export function createLog({ level, levels, service, fields, destination }: LogOptions): Logger {
   const countLine = countOutageLines();
   const options = {
     level,
@@ -32,7 +35,7 @@ export function createLog({ level, service, fields, destination }: LogOptions): 
     serializers: { err: presentError },
     ...(fields && { mixin: fields }),
   };
-  return pino(options, destination ?? standardOutput());
+  return Object.assign(pino(options, destination ?? standardOutput()), { [levelsOfParts]: levels });
 
   /** Writes a line, unless it is one of many that say that a peer is away. */
   function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, lineLevel: number): void {
@@ -43,6 +46,15 @@ export function createLog({ level, service, fields, destination }: LogOptions): 
     else if (leftOut !== undefined) method.call(this, { ...(fields as object), leftOut }, String(message));
   }
 }
+
+/** The log of one part of a program: its lines name the part, and have its level where it has one of its own. */
+export function logOfPart(log: Logger, part: LogPart): Logger {
+  const { [levelsOfParts]: levels } = log as { readonly [levelsOfParts]?: LevelsOfParts };
+  return log.child({ part }, { level: levels?.[part] ?? log.level });
+}
+
+/** A log's children have what it has. */
+const levelsOfParts = Symbol('levels of parts');
 
 /** As pino numbers its levels. */
 const WARN = 40;

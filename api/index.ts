@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { createIdentityProviders } from '../adapters/identity/providers.js';
-import { createLog } from '../adapters/log.js';
+import { createLog, logOfPart } from '../adapters/log.js';
 import { startMetricsListener } from '../adapters/metrics/listener.js';
 import { watchDependencies } from '../adapters/metrics/dependencies.js';
 import { watchPools } from '../adapters/metrics/pools.js';
@@ -13,6 +13,7 @@ import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
+import { logCalls } from '../adapters/tracing/calls.js';
 import { traceWhenAsked } from '../adapters/tracing/start.js';
 import { readConfig } from '../config.js';
 import { schemaSteps } from '../migrations/steps.js';
@@ -31,7 +32,8 @@ const config = readConfig();
 const stopTracing = await traceWhenAsked(config.tracing, 'gpu-rental-api');
 /** What is read for all streams at once: new events, their states, and ended sessions. */
 const HUB_CONNECTIONS = 3;
-const log = createLog({ level: config.logLevel, service: 'api' });
+const log = createLog({ ...config.log, service: 'api' });
+logCalls((callee) => logOfPart(log, callee));
 const { url, poolMax, role } = config.database;
 const db = openDatabase(url, poolMax, processName('api'), role, databaseDeadlines.api);
 await stopWhenUnfit(db, log);
@@ -42,7 +44,7 @@ const registry = createRegistry('api');
 const hubDb = openDatabase(url, HUB_CONNECTIONS, processName('api-events'), role, databaseDeadlines.events);
 watchPools(registry, { api: db, 'api-events': hubDb });
 const streams: EventStreams = createEventStreams({
-  ...{ db, hubDb, log },
+  ...{ db, hubDb, log: logOfPart(log, 'streams') },
   observeEnd: (reason) => countEnd(reason),
 });
 const countEnd = createStreamMetrics(registry, () => streams.figures());

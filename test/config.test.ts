@@ -231,3 +231,39 @@ describe('the configuration of support', () => {
     }
   });
 });
+
+describe('the levels of the log', () => {
+  const logOf = (env: Record<string, string>) => readConfig({ ...ENV, ...env }).log;
+  const fault = (LOG_LEVELS: string) => {
+    try {
+      logOf({ LOG_LEVELS });
+      return 'none';
+    } catch (error) {
+      return (error as Error).message.split('\n').at(-1)!.trim();
+    }
+  };
+
+  it('are one for the program, and others by the names of parts', () => {
+    assert.deepEqual(logOf({}), { level: 'info', levels: {} });
+    assert.deepEqual(logOf({ LOG_LEVEL: 'warn', LOG_LEVELS: ' upstream=debug , sql = trace ' }), {
+      level: 'warn',
+      levels: { upstream: 'debug', sql: 'trace' },
+    });
+    assert.deepEqual(logOf({ LOG_LEVELS: '' }).levels, {});
+  });
+
+  it('are refused in words when nothing has such a name', () => {
+    assert.equal(
+      fault('upstreem=debug'),
+      '- "LOG_LEVELS" names "upstreem", which is no part of the log: take requests, activities, temporal, streams, upstream, processor or sql',
+    );
+    assert.equal(
+      fault('sql=debug,upstream=verbose'),
+      '- "LOG_LEVELS" gives "upstream" the level "verbose": take fatal, error, warn, info, debug, trace or silent',
+    );
+    assert.equal(
+      fault('debug'),
+      '- "LOG_LEVELS" has "debug", which is no pair of a part and its level: write upstream=debug, or set LOG_LEVEL for all of the log',
+    );
+  });
+});

@@ -6,7 +6,7 @@ import { compareWatermarks } from '../activities/ask-first.js';
 import { startLongLived } from '../activities/upkeep/long-lived.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createSmtpTransport } from '../adapters/mailer/smtp.js';
-import { createLog } from '../adapters/log.js';
+import { createLog, logOfPart } from '../adapters/log.js';
 import { openDatabase, processName } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
@@ -18,6 +18,7 @@ import { listRunsOf01, refusalOfRunsOf01 } from '../adapters/temporal/runs-of-01
 import { pollersAt } from '../adapters/temporal/pollers.js';
 import { createProber } from '../adapters/providers/ssh/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
+import { logCalls } from '../adapters/tracing/calls.js';
 import { traceWhenAsked } from '../adapters/tracing/start.js';
 import { readConfig } from '../config.js';
 import { machineLimits } from '../domain/machines/limits.js';
@@ -37,8 +38,9 @@ const WEBHOOK_POOL = 5;
 
 const config = readConfig();
 const stopTracing = await traceWhenAsked(config.tracing, 'gpu-rental-worker');
-const log = createLog({ level: config.logLevel, service: 'worker', fields: activityFields });
-const sdkMetricsUrl = await installTemporal(log, config.metrics.port !== null);
+const log = createLog({ ...config.log, service: 'worker', fields: activityFields });
+logCalls((callee) => logOfPart(log, callee));
+const sdkMetricsUrl = await installTemporal(logOfPart(log, 'temporal'), config.metrics.port !== null);
 
 const { url, role, poolMax, openPoolMax, meterPoolMax } = config.database;
 const db = openDatabase(url, poolMax, processName('worker'), role, databaseDeadlines.worker);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Worker, type NativeConnection, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { logOfPart } from '../adapters/log.js';
 import type { Activities } from '../activities/index.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { logActivities } from './activity-log.js';
@@ -59,6 +60,7 @@ const pacedHeartbeats = {
 export async function createWorkers(options: WorkersOptions): Promise<Worker[]> {
   const { connection, namespace, activities, bundle, log, identity } = options;
   const { shutdownGraceMs = SHUTDOWN_GRACE_MS } = options;
+  const activityLog = logOfPart(log, 'activities');
   const shared = {
     connection,
     namespace,
@@ -66,7 +68,7 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
     ...(identity === undefined ? {} : { identity }),
     ...timing,
     shutdownGraceTime: shutdownGraceMs,
-    interceptors: { activity: [traceActivities, logActivities(log), withoutWords(log)] },
+    interceptors: { activity: [traceActivities, logActivities(activityLog), withoutWords(activityLog)] },
   };
   return [
     await Worker.create({

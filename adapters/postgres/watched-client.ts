@@ -2,7 +2,7 @@ import knexFactory, { type Knex } from 'knex';
 import type { Duplex } from 'node:stream';
 import { refuseOtherSettings, showSettings, wordsOfRefusal, type AskedSettings } from './fitness.js';
 import { readOnly, sqlStateOf } from './sql-state.js';
-import { spanned, type SpanOptions } from '../tracing/spans.js';
+import { called, type Call } from '../tracing/calls.js';
 
 /** The server took or may have taken a statement, and the connection was lost before its answer came. */
 export class ConnectionLost extends Error {
@@ -80,11 +80,7 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
         if (connection.pipeline !== true) await turn.before;
         if (isLost(connection)) throw lost(connection, sql, 'undone');
         // Its text alone: the parameters are people's data.
-        return await spanned(
-          'sql',
-          sqlSpan(sql),
-          async () => (await super.query(connection, statement)) as unknown,
-        );
+        return await called(callOf(sql), async () => (await super.query(connection, statement)) as unknown);
       } catch (error) {
         if (sqlStateOf(error) === readOnly) standby.toldMs = performance.now();
         throw isLost(connection) && !isAnswer(error) ? lost(connection, sql, outcome) : error;
@@ -216,11 +212,7 @@ function lost(connection: Connection, sql: string, outcome: 'unknown' | 'undone'
 /** Statements of tens of kilobytes tell no more by their ends. */
 const SQL_MAX_CHARS = 2_000;
 
-function sqlSpan(sql: string): SpanOptions {
-  const text = sql.slice(0, SQL_MAX_CHARS);
-  return {
-    kind: 'client',
-    onlyWithin: true,
-    attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
-  };
+function callOf(sql: string): Call {
+  const attributes = { 'db.system.name': 'postgresql', 'db.query.text': sql.slice(0, SQL_MAX_CHARS) };
+  return { callee: 'sql', name: 'sql', attributes };
 }

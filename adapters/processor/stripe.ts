@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
 import { processorErrorOf } from './errors.js';
+import { calledClient } from './called-client.js';
 import { ProcessorError, type Processor } from './processor.js';
 import type { StripeCalls } from './stripe-calls.js';
 import { createStripeCards } from './stripe-cards.js';
@@ -41,6 +42,7 @@ export function createStripeProcessor(config: StripeConfig): Processor {
     maxNetworkRetries: networkRetries,
     timeout: config.timeoutMs ?? defaultTimeoutMs,
     telemetry: false,
+    httpClient: calledClient(),
     ...addressOf(config.apiUrl),
   });
   const chargeTimeoutMs = config.chargeTimeoutMs ?? config.timeoutMs ?? defaultChargeTimeoutMs;

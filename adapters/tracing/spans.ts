@@ -1,4 +1,4 @@
-type Attributes = Readonly<Record<string, string | number>>;
+export type Attributes = Readonly<Record<string, string | number>>;
 
 /** Adds what a piece of work learns to its span. */
 export type Note = (attributes: Attributes) => void;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spanned, type SpanOptions } from '../../tracing/spans.js';
+import { called, type Call } from '../../tracing/calls.js';
 import { ProviderError } from '../provider.js';
 import type { Pace, RequestBudget, RequestUse } from './request-budget.js';
 
@@ -85,7 +85,7 @@ export interface HttpClient {
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const base = options.url.replace(/\/+$/, '');
   const fetchAnswer = async ({ method, path, body }: HttpRequest, signal: AbortSignal): Promise<Response> =>
-    spanned(method, spanOf(base, method), async (note) => {
+    called(callOf(base, method), async (note) => {
       const response = await fetch(base + path, {
         method,
         redirect: 'manual',
@@ -239,11 +239,7 @@ function codeOf(error: Error): string {
 }
 
 /** The upstream and the verb: paths hold ids of machines, and headers the key. */
-function spanOf(base: string, method: string): SpanOptions {
-  const { hostname } = new URL(base);
-  return {
-    kind: 'client',
-    onlyWithin: true,
-    attributes: { 'http.request.method': method, 'server.address': hostname },
-  };
+function callOf(base: string, method: string): Call {
+  const attributes = { 'http.request.method': method, 'server.address': new URL(base).hostname };
+  return { callee: 'upstream', name: method, attributes };
 }

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
+import { logOfPart } from '../../../adapters/log.js';
 import type { AnsweredRequest } from '../../../adapters/metrics/requests.js';
 import { isId } from '../../../domain/ids.js';
 import { keyIdOf, type ApiState } from '../../context.js';
@@ -24,7 +25,7 @@ export function requestLog(observe?: (request: AnsweredRequest) => void): Middle
       route: isRouted ? route : undefined,
     });
     const rentalId = rentalIdOf(ctx);
-    ctx.state.log.info(
+    logOfPart(ctx.state.log, 'requests').info(
       {
         method: ctx.method,
         path: ctx.path.slice(0, PATH_MAX_CHARS),

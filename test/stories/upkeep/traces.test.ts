@@ -8,12 +8,12 @@ import { startTracing } from '../../../adapters/tracing/otlp.js';
 import { currentSpan, spanned } from '../../../adapters/tracing/spans.js';
 import { traceWhenAsked } from '../../../adapters/tracing/start.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { Paying } from '../../support/story/paying.js';
 import { Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 
 describe('a trace', () => {
   let service: TestService;
-  const exporter = new InMemorySpanExporter();
 
   before(async () => {
     service = await startService();
@@ -21,6 +21,7 @@ describe('a trace', () => {
   after(() => service.stop());
 
   it('leads from a request through its activity and the statements to the upstream', async () => {
+    const exporter = new InMemorySpanExporter();
     const stop = startTracing('test', exporter);
     const user = await service.signIn(1_000);
     await service.db('users').where({ id: user.user.id }).update({ email: 'somebody@traces.example' });
@@ -54,6 +55,34 @@ describe('a trace', () => {
     for (const secret of ['somebody@traces.example', 'a name of theirs', 'sid=', 'Bearer', user.user.email]) {
       assert.ok(!text.includes(secret), secret);
     }
+    await stop();
+  });
+
+  it('leads from a payment through its activity to the processor', async () => {
+    const exporter = new InMemorySpanExporter();
+    const stop = startTracing('test', exporter);
+    const user = await service.signIn();
+    const { body } = await new Paying(service).checkout(user, 2_500);
+    const spans = await until('the spans were sent', () => {
+      const all = exporter.getFinishedSpans();
+      return all.some((span) => span.attributes['stripe.resource'] === 'checkout') ? all : undefined;
+    });
+    const request = spans.find(({ attributes }) => attributes['http.route'] === '/v1/billing/checkout')!;
+    const call = spans.find(({ attributes }) => attributes['stripe.resource'] === 'checkout')!;
+    const activity = spans.find((span) => span.spanContext().spanId === call.parentSpanContext?.spanId)!;
+    assert.deepEqual([traceOf(call), traceOf(activity)], [traceOf(request), traceOf(request)]);
+    assert.equal(activity.name, 'activity openTopup');
+    assert.equal(call.name, 'POST');
+    const { attributes } = call;
+    assert.deepEqual(attributes, {
+      'http.request.method': 'POST',
+      'server.address': '127.0.0.1',
+      'stripe.resource': 'checkout',
+      'http.response.status_code': 200,
+    });
+    const text = JSON.stringify(spans.map(({ name, attributes, status }) => ({ name, attributes, status })));
+    for (const secret of ['Bearer', 'sk_test', body.sessionId, user.user.email])
+      assert.ok(!text.includes(secret), secret);
     await stop();
   });
 
