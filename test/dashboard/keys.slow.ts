@@ -7,6 +7,7 @@ import { commentOf, fileNameOf, isPrivateKey } from '../../clients/dashboard/src
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { assertReadAgain, failedRequest } from '../support/dashboard/failures.js';
 import { newSshKeyPair } from '../support/ssh-key-pair.js';
+import { until } from '../support/until.js';
 
 const { public: publicKey, private: privateKey } = newSshKeyPair('ada@laptop');
 
@@ -122,6 +123,24 @@ describe('the page of SSH keys', function () {
     await dialog().waitFor({ state: 'hidden' });
     await page.getByText('Made here', { exact: true }).waitFor();
     assert.equal(await page.getByText('PRIVATE KEY').count(), 0);
+  });
+
+  it('can’t be switched to another way while a pair is made, which would lose its private half', async () => {
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    await page.route('**/v1/ssh-keys', async (route) => {
+      if (route.request().method() === 'POST') await held;
+      await route.continue();
+    });
+    await visitor.open('/app/keys');
+    await page.getByRole('button', { name: 'Add a key' }).first().click();
+    await dialog().getByText('Create a pair').click();
+    await dialog().getByLabel('Name').fill('Made here');
+    await dialog().getByRole('button', { name: 'Create the pair' }).click();
+    const [paste, generate] = await dialog().getByRole('radio').all();
+    await until('neither can be chosen', async () => (await paste!.isDisabled()) && generate!.isDisabled());
+    letGo();
+    await dialog().getByText('-----BEGIN EC PRIVATE KEY-----').waitFor();
   });
 
   it('says that a browser lets nothing be copied, and takes that for not saved', async () => {

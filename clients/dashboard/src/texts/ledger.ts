@@ -60,7 +60,6 @@ export const ledgerTexts = texts({
     from: 'From',
     to: 'To',
     apply: 'Show',
-    clear: 'Clear filters',
   },
   csv: 'CSV file',
   csvOfSpan: 'All types and rentals in the days you chose.',

@@ -19,7 +19,6 @@ export const rentTexts = texts({
     maxError: 'Enter an amount such as 2.50',
     region: 'Region',
     sort: 'Sort by',
-    clear: 'Clear filters',
     sorts: {
       price: 'Cheapest first',
       memory: 'Most memory first',

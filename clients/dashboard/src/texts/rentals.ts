@@ -24,7 +24,6 @@ export const rentalTexts = texts({
     label: 'Label',
     labelHint: 'project:training',
     labelError: 'Enter a key and a value, such as project:training',
-    clear: 'Clear filters',
     sort: 'Sort by',
     sorts: {
       newest: 'Newest first',

@@ -8,6 +8,7 @@ export const shellTexts = texts({
   navigation: 'Pages',
   close: 'Close',
   cancel: 'Cancel',
+  clearFilters: 'Clear filters',
   copied: 'Copied',
   notCopied: 'Your browser blocked copying. Select the text instead.',
   loading: 'Loading',

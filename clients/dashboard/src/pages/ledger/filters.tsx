@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState, type SyntheticEvent } from 'react';
 import { ledgerTexts } from '../../texts/ledger.js';
+import { shellTexts } from '../../texts/shell.js';
 import { Button } from '../../ui/button.js';
 import { Field, Input, Select } from '../../ui/field.js';
 import { afterPress } from '../../ui/press.js';
@@ -72,7 +73,7 @@ export function LedgerFilters({ search }: { readonly search: LedgerSearch }) {
         disabled={!isFiltered(search)}
         onClick={() => void navigate({ search: { view: 'entries' }, replace: true, resetScroll: false })}
       >
-        {filters.clear}
+        {shellTexts.clearFilters}
       </Button>
     </div>
   );

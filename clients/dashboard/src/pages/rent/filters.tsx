@@ -4,6 +4,7 @@ import { number } from '../../format/number.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
+import { ClearFilters } from '../../ui/clear-filters.js';
 import { Field, Input, Select } from '../../ui/field.js';
 import { ChevronDownIcon } from '../../ui/icons.js';
 import { useTypedFilter } from '../../ui/use-typed.js';
@@ -56,13 +57,7 @@ export function Filters({ search, onChange, countries }: FiltersProps) {
       >
         <Choices {...{ search, countries, change }} />
       </div>
-      {Object.keys(search).length > 0 && (
-        <div className="col-span-full">
-          <Button look="quiet" size="small" onClick={() => onChange({})}>
-            {texts.clear}
-          </Button>
-        </div>
-      )}
+      {Object.keys(search).length > 0 && <ClearFilters onClear={() => onChange({})} />}
     </search>
   );
 }

@@ -90,7 +90,7 @@ function NothingFits({
   return (
     <EmptyState
       title={rentTexts.emptyTitle}
-      actions={<Button onClick={onClear}>{rentTexts.filters.clear}</Button>}
+      actions={<Button onClick={onClear}>{shellTexts.clearFilters}</Button>}
     >
       {rentTexts.empty}
     </EmptyState>

@@ -1,6 +1,6 @@
 import { number } from '../../format/number.js';
 import { rentalTexts } from '../../texts/rentals.js';
-import { Button } from '../../ui/button.js';
+import { ClearFilters } from '../../ui/clear-filters.js';
 import { Field, Input, Select } from '../../ui/field.js';
 import { useTypedFilter } from '../../ui/use-typed.js';
 import { isLabel, readRentalsSearch, rentalSorts, rentalStatuses, type RentalsSearch } from './search.js';
@@ -74,13 +74,7 @@ export function RentalFilters({ search, counts, onChange }: RentalFiltersProps) 
           </Select>
         )}
       </Field>
-      {Object.keys(search).length > 0 && (
-        <div className="col-span-full">
-          <Button look="quiet" size="small" onClick={() => onChange({})}>
-            {texts.clear}
-          </Button>
-        </div>
-      )}
+      {Object.keys(search).length > 0 && <ClearFilters onClear={() => onChange({})} />}
     </search>
   );
 }

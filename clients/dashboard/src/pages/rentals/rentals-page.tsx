@@ -168,7 +168,10 @@ function NoRentals({ search, counts, onClear }: NoRentalsProps) {
   }
   if (isFiltered) {
     return (
-      <EmptyState title={texts.noneFitTitle} actions={<Button onClick={onClear}>{texts.clear}</Button>}>
+      <EmptyState
+        title={texts.noneFitTitle}
+        actions={<Button onClick={onClear}>{shellTexts.clearFilters}</Button>}
+      >
         {texts.noneFit}
       </EmptyState>
     );

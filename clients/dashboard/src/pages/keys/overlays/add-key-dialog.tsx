@@ -51,6 +51,7 @@ export function AddKeyDialog({ onClose, onAdded }: AddKeyDialogProps) {
       <Segmented
         label={t.how}
         value={way}
+        isDisabled={add.isPending}
         options={[
           { value: 'paste', label: t.paste },
           { value: 'generate', label: t.generate },
