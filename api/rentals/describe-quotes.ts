@@ -1,3 +1,4 @@
+import { softwareLimits } from '../../domain/rentals/software.js';
 import { exampleListing, listing, spread } from '../catalog/describe.js';
 import {
   cents,
@@ -89,6 +90,7 @@ export const createQuote = operation({
     'Takes the same body as POST /v1/rentals, and rents nothing. POST /v1/rentals with only its `quoteId` rents at the quoted price or less.',
   body: {
     schema: newRental,
+    maxBytes: softwareLimits.bodyMaxBytes,
     examples: [
       { familyId: 'rtx-4090', gpuCount: 1 },
       { familyId: 'rtx-4090', gpuCount: 1, region: 'eu', autoStopAfterHours: 12, maxSpendCents: 10_000 },

@@ -1,3 +1,4 @@
+import { softwareLimits } from '../../domain/rentals/software.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { lastingWords, namesIn, noWords } from '../../domain/rentals/words.js';
@@ -233,6 +234,8 @@ export const createRental = operation({
   parameters: [idempotencyKey],
   body: {
     schema: { oneOf: [newRental, named('TakenQuote', jsonSchemaOf(quoteBodySchema))] },
+    // Scripts and variables are larger than anything else.
+    maxBytes: softwareLimits.bodyMaxBytes,
     examples: [
       { familyId: 'rtx-4090', gpuCount: 1 },
       { familyId: 'h100-80gb', gpuCount: 8, region: 'eu', name: 'training', autoStopAfterHours: 12 },

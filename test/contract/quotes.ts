@@ -48,6 +48,12 @@ export function describeQuotes(backend: () => Backend): void {
       assert.equal(alternatives[0]?.family, 'l40s');
     });
 
+    it('takes a script that is larger than other bodies may be', async () => {
+      const startScript = '#'.repeat(60_000);
+      const { status, body } = await person.post('/v1/quotes', { ...machine, startScript });
+      assert.deepEqual([status, body.error], [200, undefined]);
+    });
+
     it('is taken once: whoever names it again gets the same rental, also after its time', async () => {
       const made = await quote();
       const first = await take(made.quoteId);

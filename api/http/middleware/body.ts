@@ -1,9 +1,9 @@
 import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
-import { softwareLimits } from '../../../domain/rentals/software.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
+import { maxBytesOf } from '../openapi/document.js';
 import { BodyBudget } from './body-budget.js';
 import { clientOf } from './client-address.js';
 import { shapeFault } from './body-shape.js';
@@ -24,7 +24,7 @@ export interface RawPath {
 }
 
 /**
- * Reads the body, 16 KiB at most and more where it may hold a script, and parses it as JSON of a shape that is cheap to
+ * Reads the body, 16 KiB at most and more where the route declares it, and parses it as JSON of a shape that is cheap to
  * validate (decision 83, "Cost of one caller"). What strangers send is bounded in all (decision 130, "Work for
  * strangers").
  * @param rawPaths the paths that are read by other rules
@@ -58,7 +58,7 @@ function lengthOf(ctx: Context): number {
 }
 
 async function bytesOf(ctx: Context, raw: RawPath | undefined, budget: BodyBudget): Promise<Buffer> {
-  const limit = raw?.limitBytes ?? limitOf(ctx);
+  const limit = raw?.limitBytes ?? maxBytesOf(ctx.method, ctx.path) ?? requestLimits.bodyMaxBytes;
   const length = lengthOf(ctx);
   if (length > limit) throw tooLarge(limit);
   if (length > 0 && raw === undefined) refuseForeignTypes(ctx);
@@ -66,14 +66,6 @@ async function bytesOf(ctx: Context, raw: RawPath | undefined, budget: BodyBudge
   const read = (): Promise<Buffer> => whole(ctx, limit);
   if (ctx.state.caller !== undefined || length === 0) return read();
   return budget.read(clientOf(ctx.ip), Number.isNaN(length) ? limit : length, read);
-}
-
-/** Scripts and variables are larger than anything else; whoever sends them has signed in. */
-const WITH_SOFTWARE = new Set(['/v1/rentals', '/v1/quotes']);
-
-function limitOf({ path, state }: Context): number {
-  const isLarge = state.caller !== undefined && WITH_SOFTWARE.has(path);
-  return isLarge ? softwareLimits.bodyMaxBytes : requestLimits.bodyMaxBytes;
 }
 
 async function whole(ctx: Context, limit: number): Promise<Buffer> {

@@ -83,6 +83,17 @@ export function accessOf(method: string, path: string): Access {
   return operations.find(isIt)?.scope ?? 'session';
 }
 
+const largerBodies = new Map(
+  operations.flatMap(({ method, path, body }) =>
+    body?.maxBytes === undefined ? [] : [[`${method.toUpperCase()} ${path}`, body.maxBytes]],
+  ),
+);
+
+/** The most bytes that a body may have, where its route says so. @param method such as POST */
+export function maxBytesOf(method: string, path: string): number | undefined {
+  return largerBodies.get(`${method} ${path}`);
+}
+
 /** The description of the whole API: OpenAPI 3.1. */
 export function describeApi(): OpenApiDocument {
   const paths: Record<string, Record<string, unknown>> = {};

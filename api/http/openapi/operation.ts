@@ -25,7 +25,12 @@ export interface Operation<Answer = unknown> {
   /** The schema by which the handler validates the query. */
   readonly query?: Joi.ObjectSchema;
   /** Its schema is named after the operation: createRental takes a CreateRental. */
-  readonly body?: { readonly schema: Joi.ObjectSchema | JsonSchema; readonly examples: readonly unknown[] };
+  readonly body?: {
+    readonly schema: Joi.ObjectSchema | JsonSchema;
+    readonly examples: readonly unknown[];
+    /** The most bytes, for a private route whose path has no parameters; default: `requestLimits.bodyMaxBytes`. */
+    readonly maxBytes?: number;
+  };
   /** The first is the answer of the usual case. */
   readonly answers: readonly DescribedAnswer<Answer>[];
   /** The route's own refusals; the document adds those of every such route. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { once } from 'node:events';
-import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { operations } from '../../../api/http/openapi/document.js';
+import { startApi, type ApiClient, type SignedIn, type TestApi } from '../../support/http/api.js';
 
 describe('every request', () => {
   let api: TestApi;
@@ -138,6 +139,24 @@ describe('every request', () => {
       assert.equal(most.status, 400);
       const over = await user.send('POST', '/v1/billing/checkout', long(16 * 1024 + 1), json);
       assert.deepEqual([over.status, over.body.error], [413, 'payload_too_large']);
+    });
+
+    it('may have more where its route’s declaration says so, and is left unread from strangers', async () => {
+      const larger = operations.filter(({ body }) => body?.maxBytes !== undefined);
+      assert.deepEqual(
+        larger.map(({ name }) => name),
+        ['createQuote', 'createRental'],
+      );
+      const stranger = api.stranger();
+      for (const { method, path, body } of larger) {
+        const send = (client: ApiClient, bytes: number) =>
+          client.send(method.toUpperCase(), path, JSON.stringify('y'.repeat(bytes - 2)), {
+            'Content-Type': 'application/json',
+          });
+        assert.equal((await send(user, body!.maxBytes!)).status, 400, path);
+        assert.equal((await send(user, body!.maxBytes! + 1)).status, 413, path);
+        assert.equal((await send(stranger, body!.maxBytes!)).status, 401, path);
+      }
     });
 
     it('is cut off at 16 KiB when its length is not announced', async () => {
