@@ -10,11 +10,12 @@ import {
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import type { AllocationAttemptRow, ListingRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import type { Software } from '../../domain/rentals/software.js';
 import type { Provider } from '../../adapters/providers/provider.js';
 import type { Purchase } from '../../money/rentals/purchase.js';
 import { adoptPod } from '../../money/rentals/pod-adoption.js';
 import type { ActivityDeps } from '../deps.js';
-import { placeOrder } from '../rentals/allocation.js';
+import { openedSoftware, placeOrder } from '../rentals/allocation.js';
 import { publicKeysOf } from './public-keys.js';
 
 /** Between two looks at the queue, in milliseconds. */
@@ -44,20 +45,29 @@ export async function launchInTurn(
     return false;
   }
   const isNext = (await countQueued(deps.db, attempt.provider_code, attempt)) === 0;
+  // What fails before it is asked for leaves it in its place.
+  const software = await openedSoftware(deps, rental.software);
   if (!isNext || !(await beginQueued(deps.db, attempt.id))) {
     await sleep(LOOK_MS);
     return false;
   }
-  const purchase = await buyQueued(deps, provider, { rental, attempt, listing });
+  const purchase = await buyQueued(deps, provider, { rental, attempt, listing, software });
   await endWait(deps.db, attempt.id);
   if (purchase.kind === 'none') await sleep(LOOK_MS);
   return purchase.kind === 'bought' && adoptPod(deps.db, rental, attempt, purchase.podId);
 }
 
+interface QueuedOrder {
+  readonly rental: RentalRow;
+  readonly attempt: AllocationAttemptRow;
+  readonly listing: ListingRow;
+  readonly software: Software | undefined;
+}
+
 async function buyQueued(
   deps: ActivityDeps,
   provider: Provider,
-  { rental, attempt, listing }: { rental: RentalRow; attempt: AllocationAttemptRow; listing: ListingRow },
+  { rental, attempt, listing, software }: QueuedOrder,
 ): Promise<Purchase> {
   return placeOrder(
     deps,
@@ -66,6 +76,7 @@ async function buyQueued(
     {
       listing,
       templateId: rental.template_id,
+      software,
       publicKeys: await publicKeysOf(deps, rental),
       maxPricePerHourCents: rental.price_per_hour_cents,
       // It is provisioning, so no meter counts it yet.

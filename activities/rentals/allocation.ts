@@ -17,7 +17,7 @@ import {
 } from '../../adapters/providers/provider.js';
 import { openSoftware } from '../../adapters/postgres/rentals/software.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { misfitsOf, type SoftwareOutline } from '../../domain/rentals/software.js';
+import { misfitsOf, type Software, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
@@ -55,7 +55,20 @@ export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purch
   if (createEveryMs !== undefined && (await countQueued(deps.db, provider.code)) > 0) {
     return { kind: 'none', outOfTurnMs: createEveryMs };
   }
-  return placeOrder(deps, provider, await insertAttempt(deps.db, attemptOf(deps, provider, order)), order);
+  const software = await openedSoftware(deps, order.software);
+  const attempt = await insertAttempt(deps.db, attemptOf(deps, provider, order));
+  return placeOrder(deps, provider, attempt, { ...order, software });
+}
+
+/**
+ * Opens a renter's own software for its order. Call it before the purchase is on record as asked for: its failure must
+ * not look like a lost answer.
+ */
+export async function openedSoftware(
+  deps: ActivityDeps,
+  outline: SoftwareOutline | null | undefined,
+): Promise<Software | undefined> {
+  return outline ? openSoftware(deps.db, outline, deps.webhooks.openSecret) : undefined;
 }
 
 /**
@@ -95,11 +108,10 @@ export async function placeOrder(
   deps: ActivityDeps,
   provider: Provider,
   attempt: AllocationAttemptRow,
-  order: Omit<PodOrder, 'rentalId'>,
+  order: Omit<PodOrder, 'rentalId' | 'software'> & { readonly software: Software | undefined },
   onOutOfTurn?: (waitMs: number) => Promise<void>,
 ): Promise<Purchase> {
-  const software = order.software && (await openSoftware(deps.db, order.software, deps.webhooks.openSecret));
-  const agreed = { ...order, diskGb: software?.diskGb ?? null, lookMs: rentalLimits.unknownLookMs };
+  const agreed = { ...order, diskGb: order.software?.diskGb ?? null, lookMs: rentalLimits.unknownLookMs };
   let pod: AllocatedPod;
   try {
     pod = await provider.allocate({
@@ -107,7 +119,7 @@ export async function placeOrder(
       offerId: order.listing.offer_id,
       gpuCount: order.listing.gpu_count,
       templateId: order.templateId,
-      software,
+      software: order.software,
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,
       endBy: order.endBy,

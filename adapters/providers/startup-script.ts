@@ -22,12 +22,14 @@ export interface Preparation {
  * base64, which needs no quoting.
  */
 export function startupScript({ throwAwayKey, publicKeys, container, software }: Preparation): string {
+  const own = software?.image === null ? software : undefined;
   return [
     '#!/bin/bash',
     '# Prepares a rented machine; runs once after boot.',
     ...(publicKeys.length === 0 ? [] : keyLines(throwAwayKey, publicKeys)),
-    ...(software?.image === null ? ownScriptLines(software) : []),
+    ...(own && own.ports.length > 0 ? firewallLines(own) : []),
     ...(container === null ? [] : containerLines(container, software)),
+    ...(own ? ownScriptLines(own) : []),
     '',
   ].join('\n');
 }
@@ -47,23 +49,26 @@ function keyLines(throwAwayKey: string, publicKeys: readonly string[]): string[]
 }
 
 /** On a machine itself a port is closed by its firewall; a script that would listen openly does not run without one. */
-function ownScriptLines({ ports, env, startScript }: Software): string[] {
-  const opened = ports.filter((port) => port.public).map(({ port }) => `$root ufw allow ${port}/tcp`);
-  const firewall = [
+function firewallLines({ ports }: Software): string[] {
+  return [
     '[ "$(id -u)" = 0 ] && root= || root=sudo',
     "ssh=$($root sshd -T 2>/dev/null | awk '/^port /{print $2; exit}')",
     '$root ufw default deny incoming && $root ufw allow "${ssh:-22}/tcp" || exit 1',
-    ...opened,
+    ...ports.filter((port) => port.public).map(({ port }) => `$root ufw allow ${port}/tcp`),
     '$root ufw --force enable || exit 1',
   ];
-  const exported = Object.entries(env).map(([name, value]) => `export ${name}="$(${decoded(value)})"`);
-  const script = [
+}
+
+/** It may serve for as long as the machine runs. */
+function ownScriptLines({ env, startScript }: Software): string[] {
+  if (startScript === null) return [];
+  return [
+    ...Object.entries(env).map(([name, value]) => `export ${name}="$(${decoded(value)})"`),
     'script=$(mktemp)',
-    `${decoded(startScript ?? '')} > "$script"`,
+    `${decoded(startScript)} > "$script"`,
     'chmod 700 "$script"',
     '"$script"',
   ];
-  return [...(ports.length === 0 ? [] : firewall), ...exported, ...(startScript === null ? [] : script)];
 }
 
 function containerLines(container: TemplateContainer, software: Software | undefined): string[] {

@@ -1,6 +1,7 @@
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { RentalWarning } from '../../../domain/events/events.js';
 import { machineLimits } from '../../../domain/machines/limits.js';
+import type { PodStatus } from '../../providers/provider.js';
 import type { Database } from '../database.js';
 import { recordEvents } from '../events/outbox.js';
 
@@ -60,15 +61,18 @@ export async function findMissingPods(
 
 /** Lists running machines that have gone unprobed for the longest time. */
 export async function listPodsToProbe(db: Database, providerCode: string): Promise<ReachablePod[]> {
-  const { rows } = await db.raw<{ rows: ReachablePod[] }>(
-    `select ${reachable}
+  // Each status by itself, since the many active ones are read by an index of theirs.
+  const shownAs = (status: PodStatus): string => `(select ${reachable}
        from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
       where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
-        and p.status = 'active' and p.gone_at is null and p.missing_lists = 0
+        and p.status = '${status}' and p.gone_at is null and p.missing_lists = 0
         -- Own software runs before its daemon answers, if it ever does.
         and (r.host is not null or r.software is not null and p.host is not null and p.port is not null)
         and (p.probed_at is null or p.probed_at < clock_ms() - :everyMs * interval '1 millisecond')
-      order by p.probed_at nulls first limit :atMost`,
+      order by p.probed_at nulls first limit :atMost)`;
+  const { rows } = await db.raw<{ rows: ReachablePod[] }>(
+    // A machine that runs is pending while its host is cut off or unhealthy: it may run on, and its owner must know.
+    `${shownAs('pending')} union all ${shownAs('active')} limit :atMost`,
     { providerCode, everyMs: machineLimits.reachEveryMs, atMost: machineLimits.probesAtOnce },
   );
   return rows;

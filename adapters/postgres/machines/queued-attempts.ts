@@ -2,9 +2,14 @@ import type { Database } from '../database.js';
 import type { AllocationAttemptRow } from '../rows/tables.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 
-/** The purchases `q` that wait for their turn, but for those that waited too long. */
+/**
+ * The purchases `q` that wait for their turn, but for those that waited too long, and those that a crash left without a
+ * rental: an opening has its rental within its time.
+ */
 const waiting = `q.state = 'open' and q.launch_at is not null
-  and q.created_at > clock_ms() - ${rentalLimits.queueMs} * interval '1 millisecond'`;
+  and q.created_at > clock_ms() - ${rentalLimits.queueMs} * interval '1 millisecond'
+  and (q.created_at > clock_ms() - ${rentalLimits.openBudgetMs} * interval '1 millisecond'
+       or exists (select 1 from rentals r where r.id = q.rental_id and r.status = 'provisioning'))`;
 
 /**
  * Counts the purchases that wait for their turn at an upstream (decision 158, "Machines in turn").
@@ -25,12 +30,13 @@ export async function countQueued(
 
 /**
  * Notes that the upstream is about to be asked for a purchase that waits: from now on it may have bought a machine.
- * @returns false when it was asked for before, or does not wait any more
+ * @returns false when it was asked for before, does not wait any more, or its upstream refuses to be asked yet
  */
 export async function beginQueued(db: Database, id: number): Promise<boolean> {
   const begun = await db('allocation_attempts')
     .where({ id, state: 'open', asked_at: null })
     .whereNotNull('launch_at')
+    .whereRaw('(not_before is null or not_before <= clock_ms())')
     .update({ asked_at: db.raw('clock_ms()') });
   return begun === 1;
 }
@@ -42,6 +48,7 @@ export async function requeue(db: Database, id: number, waitMs: number): Promise
     .update({
       asked_at: null,
       launch_at: db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [Math.ceil(waitMs)]),
+      not_before: db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [Math.ceil(waitMs)]),
     });
 }
 

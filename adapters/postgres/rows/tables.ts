@@ -81,6 +81,7 @@ export interface AllocationAttemptRow {
   failed_by: 'upstream' | 'us' | null;
   launch_at: Date | null;
   asked_at: Date | null;
+  not_before: Date | null;
   /** The same for a machine that is bought there: its rental ends before. */
   available_until: Date | null;
 }

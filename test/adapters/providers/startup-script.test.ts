@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startupScript } from '../../../adapters/providers/startup-script.js';
+import { noSoftware } from '../../../domain/rentals/software.js';
 import { shadeformTemplates } from '../../../adapters/providers/offers/templates.js';
 
 const THROW_AWAY = 'ssh-ed25519 AAAAthrowaway';
@@ -54,6 +55,31 @@ describe('the startup script of a pod', () => {
       ...['--ipc=host', '-p', '127.0.0.1:7860:7860', '-e', 'EXTRA_LAUNCH_ARGS=--listen'],
       'atinoda/text-generation-webui:default',
     ]);
+  });
+
+  it('starts the container before the renter’s own script, which may never end', () => {
+    const log = (name: string) =>
+      writeFileSync(join(home, 'bin', name), `#!/bin/sh\necho ${name} $GREETING >> "$HOME/steps"\n`, {
+        mode: 0o755,
+      });
+    for (const name of ['docker', 'ufw', 'sshd', 'sudo']) log(name);
+    const { container } = shadeformTemplates['text-generation-webui'];
+    const software = {
+      ...noSoftware,
+      ...{
+        env: { GREETING: 'hello' },
+        startScript: '#!/bin/sh\necho script $GREETING >> "$HOME/steps"; exit 1\n',
+      },
+      ports: [{ name: 'page', port: 8080, kind: 'http', public: true } as const],
+    };
+    const script = startupScript({ throwAwayKey: THROW_AWAY, publicKeys: [], container, software });
+    assert.throws(() => run(script));
+    const steps = readFileSync(join(home, 'steps'), 'utf8').trim().split('\n');
+    assert.deepEqual(
+      steps.filter((step) => !/^(ufw|sudo|sshd)/.test(step)),
+      ['docker', 'script hello'],
+    );
+    assert.ok(!/^(docker|script)/.test(steps[0] ?? ''), 'the firewall comes first');
   });
 
   it('passes every word of a container on as it is', () => {
