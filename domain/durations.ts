@@ -9,3 +9,12 @@ export function inMinutes(ms: number): string {
   const minutes = Math.ceil(ms / MINUTE);
   return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
 }
+
+/**
+ * Takes a duration that whoever starts a workflow has said, who may be anybody (decision 150, "Words of the API"): it only
+ * shortens, and what is no number says nothing.
+ */
+export function atMost(saidMs: unknown, mostMs: number): number {
+  const isNumber = typeof saidMs === 'number' && !Number.isNaN(saidMs);
+  return isNumber ? Math.min(Math.max(0, saidMs), mostMs) : mostMs;
+}

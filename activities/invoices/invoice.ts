@@ -20,6 +20,7 @@ import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { isMissing, type ProcessorInvoice } from '../../adapters/processor/processor.js';
 import { dueReminder, dunning, msUntilNextStep } from '../../domain/payments/dunning.js';
 import type { InvoiceId, UserId } from '../../domain/ids.js';
+import { atMost } from '../../domain/durations.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
@@ -41,7 +42,7 @@ export function createInvoiceActivities(deps: ActivityDeps) {
      */
     async lookAtInvoice(invoiceId: InvoiceId, askedDayMs: number): Promise<EventLook> {
       const leastMs = deps.settings.minDunningDayMs ?? paymentLimits.dayMs;
-      const dayMs = Math.min(Math.max(askedDayMs, leastMs), paymentLimits.dayMs);
+      const dayMs = Math.max(atMost(askedDayMs, paymentLimits.dayMs), leastMs);
       return withHeartbeat(() => advanceInvoice(deps, invoiceId, dayMs), {
         stalledAfterMs: SEVERAL_CALLS_MS,
       });

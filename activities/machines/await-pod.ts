@@ -3,6 +3,7 @@ import { isSharedAddress, type AwaitedRental } from '../../adapters/postgres/mac
 import { recordAnswer } from '../../money/rentals/answered-machines.js';
 import type { PodAddress, ReadyMachine } from '../../money/rentals/rentals.js';
 import type { RentalId } from '../../domain/ids.js';
+import { atMost } from '../../domain/durations.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { openedAt } from '../../domain/rentals/endpoints.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
@@ -68,7 +69,8 @@ export function createAwaitPod(deps: ActivityDeps) {
  */
 function deadlineOf(rental: AwaitedRental, saidMs: number): number {
   const { provisionDeadlineMs } = rentalLimits;
-  return saidMs < provisionDeadlineMs ? saidMs : (rental.deadlineMs ?? provisionDeadlineMs);
+  const askedMs = atMost(saidMs, provisionDeadlineMs);
+  return askedMs < provisionDeadlineMs ? askedMs : (rental.deadlineMs ?? provisionDeadlineMs);
 }
 
 /** Judges how the waiting ends; undefined while it goes on. */

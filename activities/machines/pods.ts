@@ -12,6 +12,7 @@ import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/ro
 import { noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
 import type { ListingId, RentalId } from '../../domain/ids.js';
+import { atMost } from '../../domain/durations.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { PodOutcome } from './await-pod.js';
@@ -32,8 +33,7 @@ export function createPodActivities(deps: ActivityDeps) {
       rentalId: RentalId,
       saidMs: number,
     ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
-      // Whoever starts the workflow may be anybody: what it says only shortens (decision 150, "Words of the API").
-      const findForMs = Math.min(saidMs, rentalLimits.unknownFindMs);
+      const findForMs = atMost(saidMs, rentalLimits.unknownFindMs);
       const passedOver = new Set<ListingId>();
       return withHeartbeat(
         async (tell) => {

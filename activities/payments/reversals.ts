@@ -9,6 +9,7 @@ import { findMark } from '../../adapters/postgres/payments/charge-marks.js';
 import { findCredit, findCreditByHand } from '../../adapters/postgres/payments/credits.js';
 import { findReversal, readDebtsPaidBy } from '../../adapters/postgres/payments/reversal-reads.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import type { Dispute, Refund } from '../../adapters/processor/processor.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
@@ -50,7 +51,7 @@ async function settleDispute(deps: ActivityDeps, id: string, events: readonly Wa
   const { chargeId, paymentId } = dispute;
   // The mark comes first: the dispute's own debit may cause an automatic charge.
   await markPayer(deps, { id, kind: 'dispute', chargeId, paymentId });
-  const kinds = await listEventKinds(deps.db, id);
+  const kinds = await listEventKinds(deps.db, id, paymentLimits.eventAheadMs);
   await settle(deps, dispute.paymentId, dispute.currency, ofDispute(dispute, kinds));
 }
 
@@ -121,7 +122,7 @@ function ofRefund({ refundId, status, amountCents }: Refund): Word {
 /**
  * Reads what a dispute says. The kinds of its events move no money: they stand in rows that the API writes (decision
  * 150, "Words of the API"). No document says which of the two is up to date first, so an event that the dispute does not
- * say yet keeps it open, and it is asked again.
+ * say yet keeps it open, and it is asked again, for a day: one that is still not said then was never true.
  */
 function ofDispute(dispute: Dispute, kinds: ReadonlySet<string>): Word {
   const { withdrawn: taken, reinstated: returned } = dispute;

@@ -1,6 +1,7 @@
 import type { Database } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
+import { atMost } from '../../domain/durations.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import type { ToldEnd } from '../../domain/operations/lost-time.js';
 import { advanceMetering, beginBilling, giveUpRental, settleEnded } from '../../money/rentals/lifecycle.js';
@@ -91,7 +92,7 @@ export function createRentalActivities(deps: ActivityDeps) {
      * @param saidMs how long the next round may wait at most, in milliseconds; no longer than the product's own belt
      */
     async meterRental(rentalId: RentalId, saidMs: number): Promise<MeterRound> {
-      const beltMs = Math.min(saidMs, meteringLimits.beltMs);
+      const beltMs = atMost(saidMs, meteringLimits.beltMs);
       const nextLookMs = await laterWhenBusy(() => advanceMetering(db, rentalId, beltMs));
       return { nextLookMs, look: await readLook(db, rentalId) };
     },

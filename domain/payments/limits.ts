@@ -22,6 +22,9 @@ export const paymentLimits = {
   declinesPerPage: 5,
   declinesPerDay: 15,
 
+  /** How long an event may be ahead of what its dispute says. */
+  eventAheadMs: DAY,
+
   /** spec: Limits, Auto-topup. */
   minThresholdCents: 100,
   maxThresholdCents: 100_000,

@@ -16,9 +16,18 @@ export async function listUnhandledEvents(db: Database, workflowId: string): Pro
     .select('id', 'kind', 'created_at', 'object');
 }
 
-/** Lists every kind of event that was ever stored for this workflow, handled or not. */
-export async function listEventKinds(db: Database, workflowId: string): Promise<Set<string>> {
-  const rows = await db('processor_events').where({ workflow_id: workflowId }).distinct('kind');
+/** Lists every kind of event that was stored for this workflow in this time until now, handled or not. */
+export async function listEventKinds(
+  db: Database,
+  workflowId: string,
+  withinMs: number,
+): Promise<Set<string>> {
+  const rows = await db('processor_events')
+    .where({ workflow_id: workflowId })
+    .whereRaw(`received_at between clock_ms() - ?::bigint * interval '1 millisecond' and clock_ms()`, [
+      withinMs,
+    ])
+    .distinct('kind');
   return new Set(rows.map(({ kind }) => kind));
 }
 

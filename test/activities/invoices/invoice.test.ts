@@ -318,8 +318,10 @@ describe('the activity of an invoice', () => {
       amount_cents: AMOUNT,
       cause: `test:${id}`,
     });
-    const { state, nextLookMs } = await unbilled.run('lookAtInvoice', id, 1);
-    assert.deepEqual([state, nextLookMs], ['waiting', DAY]);
+    for (const said of [1, undefined, null, Number.NaN] as number[]) {
+      const { state, nextLookMs } = await unbilled.run('lookAtInvoice', id, said);
+      assert.deepEqual([state, nextLookMs], ['waiting', DAY], String(said));
+    }
     assert.deepEqual(unbilled.processor.asked, []);
     await unbilled.close();
   });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import { insertAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { meteringLimits } from '../../../domain/metering/limits.js';
 import {
@@ -8,6 +10,7 @@ import {
   insertUser,
 } from '../../support/money/factories.js';
 import { credit } from '../../support/money/money.js';
+import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 
 const EVER = 1e12;
@@ -16,7 +19,7 @@ const EVER = 1e12;
 describe('the durations of a rental’s workflow', () => {
   let lone: LoneActivities;
   before(async () => {
-    lone = await startActivities();
+    lone = await startActivities({ providers: new Map([['lab', new ScriptedUpstream().port]]) });
     await insertProvider(lone.db);
   });
   after(() => lone.close());
@@ -28,6 +31,34 @@ describe('the durations of a rental’s workflow', () => {
     const outcome = (await lone.run('awaitPod', id, EVER)) as { kind: string };
     assert.equal(outcome.kind, 'failed');
   });
+
+  for (const said of [undefined, null, Number.NaN, 'soon'] as unknown as number[]) {
+    it(`are the product’s own where somebody says ${said}`, async () => {
+      const { id: userId } = await insertUser(lone.db);
+      await credit(lone.db, userId, 1_000_000);
+      const started_at = new Date(Date.now() - rentalLimits.provisionDeadlineMs - 60_000);
+      const late = await insertRental(lone.db, userId, { started_at, pod_id: 'pod-1' });
+      const waits = (await lone.run('awaitPod', late.id, said)) as { kind: string; error: string };
+      assert.match(waits.error, /within 600 seconds/);
+      const running = await insertRunningRental(lone.db, userId, 1_000, { pod_id: 'pod-2' });
+      const { nextLookMs } = (await lone.run('meterRental', running.id, said)) as { nextLookMs: number };
+      assert.ok(nextLookMs > 1_000 && nextLookMs <= meteringLimits.beltMs + 50, String(nextLookMs));
+      const lost = await insertRental(lone.db, userId, { pod_id: null });
+      const created_at = new Date(Date.now() - rentalLimits.unknownFindMs - 1_000);
+      await insertAttempt(lone.db, {
+        ...{
+          rentalId: lost.id,
+          deployment: 'test',
+          providerCode: 'lab',
+          listingId: newId('lst'),
+          offerId: 'o',
+        },
+        ...{ pricePerHourCents: 1, endBy: null, deadlineMs: 600_000 },
+      });
+      await lone.db('allocation_attempts').where({ rental_id: lost.id }).update({ created_at });
+      assert.equal((await lone.run('findPod', lost.id, said))?.kind, 'failed');
+    });
+  }
 
   it('put no look at the meter off', async () => {
     const { id: userId } = await insertUser(lone.db);

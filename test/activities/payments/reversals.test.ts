@@ -356,6 +356,25 @@ describe('the activities of refunds and disputes', () => {
       assert.deepEqual([forged?.given_back_at, forged?.closed_at, await available()], [null, null, 0]);
     });
 
+    for (const [when, hoursAgo] of [
+      ['of yesterday', 25],
+      ['of the future', -1],
+    ] as const) {
+      it(`waits for nothing that a stored event ${when} alone says`, async () => {
+        await credited();
+        const closed = disputeOf({ status: 'lost', withdrawn: false, closed: true });
+        const early = await lookAt(closed, 'charge.dispute.funds_withdrawn');
+        assert.equal(early?.closed_at, null);
+        await lone
+          .db('processor_events')
+          .where({ workflow_id: closed.disputeId })
+          .update({ received_at: new Date(Date.now() - hoursAgo * 3_600_000) });
+        const late = await lookAt(closed);
+        assert.ok(late?.closed_at);
+        assert.deepEqual([late.taken_at, await available()], [null, PAID]);
+      });
+    }
+
     it('in another currency leaves the wallet alone, loudly, as a refund does', async () => {
       await credited();
       const [dispute, refund] = [disputeOf({ currency: 'eur' }), refundOf({ currency: 'eur' })];

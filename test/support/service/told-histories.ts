@@ -1,4 +1,5 @@
 import type { Database } from '../../../adapters/postgres/database.js';
+import { DAY } from '../../../domain/durations.js';
 import { listEventKinds } from '../../../adapters/postgres/payments/event-handling.js';
 import { readRentalHistory } from '../../../adapters/postgres/explain/rental-timeline.js';
 import type { RentalId, TopupId } from '../../../domain/ids.js';
@@ -39,6 +40,6 @@ async function tellRental(db: Database, id: RentalId): Promise<string> {
 
 async function tellTopup(db: Database, id: TopupId): Promise<string> {
   const row = await db('topups').where({ id }).first();
-  const kinds = await listEventKinds(db, id);
+  const kinds = await listEventKinds(db, id, 365 * DAY);
   return `${id}: ${JSON.stringify(row ?? 'there is no such top-up')}\n  events: ${[...kinds].join(', ') || 'none'}`;
 }
