@@ -115,6 +115,15 @@ export async function unavailable(
   return refuseUnavailable(request, { alternatives, reliabilityOf: await reliabilityNow(db) }, message);
 }
 
+/**
+ * Why own software can't be had that no worker has said it can start: a worker of the release before would start a
+ * machine without it.
+ */
+export async function findUntold(db: Database, request: RentalRequest): Promise<Refusal | undefined> {
+  if (!request.software || (await listProvidersFor(db, request)).codes.length > 0) return undefined;
+  return unavailable(db, request, []);
+}
+
 /** The refusal of own software that no upstream with such a machine can run. */
 export function refuseSoftware(misfits: readonly ProviderMisfit[]): Refusal {
   const told = misfits.map(({ field, providerCode, message }) => `${field}: ${providerCode} ${message}`);

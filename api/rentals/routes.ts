@@ -17,6 +17,7 @@ import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests
 import type { QuoteRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderWalletLock } from '../../adapters/postgres/requests/last-word.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
+import type { RentalRequest } from '../../domain/rentals/request.js';
 import { Refusal } from '../../domain/refusal.js';
 import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { isFinal } from '../../domain/rentals/rental.js';
@@ -36,6 +37,7 @@ import {
 import { presentMeter, presentOpened, presentRental, presentStop } from './present.js';
 import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
 import { readRentalRequest, rentalsEndpoint, type ReadRequest } from './request.js';
+import { findUntold } from './quotes.js';
 import { sealFor } from './software-fields.js';
 import { awaitStop, startRental } from '../../adapters/temporal/open-rental.js';
 
@@ -105,7 +107,7 @@ async function readCreate(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promi
 /**
  * Commits what is asked for, and starts the workflow. A quote that was taken needs none: its rental is the answer. What
  * a request can't have is decided by its row: an earlier one of the same id may have committed it while it still could.
- * @throws Refusal quote_not_found, key_not_found
+ * @throws Refusal quote_not_found, key_not_found, software_unsupported, model_unavailable
  */
 async function startOpening(
   { db, temporal }: ApiDeps,
@@ -121,7 +123,7 @@ async function startOpening(
   }
   const request = quote ? requestOf(quote, apiKeyId) : asked.request;
   if (!request) throw new Error('a create asks for something itself, or by a quote');
-  const refusal = refusalOf(asked, quote);
+  const refusal = await refusalOf(db, asked, request, quote);
   if (refusal) {
     if (await giveUpRentalRequest(db, id, request)) throw refusal;
   } else {
@@ -131,10 +133,18 @@ async function startOpening(
   await startRental(temporal.client.workflow, id, request, answerBefore);
 }
 
-/** Why a create can't be had by now: its SSH key is gone, or its API key has a cap and another asked for the quote. */
-function refusalOf({ onlyOf: key, missingKey }: Create, quote: QuoteRow | undefined): Refusal | undefined {
+/**
+ * Why a create can't be had by now: its SSH key is gone, its API key has a cap and another asked for the quote, or no
+ * worker can start its own software.
+ */
+async function refusalOf(
+  db: Database,
+  { onlyOf: key, missingKey }: Create,
+  request: RentalRequest,
+  quote: QuoteRow | undefined,
+): Promise<Refusal | undefined> {
   const isOthers = quote !== undefined && key !== undefined && quote.api_key_id !== key;
-  return isOthers ? noSuchQuote() : missingKey;
+  return isOthers ? noSuchQuote() : (missingKey ?? findUntold(db, request));
 }
 
 /** Finds what a create has opened: under its own id, or by its quote under that of another request. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { runpodSoftware } from '../../../adapters/providers/runpod/runpod-software.js';
 import { newId } from '../../../adapters/ids.js';
 import { findRentalRequest } from '../../../adapters/postgres/requests/opening-requests.js';
 import { insertQuote } from '../../../adapters/postgres/rentals/quotes.js';
@@ -81,7 +82,9 @@ describe('a create that is sent again', () => {
     api = await startApi();
     await api.deps.temporal.close();
     Object.assign(api.deps, { temporal });
-    await insertProvider(api.db);
+    const code = await insertProvider(api.db);
+    const software = JSON.stringify(runpodSoftware) as never;
+    await api.db('providers').where({ code }).update({ software });
   });
   after(() => api.stop());
   beforeEach(async () => {

@@ -124,6 +124,31 @@ describe('own software', () => {
     }
   });
 
+  it('is refused while no worker has told that it can start any, and starts no plain machine', async () => {
+    const told = await service.db('providers').select('code', 'software');
+    const wish = { ...machine, env: { KEY: env }, startScript: `echo ${script}` };
+    const quote = await user.post('/v1/quotes', wish);
+    // As a worker of the release before leaves it.
+    await service.db('providers').update({ software: null });
+    for (const [path, body] of [
+      ['/v1/quotes', wish],
+      ['/v1/rentals', wish],
+      ['/v1/rentals', { quoteId: quote.body.quoteId }],
+    ] as const) {
+      const refused = await user.post(path, body);
+      assert.deepEqual([refused.status, refused.body.error], [400, 'software_unsupported'], path);
+    }
+    for (const { code, software } of told) {
+      await service
+        .db('providers')
+        .where({ code })
+        .update({ software: JSON.stringify(software) as never });
+    }
+    const kept = await service.db('rental_requests').where({ user_id: user.user.id }).select('answer_before');
+    for (const { answer_before: until } of kept) assert.equal(until.getTime(), 0, 'nothing opens it later');
+    assert.equal((await user.get('/v1/rentals')).body.rentals.length, 0);
+  });
+
   it('keeps its secrets from everybody but the upstream, and no longer than its machine is started', async () => {
     const wish = {
       ...{ ...machine, image: 'registry.lab/team/command:1', args: [arg], env: { KEY: env }, diskGb: 60 },
