@@ -8,7 +8,8 @@ import type { Visitor } from './visitor.js';
 export class Renter {
   readonly #visitor: Visitor;
 
-  private constructor(visitor: Visitor) {
+  /** @param visitor signed in already */
+  constructor(visitor: Visitor) {
     this.#visitor = visitor;
   }
 
