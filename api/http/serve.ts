@@ -2,7 +2,7 @@ import type { ApiContext, ApiRouter } from '../context.js';
 import type { ApiSettings } from '../settings.js';
 import { orStranger, requireCaller, requireSession } from './middleware/caller.js';
 import type { Step } from './middleware/session.js';
-import type { AnswerOf, Operation } from './openapi/operation.js';
+import { deprecationHeaders, type AnswerOf, type Operation } from './openapi/operation.js';
 
 /** What a handler returns for an answer without a body, such as a 304. */
 export const withoutBody = Symbol('without a body');
@@ -34,10 +34,22 @@ export function serve<Answer extends object>(
 export function register(
   router: ApiRouter,
   deps: ServeDeps,
-  { method, path, isPublic, scope, tellsPrices }: Operation,
+  { method, path, isPublic, scope, tellsPrices, deprecated }: Operation,
   step: Step,
 ): void {
   const guard = scope === undefined ? requireSession(deps) : requireCaller(deps, scope);
-  if (isPublic) router[method](path, step);
-  else router[method](path, tellsPrices && deps.settings.publicPrices ? orStranger(guard) : guard, step);
+  const first = deprecated ? [tellDeprecation(deprecationHeaders(deprecated))] : [];
+  if (isPublic) router[method](path, ...first, step);
+  else {
+    const open = tellsPrices && deps.settings.publicPrices;
+    router[method](path, ...first, open ? orStranger(guard) : guard, step);
+  }
+}
+
+/** A middleware that tells what is going with whatever the route answers. */
+function tellDeprecation(headers: Record<string, string>): Step {
+  return async (ctx, next) => {
+    ctx.set(headers);
+    await next();
+  };
 }

@@ -28,11 +28,13 @@ export function allowOrigins(
       ...headers,
     ],
     exposeHeaders: [
+      'Deprecation',
       'ETag',
       'Idempotent-Replayed',
       'RateLimit',
       'RateLimit-Policy',
       'Retry-After',
+      'Sunset',
       'X-Request-Id',
     ],
     maxAge: 600,

@@ -10,12 +10,12 @@ import { explainOperations } from '../../wallet/describe-explain.js';
 import { invoiceOperations } from '../../invoices/describe.js';
 import { hoisted } from './hoist.js';
 import { bodySchemaOf, jsonSchemaOf } from './joi-schema.js';
-import { definitionOf, named, type JsonSchema } from './json-schema.js';
+import { definitionOf, named, text, type JsonSchema } from './json-schema.js';
 import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { Access } from '../../context.js';
 import { openToCapped } from '../../spending/capped.js';
-import type { DescribedAnswer, Links, Operation } from './operation.js';
+import { deprecationHeaders, type DescribedAnswer, type Links, type Operation } from './operation.js';
 import { budgetOperations } from '../../spending/describe.js';
 import { paymentOperations } from '../../topups/describe.js';
 import { quoteOperations } from '../../rentals/describe-quotes.js';
@@ -99,7 +99,7 @@ export function describeApi(): OpenApiDocument {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [operation.method]: describe(operation) };
+    paths[path] = { ...paths[path], [operation.method]: describeOperation(operation) };
   }
   const all = Object.keys(refusalStatus) as RefusalCode[];
   const shared = usedOf(sharedRefusals(), paths);
@@ -163,13 +163,16 @@ function withoutUnused(kind: string, parts: Record<string, object>, users: objec
   );
 }
 
-function describe(operation: Operation): object {
-  const { name, tag, summary, description, body } = operation;
+/** The description of one route. */
+export function describeOperation(operation: Operation): Readonly<Record<string, unknown>> {
+  const { name, tag, summary, body, deprecated } = operation;
+  const description = descriptionOf(operation);
   return {
     operationId: name,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    ...(description !== '' && { description }),
+    ...(deprecated && deprecated.field === undefined && { deprecated: true }),
     security: securityOf(operation),
     parameters: parametersOf(operation),
     ...(body && {
@@ -185,7 +188,7 @@ function describe(operation: Operation): object {
     }),
     responses: {
       ...Object.fromEntries(
-        operation.answers.map((answer) => [answer.status ?? 200, responseOf(answer, name)]),
+        operation.answers.map((answer) => [answer.status ?? 200, responseOf(answer, operation)]),
       ),
       ...unlessTold(operation, refusalResponses(refusalsOf(operation))),
       // The server's own answer: nothing of such a request is read (server.ts).
@@ -195,6 +198,14 @@ function describe(operation: Operation): object {
       },
     },
   };
+}
+
+function descriptionOf({ description = '', deprecated }: Operation): string {
+  if (deprecated === undefined) return description;
+  const { since, goesAt, field } = deprecated;
+  const what = field === undefined ? 'it' : `\`${field}\``;
+  const going = `Deprecated since ${since.slice(0, 10)}: ${what} may go from ${goesAt.slice(0, 10)} on.`;
+  return `${description} ${going}`.trim();
 }
 
 /** Who may call: everybody, sessions alone, or keys with a scope as well; and where a setting says so, nobody known. */
@@ -232,7 +243,7 @@ function parametersOf({ parameters = [], query }: Operation): object[] {
   return [...given, ...ofQuery];
 }
 
-function responseOf(answer: DescribedAnswer, operation: string): object {
+function responseOf(answer: DescribedAnswer, { name: operation, deprecated }: Operation): object {
   const {
     status = 200,
     description,
@@ -243,7 +254,12 @@ function responseOf(answer: DescribedAnswer, operation: string): object {
     links,
     messages,
   } = answer;
-  const own = Object.entries(headers ?? {}).map(([name, header]) => [name, { schema: header }] as const);
+  const going = Object.keys(deprecated ? deprecationHeaders(deprecated) : {}).map(
+    (name) => [name, text] as const,
+  );
+  const own = [...Object.entries(headers ?? {}), ...going].map(
+    ([name, header]) => [name, { schema: header }] as const,
+  );
   return {
     description,
     headers: {

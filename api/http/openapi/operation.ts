@@ -21,6 +21,7 @@ export interface Operation<Answer = unknown> {
   readonly scope?: ApiKeyScope;
   /** Answers strangers as well where `PUBLIC_PRICES` is on (decision 165, "Public prices"). */
   readonly tellsPrices?: true;
+  readonly deprecated?: Deprecation;
   readonly parameters?: readonly Parameter[];
   /** The schema by which the handler validates the query. */
   readonly query?: Joi.ObjectSchema;
@@ -35,6 +36,23 @@ export interface Operation<Answer = unknown> {
   readonly answers: readonly DescribedAnswer<Answer>[];
   /** The route's own refusals; the document adds those of every such route. */
   readonly refusals?: readonly RefusalCode[];
+}
+
+/** What is going: told by each answer of the route for a year at least (docs/api, "/v1 stays"). */
+export interface Deprecation {
+  /** ISO 8601, as is the other. */
+  readonly since: string;
+  readonly goesAt: string;
+  /** What of the route goes; left out: all of it. */
+  readonly field?: string;
+}
+
+/** The headers that tell it (RFC 9745, RFC 8594). */
+export function deprecationHeaders({ since, goesAt }: Deprecation) {
+  return {
+    Deprecation: `@${Date.parse(since) / 1_000}`,
+    Sunset: new Date(goesAt).toUTCString(),
+  };
 }
 
 /** Declares a route, and takes the type of its answers from their schemas. */
