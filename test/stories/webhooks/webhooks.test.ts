@@ -6,6 +6,7 @@ import type { presentDelivery } from '../../../api/webhooks/present.js';
 import type { WebhookId } from '../../../domain/ids.js';
 import { entityStatusAttribute, userIdAttribute } from '../../../workflows/contracts/search-attributes.js';
 import type { SignedIn } from '../../support/http/api.js';
+import { faultOfSent } from '../../support/http/described.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { until } from '../../support/until.js';
 import { startReceiver, type Receiver } from '../../support/webhooks/receiver.js';
@@ -20,7 +21,13 @@ describe('webhooks to users', () => {
   });
   after(() => service.stop());
   afterEach(async () => {
-    for (const receiver of receivers.splice(0)) await receiver.close();
+    for (const receiver of receivers.splice(0)) {
+      await receiver.close();
+      for (const { type, body } of receiver.received) {
+        const kind = type === 'webhook.challenge' ? 'challenge' : 'event';
+        assert.equal(faultOfSent(kind, JSON.parse(body)), undefined, body);
+      }
+    }
   });
 
   async function receiving(): Promise<Receiver> {

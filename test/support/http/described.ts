@@ -90,6 +90,15 @@ export const faultOf = checkBy(closed);
 /** The fault of what a newer service may answer as well. */
 export const faultOfNewer = checkBy((part) => part);
 
+/** The fault of what was sent to a webhook of a user. */
+export function faultOfSent(kind: 'event' | 'challenge', body: unknown): string | undefined {
+  const webhooks = document['webhooks'] as Readonly<
+    Record<typeof kind, { readonly post: Required<Pick<DescribedOperation, 'requestBody'>> }>
+  >;
+  const { schema } = webhooks[kind].post.requestBody.content['application/json'] ?? { schema: {} };
+  return faultOf(schema, body);
+}
+
 /** Every described operation, as `get /v1/rentals/{id}`, with the answers and examples that it refers to. */
 export function describedOperations(): Map<string, DescribedOperation> {
   const all = new Map<string, DescribedOperation>();
