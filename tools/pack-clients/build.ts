@@ -70,6 +70,12 @@ await import('./main.js');
   finish(source, folder, { bin: { gpu: 'dist/gpu.js' } });
 }
 
+/** What a package has compiled into itself, and its own licence does not name. */
+const within: Readonly<Record<string, string>> = {
+  'jq-wasm':
+    'It contains jq 1.8.2 (MIT, copyright 2012 Stephen Dolan, https://github.com/jqlang/jq/blob/jq-1.8.2/COPYING) with Oniguruma (BSD-2-Clause, https://github.com/kkos/oniguruma/blob/master/COPYING).\n\n',
+};
+
 /** The licences of what is bundled, which ask to be passed on. @throws Error for a package that brings none */
 function notices({ inputs }: Metafile): string {
   const folders = Object.keys(inputs).flatMap(
@@ -79,7 +85,8 @@ function notices({ inputs }: Metafile): string {
     const licence = readdirSync(join(projectDir, folder)).find((file) => /^licen[cs]e/i.test(file));
     const { name, version } = factsOf(join(projectDir, folder));
     if (licence === undefined) throw new Error(`${String(name)} brings no text of its licence.`);
-    return `## ${String(name)} ${String(version)}\n\n${readFileSync(join(projectDir, folder, licence), 'utf8').trim()}\n`;
+    const more = within[String(name)] ?? '';
+    return `## ${String(name)} ${String(version)}\n\n${more}${readFileSync(join(projectDir, folder, licence), 'utf8').trim()}\n`;
   });
   return `# What is bundled, and its licences\n\n${texts.join('\n')}`;
 }
