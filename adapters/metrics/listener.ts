@@ -31,8 +31,9 @@ export async function startMetricsListener(options: {
   const server = createServer((request, response) => {
     const asked = `${request.method ?? ''} ${request.url ?? ''}`;
     if (asked === 'GET /metrics') void answer(response, scrape, log);
+    else if (asked === 'GET /healthz') respond(response, 200, 'alive\n');
     else if (asked === 'GET /readyz' && findFaults) void answerReadiness(response, findFaults);
-    else respond(response, 404, `Only GET /metrics${findFaults ? ' and GET /readyz are' : ' is'} here.\n`);
+    else respond(response, 404, `Only GET /metrics, /healthz${findFaults ? ' and /readyz' : ''} are here.\n`);
   });
   server.requestTimeout = 10_000;
   server.listen(port, host);

@@ -87,9 +87,9 @@ describe('GET /readyz of a worker', () => {
     await line?.close();
     line = undefined;
   };
-  const ask = async (): Promise<{ status: number; text: string }> => {
+  const ask = async (path = '/readyz'): Promise<{ status: number; text: string }> => {
     const listening = worker.logged().find(({ msg }) => msg === 'metrics ready');
-    const answer = await fetch(`http://127.0.0.1:${String(listening?.['port'])}/readyz`);
+    const answer = await fetch(`http://127.0.0.1:${String(listening?.['port'])}${path}`);
     return { status: answer.status, text: await answer.text() };
   };
 
@@ -118,6 +118,7 @@ describe('GET /readyz of a worker', () => {
     const { status, text } = await ask();
     assert.equal(status, 503, text);
     assert.match(text, /Temporal can not be asked/);
+    assert.equal((await ask('/healthz')).status, 200, 'it lives: nobody need start it again');
     await connectLine();
     await until('the worker is ready again', async () => (await ask()).status === 200);
   });
