@@ -58,6 +58,8 @@ export interface ActivityDeps {
     readonly declinesPerPage?: number;
     /** What machines may cost that nobody is billed for. Default: the limits' values. */
     readonly freeMachines?: Partial<FreeMachineLimits>;
+    /** Makes the tokens of notebooks, in base64; absent or empty: no notebook is started. */
+    readonly installationKey?: string;
     /** How long own software has until it is billed all the same, in milliseconds. Default: the limit's value. */
     readonly ownSoftwareGraceMs?: number;
     /** How long an opening waits for whoever holds the wallet, in milliseconds. Default: the limit's value. */

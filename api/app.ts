@@ -29,6 +29,7 @@ import { changeRoutes } from './rentals/change.js';
 import { rentalChargeRoutes } from './rentals/charges.js';
 import { telemetryRoutes } from './rentals/telemetry.js';
 import { listRoutes } from './rentals/list.js';
+import { endpointTokenRoutes } from './rentals/endpoint-token.js';
 import { rentalRoutes } from './rentals/routes.js';
 import { refreshProofRoutes } from './accounts/refresh-proof.js';
 import { sessionRoutes } from './accounts/sessions.js';
@@ -55,6 +56,7 @@ const resources = [
   offerHistoryRoutes,
   quoteRoutes,
   rentalRoutes,
+  endpointTokenRoutes,
   listRoutes,
   changeRoutes,
   rentalChargeRoutes,

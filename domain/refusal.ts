@@ -42,6 +42,7 @@ export const refusalStatus = {
   key_not_found: 404,
   session_not_found: 404,
   quote_not_found: 404,
+  endpoint_not_found: 404,
   webhook_not_found: 404,
   method_not_allowed: 405,
   resync: 409,

@@ -107,6 +107,7 @@ const deps: ActivityDeps = {
     orderSingleLimitCents: config.orderSingleLimitCents,
     freeMachines: config.freeMachines,
     ownSoftwareGraceMs: config.ownSoftware.graceMs,
+    installationKey: config.ownSoftware.installationKey,
     declinesPerPage: config.cardTries.declinesPerPage,
     allowPrivatePods: config.allowPrivatePods,
     operatorEmail: config.mail.operatorEmail,

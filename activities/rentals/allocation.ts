@@ -15,8 +15,10 @@ import {
   type Provider,
   type Wait,
 } from '../../adapters/providers/provider.js';
+import { notebookTokenOf } from '../../adapters/notebook-token.js';
 import { openSoftware } from '../../adapters/postgres/rentals/software.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { isNotebook } from '../../domain/rentals/notebook.js';
 import { misfitsOf, type Software, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
@@ -34,10 +36,11 @@ interface Agreed extends Wait {
 
 /** Returns the upstreams that can start a machine from the template, with all of the renter's own software. */
 export function providersFor(
-  deps: Pick<ActivityDeps, 'providers'>,
+  deps: Pick<ActivityDeps, 'providers' | 'settings'>,
   templateId: string,
   software: SoftwareOutline | undefined,
 ): string[] {
+  if (isNotebook(templateId) && !deps.settings.installationKey) return [];
   return [...deps.providers.values()]
     .filter(({ templates }) => (templates as ReadonlySet<string>).has(templateId))
     .filter((provider) => software === undefined || misfitsOf(software, provider.software).length === 0)
@@ -120,6 +123,9 @@ export async function placeOrder(
       gpuCount: order.listing.gpu_count,
       templateId: order.templateId,
       software: order.software,
+      notebookToken: isNotebook(order.templateId)
+        ? notebookTokenOf(deps.settings.installationKey ?? '', attempt.rental_id)
+        : undefined,
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,
       endBy: order.endBy,

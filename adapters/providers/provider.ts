@@ -148,6 +148,8 @@ export interface AllocationRequest extends Wait {
   readonly maxPricePerHourCents: number;
   /** The renter's own; absent: the template alone. */
   readonly software?: Software | undefined;
+  /** Opens the notebook of a template that has one; absent for the others. */
+  readonly notebookToken?: string | undefined;
   /** OpenSSH lines of the renter's keys; none where they want no SSH. They are joined by a throw-away key of which no private half is kept. */
   readonly publicKeys: readonly string[];
   /** When the upstream itself shall end the pod, if nobody changes it; null for never. See Provider.endBy. */

@@ -40,6 +40,11 @@ export const endpoint = named(
     host: orNull(text, 'Of a public tcp port, once it is open.'),
     port: orNull(portNumber, 'Of a public tcp port, once it is open.'),
     tls: { ...bool, description: 'Whether the connection to it is encrypted.' },
+    auth: named('EndpointAuth', {
+      ...oneOf(['none', 'token']),
+      description:
+        'With `token` it asks for the token that GET /v1/rentals/{id}/endpoints/{name}/token tells; with `none`, for whatever your software asks for.',
+    }),
     changesOnRestart: { ...bool, description: 'Whether its address is another one after a restart.' },
   }),
 );
@@ -70,9 +75,13 @@ export function presentSoftware(outline: SoftwareOutline | null): ShownSoftware 
 }
 
 /** The endpoints of a rental; before its machine runs and after its end they have no address. */
-export function presentEndpoints({ software: outline, status, pod_host, pod_ports }: RentalWithHealth) {
-  if (outline === null) return [];
-  return endpointsOf(outline, status === 'running' ? { host: pod_host, ports: pod_ports } : nowhere);
+export function presentEndpoints(row: RentalWithHealth) {
+  const { template_id: templateId, software: outline, status, pod_host, pod_ports } = row;
+  return endpointsOf(
+    templateId,
+    outline,
+    status === 'running' ? { host: pod_host, ports: pod_ports } : nowhere,
+  );
 }
 
 const nowhere = { host: null, ports: [] };
@@ -85,7 +94,7 @@ export const exampleEndpoint: ValueOf<typeof endpoint> = {
   ...{ name: 'page', machinePort: 8080, public: true },
   kind: 'http',
   url: 'https://p7x2k9-8080.proxy.example.net/',
-  ...{ host: null, port: null, tls: true, changesOnRestart: false },
+  ...{ host: null, port: null, tls: true, auth: 'none', changesOnRestart: false },
 };
 
 export const exampleSoftware: ShownSoftware = {

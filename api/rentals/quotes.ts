@@ -24,7 +24,7 @@ import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
 import { presentQuotedSoftware } from './describe-software.js';
 import { readRentalRequest, type ReadRequest } from './request.js';
-import { sealFor } from './software-fields.js';
+import { keeperOf } from './software-fields.js';
 
 /** The route of quotes: POST /v1/quotes (decision 104, "Quotes and alternatives"). */
 export function quoteRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -36,7 +36,12 @@ function createQuote(deps: ApiDeps): Handler<typeof declared.createQuote> {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const listOwnKeys = () => listSshKeys(db, userId);
-    const { request, secrets, missingKey } = await readRentalRequest(ctx, userId, listOwnKeys, sealFor(deps));
+    const { request, secrets, missingKey } = await readRentalRequest(
+      ctx,
+      userId,
+      listOwnKeys,
+      keeperOf(deps),
+    );
     if (missingKey) throw missingKey;
     refuseRenter(await readRenter(db, userId));
     return await quote(deps, { request, secrets }, []);

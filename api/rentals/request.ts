@@ -5,12 +5,12 @@ import type { RentalRequest } from '../../domain/rentals/request.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
-import { ownSoftwareId, type Software } from '../../domain/rentals/software.js';
+import { ownSoftwareId } from '../../domain/rentals/software.js';
 import type { SealedSoftware } from '../../adapters/postgres/rentals/software.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import { parsePublicKey } from '../accounts/public-keys.js';
 import { keyIdOf, type ApiContext } from '../context.js';
-import { readSoftware, softwareFields } from './software-fields.js';
+import { readSoftware, refuseNotebook, softwareFields, type SecretKeeper } from './software-fields.js';
 import { givenWords, readWords } from './word-fields.js';
 import {
   joi,
@@ -66,7 +66,7 @@ export type RentalBody = Read<typeof rentalSchema>;
 /**
  * Takes step 1 of POST /v1/rentals: validates the request's shape. The activity takes the other steps.
  * @param listOwnKeys lists the user's keys
- * @param seal seals what is secret of it
+ * @param keeper seals what is secret of it
  * @returns the validated body, the workflow's request, and what is to be kept sealed; and why it can't be made, where it
  * names a key that is gone: a retry of a request that was made gets its answer all the same
  * @throws Refusal validation_failed, invalid_count, unknown_family, weak_key
@@ -75,7 +75,7 @@ export async function readRentalRequest(
   ctx: ApiContext,
   userId: UserId,
   listOwnKeys: () => Promise<readonly OwnKey[]>,
-  seal: (software: Software) => SealedSoftware,
+  keeper: SecretKeeper,
 ): Promise<ReadRequest> {
   const body = readBody(ctx, rentalSchema);
   if (!isFamilyId(body.familyId)) {
@@ -86,14 +86,16 @@ export async function readRentalRequest(
     );
   }
   const own = readSoftware(body, ctx.state.body);
-  const software = own && seal(own);
+  const templateId = own?.image ? ownSoftwareId : body.templateId;
+  refuseNotebook(templateId, own, keeper);
+  const software = own && keeper.seal(own);
   const apiKeyId = keyIdOf(ctx);
   const ownKeys = await listOwnKeys();
   const request = {
     userId,
     familyId: body.familyId,
     gpuCount: body.gpuCount,
-    templateId: own?.image ? ownSoftwareId : body.templateId,
+    templateId,
     ...readWords(body),
     sshKeyIds: keysOf(ownKeys, body.sshKeyIds),
     ...limitsOf(body),

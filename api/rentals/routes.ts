@@ -38,7 +38,7 @@ import { presentMeter, presentOpened, presentRental, presentStop } from './prese
 import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
 import { readRentalRequest, rentalsEndpoint, type ReadRequest } from './request.js';
 import { findUntold } from './quotes.js';
-import { sealFor } from './software-fields.js';
+import { keeperOf } from './software-fields.js';
 import { awaitStop, startRental } from '../../adapters/temporal/open-rental.js';
 
 /**
@@ -98,7 +98,7 @@ async function readCreate(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promi
     return { ...asker, body: byQuote, request: undefined, secrets: null, quoteId: byQuote.quoteId };
   }
   const listOwnKeys = () => listSshKeys(deps.db, userId);
-  const read = await readRentalRequest(ctx, userId, listOwnKeys, sealFor(deps));
+  const read = await readRentalRequest(ctx, userId, listOwnKeys, keeperOf(deps));
   // With an Idempotency-Key, what stands under it comes first.
   if (read.missingKey && idempotencyKeyOf(ctx) === undefined) throw read.missingKey;
   return { ...asker, ...read, quoteId: undefined };

@@ -5,6 +5,7 @@ import {
   type Software,
   type SoftwarePort,
 } from '../../domain/rentals/software.js';
+import { isNotebook, notebookFault } from '../../domain/rentals/notebook.js';
 import { sealSoftware, type SealedSoftware } from '../../adapters/postgres/rentals/software.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiDeps } from '../context.js';
@@ -147,16 +148,40 @@ function refuseWithoutImage({ image, args, registryAuth }: Software): void {
   }
 }
 
-/** Seals what a request asks for, with the public key alone. @throws Refusal software_unsupported where there is none */
-export function sealFor({ settings }: Pick<ApiDeps, 'settings'>): (software: Software) => SealedSoftware {
-  return (software) => {
-    const { publicKey } = settings.webhooks;
-    const keepsSecrets = publicKey !== '' && settings.ownSoftware.installationKey !== '';
-    if (!keepsSecrets && holdsSecrets(software)) {
-      throw new Refusal('software_unsupported', 'This service keeps no secrets of your software.', {
-        misfits: [],
-      });
-    }
-    return sealSoftware(publicKey, software);
+/** What a service does with the secrets of machines. */
+export interface SecretKeeper {
+  /** Whether it has a key to make the tokens of notebooks with. */
+  readonly makesTokens: boolean;
+  /** Seals what a request asks for. @throws Refusal software_unsupported where there is no key for it */
+  seal(software: Software): SealedSoftware;
+}
+
+/** The keeper that has the public key alone. */
+export function keeperOf({ settings }: Pick<ApiDeps, 'settings'>): SecretKeeper {
+  const { publicKey } = settings.webhooks;
+  const makesTokens = settings.ownSoftware.installationKey !== '';
+  return {
+    makesTokens,
+    seal(software) {
+      const keepsSecrets = publicKey !== '' && makesTokens;
+      if (!keepsSecrets && holdsSecrets(software)) throw keepsNone('your software');
+      return sealSoftware(publicKey, software);
+    },
   };
+}
+
+/** @throws Refusal for a notebook where nobody can make its token, or with a port in its way */
+export function refuseNotebook(
+  templateId: string,
+  own: Software | undefined,
+  { makesTokens }: SecretKeeper,
+): void {
+  if (!isNotebook(templateId)) return;
+  if (!makesTokens) throw keepsNone('notebooks');
+  const fault = notebookFault(own?.ports ?? []);
+  if (fault !== undefined) throw fieldRefusal('ports', fault);
+}
+
+function keepsNone(what: string): Refusal {
+  return new Refusal('software_unsupported', `This service keeps no secrets of ${what}.`, { misfits: [] });
 }

@@ -16,6 +16,7 @@ export const openToCapped: ReadonlySet<string> = new Set([
   'GET /v1/rentals',
   'GET /v1/rentals/:id',
   'GET /v1/rentals/:id/charges',
+  'GET /v1/rentals/:id/endpoints/:name/token',
   'GET /v1/rentals/:id/meter',
   'PATCH /v1/rentals/:id',
   'POST /v1/quotes',

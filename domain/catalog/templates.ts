@@ -13,6 +13,12 @@ export const templates = [
       'PyTorch with CUDA: on the machine itself, or, where there is a `docker` command, in a container named "template" (`docker exec -it template bash`).',
   },
   {
+    id: 'jupyter',
+    name: 'Jupyter',
+    description:
+      'JupyterLab with PyTorch, on port 8888 of the machine, behind a token of its own; open it with `gpu notebook`.',
+  },
+  {
     id: 'vllm',
     name: 'vLLM',
     description:

@@ -1,3 +1,4 @@
+import { isNotebook, notebookPort, portsOf } from './notebook.js';
 import type { SoftwareOutline, SoftwarePort } from './software.js';
 
 /** Where an upstream has opened one port of a machine. */
@@ -32,19 +33,31 @@ export interface Endpoint {
   readonly host: string | null;
   readonly port: number | null;
   readonly tls: boolean;
+  /** Whether it asks for a token of ours; what a renter's own software asks for, nobody knows here. */
+  readonly auth: 'token' | 'none';
   readonly changesOnRestart: boolean;
 }
 
 /** The endpoints of a machine. One that is not public has no address: a tunnel over SSH leads to it. */
-export function endpointsOf({ ports }: Pick<SoftwareOutline, 'ports'>, reach: PodReach): Endpoint[] {
-  return ports.map((port) => {
+export function endpointsOf(
+  templateId: string,
+  software: Pick<SoftwareOutline, 'ports'> | null,
+  reach: PodReach,
+): Endpoint[] {
+  return portsOf(templateId, software).map((port) => {
     const open = port.public ? openedAt(port, reach) : undefined;
     return {
       ...{ name: port.name, kind: port.kind, machinePort: port.port, public: port.public },
       ...addressOf(port, open),
+      auth: asksForToken(templateId, port) ? 'token' : 'none',
       changesOnRestart: open?.changesOnRestart ?? false,
     };
   });
+}
+
+/** Tells whether a port of a rental asks for a token of ours. */
+export function asksForToken(templateId: string, { port }: Pick<SoftwarePort, 'port'>): boolean {
+  return isNotebook(templateId) && port === notebookPort.port;
 }
 
 /** Where a public port is open; undefined while its upstream has not told. */

@@ -17,3 +17,8 @@ export type StopReason = (typeof stopReasons)[number];
 export function isFinal(status: RentalStatus): boolean {
   return status === 'stopped' || status === 'failed';
 }
+
+/** Tells whether its machine is coming up, or can be used. */
+export function isUsed(status: RentalStatus): boolean {
+  return status === 'provisioning' || status === 'running';
+}

@@ -1,5 +1,5 @@
 import type { ProviderMisfit } from '../../adapters/postgres/catalog/provider-health.js';
-import type { SealedSoftware } from '../../adapters/postgres/rentals/software.js';
+import type { SecretKeeper } from '../../api/rentals/software-fields.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { shadeformSoftware } from '../../adapters/providers/shadeform/shadeform-software.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
@@ -7,15 +7,14 @@ import {
   misfitsOf,
   outlineOf,
   softwareLimits,
-  type Software,
   type SoftwareCapabilities,
 } from '../../domain/rentals/software.js';
 
 /** Nobody runs it here, so what is secret is kept nowhere. */
-export const forgetting = (software: Software): SealedSoftware => ({
-  outline: outlineOf(software, null),
-  secrets: null,
-});
+export const forgetting: SecretKeeper = {
+  makesTokens: true,
+  seal: (software) => ({ outline: outlineOf(software, null), secrets: null }),
+};
 
 /** What the mock's upstream can do: as much as machines that run containers, with a disk of any size. */
 const able: SoftwareCapabilities = { ...shadeformSoftware, diskMaxGb: softwareLimits.diskMaxGb };

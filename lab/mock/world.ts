@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ListingRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
@@ -63,6 +64,8 @@ export class World {
   readonly listings: readonly ListingRow[];
   /** By the id of the processor's session. */
   readonly pages = new Map<string, OpenPage>();
+  /** Makes the tokens of notebooks. */
+  readonly tokenKey = randomBytes(32).toString('base64');
   readonly #toCallOff = new Set<() => void>();
   #rentals = 0;
 

@@ -82,6 +82,11 @@ export class Fleet {
     return this.list().find((pod) => pod.id === id && (pod.knownAtMs ?? 0) <= Date.now());
   }
 
+  /** Where a port of a pod's own loopback is. */
+  portInside(pod: LabPod, port: number): number {
+    return this.#machineOf(pod).portInside(port);
+  }
+
   /** Every pod that the upstream's lists show. */
   listed(): LabPod[] {
     return this.list().filter((pod) => (pod.listedAtMs ?? 0) <= Date.now());

@@ -1,5 +1,5 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import ssh2, { type AuthContext, type Connection, type PublicKeyAuthContext } from 'ssh2';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import ssh2, { type AuthContext, type Connection, type PublicKeyAuthContext, type ServerChannel } from 'ssh2';
 import { serveSession } from './pod-session.js';
 import type { PodProcesses } from './pod-processes.js';
 
@@ -10,6 +10,7 @@ const MAX_CONNECTIONS = 32;
 const LOGIN_LIMIT_MS = 10_000;
 const MAX_LOGIN_TRIES = 12;
 const MAX_SESSIONS = 10;
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
 export interface PodSshServer {
   readonly port: number;
@@ -19,7 +20,7 @@ export interface PodSshServer {
 
 /**
  * Starts a pod's SSH daemon: public keys only, one user only, with the keys in the pod's own authorized_keys at that
- * moment. No passwords, no forwarding.
+ * moment. No passwords; forwards lead to the pod's own loopback alone.
  * @param options.port 0 for a free one
  * @throws when the port is not available
  */
@@ -30,6 +31,8 @@ export async function startPodSshServer(options: {
   readonly userName: string;
   readonly processes: PodProcesses;
   readonly readKeys: () => Promise<readonly string[]>;
+  /** Where a port of the pod's loopback is. */
+  readonly portInside?: (port: number) => number;
   /** The time limit of a client's login. */
   readonly loginLimitMs?: number;
 }): Promise<PodSshServer> {
@@ -77,7 +80,13 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 
 function serveConnection(
   connection: Connection,
-  pod: { userName: string; processes: PodProcesses; readKeys: () => Promise<readonly string[]> },
+  pod: {
+    host: string;
+    userName: string;
+    processes: PodProcesses;
+    readKeys: () => Promise<readonly string[]>;
+    portInside?: (port: number) => number;
+  },
   loggedIn: () => void,
 ): void {
   let tries = 0;
@@ -107,6 +116,28 @@ function serveConnection(
       session.on('close', () => (sessions -= 1));
       serveSession(session, pod.processes);
     });
+    connection.on('tcpip', (accept, reject, { destIP, destPort }) => {
+      if (!LOOPBACK.includes(destIP)) {
+        reject();
+        return;
+      }
+      forward(connect(pod.portInside?.(destPort) ?? destPort, pod.host), accept, reject);
+    });
+  });
+}
+
+/** The channel is accepted once somebody answers inside. */
+function forward(inside: Socket, accept: () => ServerChannel, reject: () => void): void {
+  let channel: ServerChannel | undefined;
+  inside.once('connect', () => {
+    channel = accept();
+    channel.on('error', () => inside.destroy());
+    channel.on('close', () => inside.destroy());
+    channel.pipe(inside).pipe(channel);
+  });
+  inside.on('error', () => {
+    if (channel === undefined) reject();
+    else channel.end();
   });
 }
 

@@ -20,14 +20,15 @@ export function proxied(fleet: Fleet, asked: IncomingMessage, answer: ServerResp
     return true;
   }
   const { method, headers } = asked;
-  const inside = request({ host: fleet.host, port, path, method, headers }, (found) => {
+  const inside = fleet.portInside(pod, Number(port));
+  const answering = request({ host: fleet.host, port: inside, path, method, headers }, (found) => {
     answer.writeHead(found.statusCode ?? 502, found.headers);
     found.pipe(answer);
   });
-  inside.on('error', () => {
+  answering.on('error', () => {
     if (!answer.headersSent) answer.writeHead(502);
     answer.end();
   });
-  asked.pipe(inside);
+  asked.pipe(answering);
   return true;
 }

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePorts } from '../stack/ports.js';
+import { NOTEBOOK_PORT, notebookOf, notebookProgram } from './notebook.js';
 import { nvidiaSmiScript } from './nvidia-smi.js';
 import { habitOf, isOutOfReach } from './images.js';
 import { findLabOffer, getLabGpu } from './offers.js';
@@ -55,6 +57,8 @@ export interface RunningPod {
   boot(): Promise<void>;
   /** Starts the daemon, on the pod's port if it has one, and what the image runs; opens the ports. */
   listen(): Promise<Listening>;
+  /** Where a port of its own loopback is: all machines are this one, so each has other numbers. */
+  portInside(port: number): number;
   /** Stops the daemon and kills the processes; the files stay. */
   halt(): Promise<void>;
   /** Does `halt` and removes the files. */
@@ -75,6 +79,7 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   const processes = createPodProcesses({ id, envs, paths, user: place.user, userName });
   let server: PodSshServer | undefined;
   let opened: PortForwards | undefined;
+  const notebook = createNotebook(pod, processes, place.host);
   let last: Promise<unknown> = Promise.resolve();
 
   /** Runs one step at a time: a pod that is ended during its boot ends after the boot's present step. */
@@ -101,7 +106,7 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
           publicKey: pod.publicKey,
           userName,
           hostName: `lab-${pod.id.slice(0, 8)}`,
-          programs: { 'nvidia-smi': nvidiaSmiOf(pod), docker: DOCKER, ufw: UFW, sudo: SUDO },
+          programs: programsOf(pod),
         });
         if (pod.base64Script !== null) await runScript(processes, pod.base64Script);
       }),
@@ -112,7 +117,8 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
         if (container.hasSsh) {
           const readKeys = (): Promise<string[]> => readAuthorizedKeys(paths);
           const { hostKey } = pod;
-          const options = { host: place.host, hostKey, userName, processes, readKeys };
+          const { portInside } = notebook;
+          const options = { host: place.host, hostKey, userName, processes, readKeys, portInside };
           const sick = container.ssh;
           server = await startOnPort(pod.port ?? 0, (port) =>
             sick === 'silent' || sick === 'refused'
@@ -121,9 +127,11 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
           );
         }
         if (container.command !== null) runInBackground(processes, container.command);
+        await notebook.start();
         opened = await openForwards(place.host, container.tcpPorts);
         return { port: server?.port ?? null, forwards: opened.forwards };
       }),
+    portInside: notebook.portInside,
     halt() {
       // At once, so that nothing waits for the pod's script.
       processes.killCommands();
@@ -136,6 +144,13 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
         await removePodHome(paths);
       });
     },
+  };
+}
+
+function programsOf(pod: LabPod): Record<string, string> {
+  return {
+    ...{ 'nvidia-smi': nvidiaSmiOf(pod), docker: DOCKER, ufw: UFW, sudo: SUDO },
+    'lab-notebook': notebookProgram,
   };
 }
 
@@ -166,6 +181,22 @@ function runInBackground(processes: PodProcesses, line: string): ReturnType<PodP
   child.stderr.resume();
   child.on('error', () => undefined);
   return child;
+}
+
+/** The notebook of a machine, if it has one. */
+function createNotebook(pod: LabPod, processes: PodProcesses, host: string) {
+  let at = NOTEBOOK_PORT;
+  return {
+    portInside: (port: number): number => (port === NOTEBOOK_PORT ? at : port),
+    async start(): Promise<void> {
+      const notebook = notebookOf(pod);
+      if (notebook === undefined) return;
+      const { token, isPublic } = notebook;
+      const [free = NOTEBOOK_PORT] = await findFreePorts(1);
+      if (!isPublic) at = free;
+      runInBackground(processes, `JUPYTER_TOKEN=${token} exec lab-notebook ${host} ${at}`);
+    },
+  };
 }
 
 async function runScript(processes: PodProcesses, base64Script: string): Promise<void> {

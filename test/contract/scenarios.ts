@@ -7,6 +7,7 @@ import { describeEvents } from './events.js';
 import { describeQuotes } from './quotes.js';
 import { describeChanging } from './changing.js';
 import { describeListing } from './listing.js';
+import { describeSoftware } from './software.js';
 import { describeSpending } from './spending.js';
 import type { Backend } from './backends.js';
 
@@ -22,4 +23,5 @@ export function describeContract(backend: () => Backend): void {
   describeChanging(backend);
   describeListing(backend);
   describeSpending(backend);
+  describeSoftware(backend);
 }

@@ -7,6 +7,8 @@ import { checkDescribed } from '../support/http/described.js';
 /** What a scenario asks, as it is handed to the typed client: also what its types would never let pass. */
 interface Asked {
   readonly id: string;
+  /** Of an endpoint. */
+  readonly name: string;
   readonly query: never;
   readonly body: never;
   readonly options: { readonly idempotencyKey?: string };
@@ -44,6 +46,7 @@ export const clientCalls: Readonly<Record<string, Call>> = {
   'PATCH /v1/rentals/{id}': (gpu, { id, body, options }) => gpu.rentals.change(id, body, options),
   'POST /v1/rentals/{id}/stop': (gpu, { id }) => gpu.rentals.stop(id),
   'GET /v1/rentals/{id}/meter': (gpu, { id }) => gpu.rentals.meter(id),
+  'GET /v1/rentals/{id}/endpoints/{name}/token': (gpu, { id, name }) => gpu.rentals.endpointToken(id, name),
   'GET /v1/rentals/{id}/charges': (gpu, { id, query }) => gpu.rentals.charges(id, query),
   'GET /v1/rentals/{id}/telemetry': (gpu, { id, query }) => gpu.rentals.telemetry(id, query),
   'GET /v1/billing/balance': (gpu) => gpu.wallet.get(),
@@ -93,7 +96,7 @@ export const clientCalls: Readonly<Record<string, Call>> = {
 
 const templates = Object.keys(clientCalls).map((operation) => ({
   operation,
-  pattern: new RegExp(`^${operation.replaceAll('.', '\\.').replaceAll('{id}', '([^/]+)')}$`),
+  pattern: new RegExp(`^${operation.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 // Paths without parameters go before paths with them.
 templates.sort((a, b) => Number(a.operation.includes('{')) - Number(b.operation.includes('{')));
@@ -195,7 +198,7 @@ function readAsked(
   if (!found || !query || !isPlainJson(body, headers)) return undefined;
   return {
     ...{ call: clientCalls[found.operation]!, operation: found.operation },
-    id: found.pattern.exec(`${method} ${plain}`)?.[1] ?? '',
+    ...{ id: '', name: '', ...found.pattern.exec(`${method} ${plain}`)?.groups },
     query: query as never,
     body: (body === undefined ? undefined : JSON.parse(body)) as never,
     options: idempotencyKey === undefined ? {} : { idempotencyKey },

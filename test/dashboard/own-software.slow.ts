@@ -48,6 +48,40 @@ describe('own software in the dashboard', function () {
     if (process.env['PICTURES']) await page.screenshot({ path: process.env['PICTURES'], fullPage: true });
   });
 
+  it('copies the token of a notebook, shows it nowhere, and says who can reach it', async () => {
+    await visitor.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const wish = { familyId: 'rtx-4090', gpuCount: 1, templateId: 'jupyter' };
+    const id = await renter.rent(wish);
+    await renter.reaches(id, 'running');
+    await visitor.open(`/app/rentals/${id}`);
+    const ports = page.getByRole('region', { name: 'Ports', exact: true });
+    await ports.getByText(`gpu notebook ${id.slice(-6)}`).waitFor();
+    await ports.getByRole('button', { name: 'Copy token' }).click();
+    await ports.getByText('Copied. Paste it where the notebook asks').waitFor();
+    const token = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(token, /^[0-9a-f]{64}$/);
+    assert.ok(!(await page.content()).includes(token));
+    await picture(page, 'notebook-closed');
+
+    const port = { name: 'lab', port: 8888, kind: 'http', public: true } as const;
+    const open = await renter.rent({ ...wish, ports: [port] });
+    await renter.reaches(open, 'running');
+    await visitor.open(`/app/rentals/${open}`);
+    const link = ports.getByRole('link', { name: 'Open lab' });
+    await link.waitFor();
+    assert.equal(await link.getAttribute('rel'), 'noopener noreferrer');
+    await ports.getByText('Only its token keeps others out.').waitFor();
+    // Where the browser forbids copying, it is shown to be copied by hand.
+    await page.context().clearPermissions();
+    await page.evaluate(() => {
+      navigator.clipboard.write = () => Promise.reject(new Error('not allowed'));
+    });
+    await ports.getByRole('button', { name: 'Copy token' }).click();
+    await ports.getByText('Your browser blocked copying.').waitFor();
+    assert.match((await ports.locator('code').last().textContent()) ?? '', /^[0-9a-f]{64}$/);
+    await picture(page, 'notebook-open');
+  });
+
   const quote = () => page.getByRole('region', { name: 'Your quote' });
   const rentButton = () => quote().getByRole('button', { name: /^Rent for/ });
   const unfold = async () => {
@@ -197,6 +231,16 @@ describe('own software in the dashboard', function () {
     await page.setViewportSize({ width: 1_280, height: 800 });
   });
 });
+
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['PICTURES_IN'];
+  if (!folder) return;
+  for (const width of [1_280, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.screenshot({ path: `${folder}/${name}-${width}.png`, fullPage: true });
+  }
+  await page.setViewportSize({ width: 1_280, height: 800 });
+}
 
 const looks = [
   ['desk', 1_280, 'light'],

@@ -1,6 +1,6 @@
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
 import { MINUTE, SECOND } from '../../../domain/durations.js';
-import { shadeformTemplates } from '../offers/templates.js';
+import { shadeformTemplates, withToken } from '../offers/templates.js';
 import {
   ProviderError,
   type AllocatedPod,
@@ -174,7 +174,7 @@ function partsOf(request: AllocationRequest, tagPrefix: string) {
   const offer = findOfferParts(offerId);
   if (offer === undefined || !isTemplateId(templateId)) throw noSuchOrder(request);
   checkTag(tag, { prefix: tagPrefix, maxChars: 64 });
-  return { offer, container: shadeformTemplates[templateId].container };
+  return { offer, container: withToken(shadeformTemplates[templateId].container, request.notebookToken) };
 }
 
 /** Sorts a launch's failure by its code. A launch too soon is for another turn; the rest of the upstream goes on. */

@@ -1,4 +1,5 @@
 import { templates, type TemplateId } from '../../../domain/catalog/templates.js';
+import { notebookPort } from '../../../domain/rentals/notebook.js';
 import { ownSoftwareId, type SoftwarePort } from '../../../domain/rentals/software.js';
 import type { StartId } from '../provider.js';
 
@@ -36,6 +37,15 @@ export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
     osPreference: OS,
     container: { image: 'pytorch/pytorch:latest', ports: [], command: ['sleep', 'infinity'], env: {} },
   },
+  jupyter: {
+    osPreference: OS,
+    container: {
+      image: 'quay.io/jupyter/pytorch-notebook:cuda12-latest',
+      ports: [closed(notebookPort.port)],
+      command: [],
+      env: {},
+    },
+  },
   vllm: {
     osPreference: OS,
     container: { image: 'vllm/vllm-openai:latest', ports: [closed(8000)], command: [], env: {} },
@@ -63,6 +73,15 @@ export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
     },
   },
 };
+
+/** A template's container with its notebook behind a token. @param token undefined: it has no notebook */
+export function withToken(
+  container: TemplateContainer | null,
+  token: string | undefined,
+): TemplateContainer | null {
+  if (container === null || token === undefined) return container;
+  return { ...container, env: { ...container.env, JUPYTER_TOKEN: token } };
+}
 
 /** What starts an image of the renter's own; its container is the request's. */
 export const shadeformOwnSoftware: PodTemplate = { osPreference: OS, container: null };

@@ -7,6 +7,8 @@ export interface RunpodTemplate {
   readonly diskGb: number;
 }
 
+const PYTORCH: RunpodTemplate = { image: 'runpod/pytorch:1.0.2-cu1281-torch280-ubuntu2404', diskGb: 50 };
+
 /** The images below hold CUDA 12.8: a host with an older driver can't start them. */
 export const runpodMinCudaVersion = '12.8';
 
@@ -18,5 +20,7 @@ export const runpodMinCudaVersion = '12.8';
  */
 export const runpodTemplates: ReadonlyMap<TemplateId, RunpodTemplate> = new Map([
   ['ubuntu-24-04', { image: 'runpod/base:1.0.2-cuda1281-ubuntu2404', diskGb: 50 }],
-  ['pytorch', { image: 'runpod/pytorch:1.0.2-cu1281-torch280-ubuntu2404', diskGb: 50 }],
+  ['pytorch', PYTORCH],
+  // The same image starts JupyterLab where JUPYTER_PASSWORD is set.
+  ['jupyter', PYTORCH],
 ]);

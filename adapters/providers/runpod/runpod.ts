@@ -157,13 +157,22 @@ function startOf(request: AllocationRequest): object | undefined {
   const template = isTemplateId(templateId) ? runpodTemplates.get(templateId) : undefined;
   const image = templateId === ownSoftwareId ? software.image : template?.image;
   if (!image) return undefined;
-  const { args, env, diskGb } = software;
+  const { args, diskGb } = software;
   return {
     image,
     ...(args.length > 0 && { args: shellWords(args) }),
     ...openedOf(request),
-    env: { ...env, PUBLIC_KEY: publicKeysOf(request) },
+    env: envOf(request),
     disk: diskGb ?? template?.diskGb ?? DISK_GB,
+  };
+}
+
+function envOf(request: AllocationRequest): Record<string, string> {
+  const { software = noSoftware, notebookToken } = request;
+  return {
+    ...software.env,
+    PUBLIC_KEY: publicKeysOf(request),
+    ...(notebookToken !== undefined && { JUPYTER_PASSWORD: notebookToken }),
   };
 }
 

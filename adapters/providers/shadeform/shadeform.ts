@@ -15,6 +15,7 @@ import {
   findFittingOs,
   shadeformOwnSoftware,
   shadeformTemplates,
+  withToken,
   type PodTemplate,
 } from '../offers/templates.js';
 import { containerOf, shadeformSoftware } from './shadeform-software.js';
@@ -127,7 +128,7 @@ async function allocate(deps: {
     ssh_key_id: key.keyId,
     ...(request.endBy === null ? {} : autoDelete(request.endBy)),
     os,
-    ...launchOf({ key, publicKeys, template, software: request.software }),
+    ...launchOf({ key, publicKeys, template, request }),
   };
   try {
     const answer = await upstream.call('creating a pod', {
@@ -198,10 +199,11 @@ function launchOf(input: {
   readonly key: ThrowAwayKey;
   readonly publicKeys: readonly string[];
   readonly template: PodTemplate;
-  readonly software: Software | undefined;
+  readonly request: AllocationRequest;
 }): object {
-  const { publicKeys, software } = input;
-  const container = containerOf(input.template.container, software);
+  const { publicKeys, request, template } = input;
+  const { software, notebookToken } = request;
+  const container = withToken(containerOf(template.container, software), notebookToken);
   if (publicKeys.length === 0 && container === null && software === undefined) return {};
   const script = startupScript({ throwAwayKey: input.key.publicKey, publicKeys, container, software });
   const base64_script = Buffer.from(script).toString('base64');

@@ -14,4 +14,5 @@ export const vastMinCudaVersion = 12.8;
 export const vastTemplates: ReadonlyMap<TemplateId, string> = new Map([
   ['ubuntu-24-04', 'nvidia/cuda:12.8.1-base-ubuntu24.04'],
   ['pytorch', 'pytorch/pytorch:2.8.0-cuda12.8-cudnn9-devel'],
+  ['jupyter', 'quay.io/jupyter/pytorch-notebook:cuda12-latest'],
 ]);

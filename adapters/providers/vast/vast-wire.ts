@@ -1,3 +1,4 @@
+import { notebookPort } from '../../../domain/rentals/notebook.js';
 import { ProviderError, type AllocationRequest, type Oddity, type Pod } from '../provider.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
 import { centsOfUsd } from '../offers/prices.js';
@@ -75,16 +76,33 @@ function useOf(instance: Fields): ListedUse | undefined {
  * Makes the script that a container runs at each start: it opens the machine for the renter's keys and for no other.
  * @throws ProviderError no_capacity when the keys are too long for it: another upstream takes them
  */
-export function onstartOf({ publicKeys }: Pick<AllocationRequest, 'publicKeys'>): string {
+export function onstartOf({
+  publicKeys,
+  notebookToken,
+}: Pick<AllocationRequest, 'publicKeys' | 'notebookToken'>): string {
   const lines = publicKeys.map((line) => `'${bareKey(line)}'`).join(' ');
   const script = [
     'umask 077',
     'cd "${HOME:-/root}" && mkdir -p .ssh',
     `printf '%s\\n' ${lines === '' ? "''" : lines} > .ssh/authorized_keys`,
+    ...(notebookToken === undefined ? [] : notebookLines(notebookToken)),
   ].join('\n');
   if (script.length <= MOST_SCRIPT) return script;
   throw new ProviderError(
     'no_capacity',
     `the renter's keys make a script of ${script.length} characters, and it takes ${MOST_SCRIPT}`,
   );
+}
+
+/**
+ * Starts the notebook of an image whose entrypoint Vast's own has replaced. It listens on loopback alone, because Vast
+ * opens the ports that an image exposes.
+ */
+function notebookLines(token: string): string[] {
+  const { port } = notebookPort;
+  return [
+    'umask 022',
+    'export PATH="$PATH:/opt/conda/bin"',
+    `JUPYTER_TOKEN=${token} nohup jupyter lab --ip=127.0.0.1 --port=${port} --no-browser --allow-root > jupyter.log 2>&1 &`,
+  ];
 }

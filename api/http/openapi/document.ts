@@ -25,6 +25,7 @@ import { rentalOperations } from '../../rentals/describe.js';
 import { rentalListOperations } from '../../rentals/describe-list.js';
 import { costOperations } from '../../rentals/describe-costs.js';
 import { telemetryOperations } from '../../rentals/describe-telemetry.js';
+import { tokenOperations } from '../../rentals/describe-token.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sessionOperations } from '../../accounts/describe-sessions.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
@@ -44,6 +45,7 @@ export const operations: readonly Operation[] = [
   ...rentalOperations,
   ...costOperations,
   ...telemetryOperations,
+  ...tokenOperations,
   ...walletOperations,
   ...explainOperations,
   ...budgetOperations,

@@ -196,6 +196,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   },
   session_not_found: undefined,
   quote_not_found: undefined,
+  endpoint_not_found: undefined,
   method_not_allowed: undefined,
   resync: { schema: feedRange },
   charge_in_progress: {

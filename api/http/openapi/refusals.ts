@@ -148,6 +148,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   topup_not_found: { message: 'You have no such top-up: GET /v1/billing/topups lists yours.' },
   key_not_found: { message: 'You have no such key: GET /v1/ssh-keys lists yours.' },
   session_not_found: { message: 'You have no such session: GET /v1/auth/sessions lists yours.' },
+  endpoint_not_found: {
+    message:
+      'This rental has no such endpoint with a token. GET /v1/rentals/:id lists its endpoints while it runs.',
+  },
   quote_not_found: { message: 'You have no such quote. Get one with POST /v1/quotes.' },
   webhook_not_found: { message: 'You have no such webhook: GET /v1/webhooks lists yours.' },
   method_not_allowed: { message: 'PUT is not supported at /v1/rentals. Use one of these: HEAD, GET, POST.' },

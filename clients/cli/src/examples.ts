@@ -47,6 +47,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ssh: ['gpu ssh', 'gpu ssh training -- nvidia-smi', 'gpu ssh training --print'],
   'ssh-config': ['gpu ssh-config', 'gpu ssh-config --remove'],
   cp: ['gpu cp data.tar training:work/', 'gpu cp -r :work/results .'],
+  notebook: ['gpu notebook', 'gpu notebook training --port 9999'],
   ports: ['gpu ports 8888', 'gpu ports 8080:80 --machine training', 'gpu ports admin'],
   usage: ['gpu usage', 'gpu usage training --last 1d'],
   watch: ['gpu watch', 'gpu watch --json'],

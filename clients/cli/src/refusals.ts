@@ -63,6 +63,7 @@ const fixed: Readonly<Record<string, Advice>> = {
   unknown_family: { kind: 'usage', next: 'See what is available with: gpu offers' },
   quote_expired: { kind: 'notAvailable', next: 'Get a new price with: gpu rent' },
   price_changed: { kind: 'notAvailable', next: 'Get a new price with: gpu rent' },
+  endpoint_not_found: { kind: 'notFound', next: 'See its ports with: gpu show' },
   quote_not_found: { kind: 'notFound', next: 'Get a quote with: gpu quote' },
   rental_not_found: { kind: 'notFound', next: 'See your rentals with: gpu ls --all' },
   topup_not_found: { kind: 'notFound', next: 'See your payments with: gpu topup' },

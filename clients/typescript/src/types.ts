@@ -22,6 +22,7 @@ export type {
   Family,
   FamilyHistory,
   Invoice,
+  EndpointToken,
   LedgerEntry,
   LedgerRoot,
   Listing,

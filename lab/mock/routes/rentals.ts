@@ -1,10 +1,12 @@
 import { chargesQuery } from '../../../api/rentals/describe-costs.js';
 import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/ledger/rental-charges.js';
 import type { LedgerEntry } from '../../../adapters/postgres/ledger/ledger-reads.js';
+import { notebookTokenOf } from '../../../adapters/notebook-token.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseToEnd } from '../../../api/api-keys/request.js';
 import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { readChange, refuseTooLate } from '../../../api/rentals/change-request.js';
+import { refuseToken } from '../../../api/rentals/endpoint-token.js';
 import { presentCharges } from '../../../api/rentals/charges.js';
 import { readQuoteBody, type QuoteBody } from '../../../api/rentals/by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
@@ -57,6 +59,14 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
       const { row } = getRental(ctx, account);
       const window = windowOf(row, asked, world.now());
       ctx.body = presentTelemetry(row, window, telemetryHoursOf(row, world.now()));
+    }),
+  );
+  router.get(
+    '/v1/rentals/:id/endpoints/:name/token',
+    signedIn(world, (ctx, account) => {
+      const { row } = getRental(ctx, account);
+      refuseToken(ctx, row);
+      ctx.body = { token: notebookTokenOf(world.tokenKey, row.id) };
     }),
   );
   router.get(

@@ -27,7 +27,13 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'GET /v1/webhooks/:id',
     'GET /v1/webhooks/:id/deliveries',
   ],
-  rentals: ['PATCH /v1/rentals/:id', 'POST /v1/quotes', 'POST /v1/rentals', 'POST /v1/rentals/:id/stop'],
+  rentals: [
+    'GET /v1/rentals/:id/endpoints/:name/token',
+    'PATCH /v1/rentals/:id',
+    'POST /v1/quotes',
+    'POST /v1/rentals',
+    'POST /v1/rentals/:id/stop',
+  ],
   billing: [
     'GET /v1/billing/auto-topup',
     'GET /v1/billing/balance',

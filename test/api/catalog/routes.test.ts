@@ -261,7 +261,7 @@ describe('the catalog', () => {
     const templates = answer.body.templates;
     assert.deepEqual(
       templates.map((template) => template.id),
-      ['ubuntu-24-04', 'pytorch', 'vllm', 'ollama', 'a1111', 'text-generation-webui'],
+      ['ubuntu-24-04', 'pytorch', 'jupyter', 'vllm', 'ollama', 'a1111', 'text-generation-webui'],
     );
     assert.deepEqual(
       templates.filter((template) => template.isDefault).map(({ id }) => id),

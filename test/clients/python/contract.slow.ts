@@ -35,7 +35,7 @@ function throughPython(driver: PythonDriver, waits: boolean): Through {
   return async ({ operation, baseUrl, cookie, apiKey, ...asked }) => {
     const { received, fault, noAnswer, value, refusal } = await driver.ask({
       ...{ operationId: idOf.get(operation) ?? '', method: asked.method, path: asked.path, waits },
-      ...{ id: asked.id, query: asked.query, body: asked.body },
+      ...{ id: asked.id, name: asked.name, query: asked.query, body: asked.body },
       idempotencyKey: asked.options.idempotencyKey,
       options: {
         ...{ base_url: baseUrl, session: pairsOf(cookie), retries: 0, user_agent: 'node' },

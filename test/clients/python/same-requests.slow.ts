@@ -59,7 +59,7 @@ describe('the requests of the Python client', function () {
   ): Promise<unknown[]> {
     const body = /^(POST|PUT|PATCH)/.test(operation) ? { a: 'ü' } : undefined;
     const query = queryOf(operation);
-    const asked = { id: 'rent_1', query: query as never, body: body as never, options: {} };
+    const asked = { id: 'rent_1', name: 'notebook', query: query as never, body: body as never, options: {} };
     api.script(...replies);
     const gpu = new GpuRental({ baseUrl: api.url, apiKey: 'gpur_1', pauseMs: 1 });
     await Promise.resolve(clientCalls[operation]!(gpu, asked)).catch(() => undefined);
@@ -69,7 +69,7 @@ describe('the requests of the Python client', function () {
       api.script(...replies);
       await driver.ask({
         ...{ operationId, method: operation.split(' ')[0]!, path: '', waits },
-        ...{ id: 'rent_1', query, body: body ?? null },
+        ...{ id: 'rent_1', name: 'notebook', query, body: body ?? null },
         options: { base_url: api.url, api_key: 'gpur_1', first_pause: 0.001 },
       });
       outcomes.push(arrived());

@@ -84,7 +84,7 @@ describe('endpoints', () => {
   const closed = { url: null, host: null, port: null, tls: false };
 
   it('are at the machine’s own address where its upstream maps none, and private ones nowhere', () => {
-    const [page, db, admin] = endpointsOf({ ports }, { host: '2001:db8::1', ports: null });
+    const [page, db, admin] = endpointsOf('vllm', { ports }, { host: '2001:db8::1', ports: null });
     assert.equal(page?.url, 'http://[2001:db8::1]:8080/');
     assert.deepEqual([db?.host, db?.port, db?.tls], ['2001:db8::1', 5432, false]);
     assert.deepEqual({ ...admin }, { ...admin, ...closed, public: false, machinePort: 9000 });
@@ -96,7 +96,7 @@ describe('endpoints', () => {
       { port: 8080, url, host: null, hostPort: null, changesOnRestart: false },
       { port: 5432, url: null, host: '192.0.2.1', hostPort: 30_000, changesOnRestart: true },
     ];
-    const [page, db] = endpointsOf({ ports }, { host: '192.0.2.9', ports: mapped });
+    const [page, db] = endpointsOf('vllm', { ports }, { host: '192.0.2.9', ports: mapped });
     assert.deepEqual([page?.url, page?.tls, page?.changesOnRestart], [url, true, false]);
     assert.deepEqual([db?.host, db?.port, db?.changesOnRestart], ['192.0.2.1', 30_000, true]);
   });
@@ -107,7 +107,7 @@ describe('endpoints', () => {
       { host: '192.0.2.9', ports: [] },
     ]) {
       assert.deepEqual(
-        endpointsOf({ ports }, reach).map(({ url, host }) => url ?? host),
+        endpointsOf('vllm', { ports }, reach).map(({ url, host }) => url ?? host),
         [null, null, null],
       );
     }

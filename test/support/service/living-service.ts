@@ -28,7 +28,14 @@ import { startMailInbox, type MailInbox } from '../../../lab/mail/index.js';
 import { proxyPath } from '../../../lab/provider/proxy.js';
 import { startLabProcessor, type LabProcessor } from '../../../lab/processor/server.js';
 import { API_KEY, startLivingLab, type LivingLab } from '../../lab/provider/living-lab.js';
-import { sealingKeys, startApi, webhookSecret, type SignedIn, type TestApi } from '../http/api.js';
+import {
+  installationKey,
+  sealingKeys,
+  startApi,
+  webhookSecret,
+  type SignedIn,
+  type TestApi,
+} from '../http/api.js';
 import { createTestDatabase } from '../servers/database.js';
 import { credit } from '../money/money.js';
 import { assertToldAgrees } from '../story/told-events.js';
@@ -309,6 +316,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       noticeQuietMs: options.noticeQuietMs ?? 3_600_000,
       checkoutUrls: checkoutUrlsOf(parts, options),
       pollMs: 100,
+      installationKey,
       ...(options.ownSoftwareGraceMs !== undefined && { ownSoftwareGraceMs: options.ownSoftwareGraceMs }),
       operatorEmail: options.operatorEmail ?? null,
       ...limitsOf(options),

@@ -51,7 +51,8 @@ export function endpointFacts({
 }
 
 function endpointWords(id: string, endpoint: Rental['endpoints'][number]): string {
-  const { name, url, host, port } = endpoint;
+  const { name, url, host, port, auth } = endpoint;
+  if (!endpoint.public && auth === 'token') return `${name}: gpu notebook ${shortId(id)}`;
   if (!endpoint.public) return `${name}: gpu ports ${name} -m ${shortId(id)}`;
   if (url !== null) return `${name}: ${url} (public)`;
   return host === null ? `${name}: not open yet (public)` : `${name}: ${host}:${String(port)} (public)`;

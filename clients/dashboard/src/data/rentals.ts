@@ -34,6 +34,10 @@ export const liveStatuses = ['provisioning', 'running', 'stopping'] as const sat
 export const isLive = ({ status }: Pick<Rental, 'status'>): boolean =>
   liveStatuses.some((live) => live === status);
 
+/** Tells whether a rental's machine is on its way, or can be entered. */
+export const isUsed = ({ status }: Pick<Rental, 'status'>): boolean =>
+  status === 'provisioning' || status === 'running';
+
 /** Rentals, page by page. What was found before stands until the rest is found. */
 export const rentalsQuery = (filter: RentalFilter = {}) =>
   infiniteQueryOptions({
@@ -84,6 +88,10 @@ export const rentalQuery = (id: string) =>
     queryKey: ['rental', id],
     queryFn: ({ signal }) => api.rentals.get(id, { signal }),
   });
+
+/** The token that opens an endpoint. It is kept nowhere. */
+export const readEndpointToken = async (id: string, name: string): Promise<string> =>
+  (await api.rentals.endpointToken(id, name)).token;
 
 /** The meter of one rental, for where the stream has told nothing of it yet. */
 export const meterQuery = (id: string) =>

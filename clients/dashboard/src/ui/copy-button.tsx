@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { shellTexts } from '../texts/shell.js';
 import { IconButton } from './button.js';
+import { copyText } from './copy-text.js';
 import { CheckIcon, CopyIcon, WarningIcon } from './icons.js';
 
 interface CopyButtonProps {
@@ -43,18 +44,4 @@ export function CopyButton({ text, label, onCopied }: CopyButtonProps) {
       </span>
     </>
   );
-}
-
-/** Pages that came by plain http have no clipboard of their own, and copy as somebody would by the keyboard. */
-async function copyText(text: string): Promise<void> {
-  if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
-  const put = (event: ClipboardEvent): void => {
-    event.clipboardData?.setData('text/plain', text);
-    event.preventDefault();
-  };
-  document.addEventListener('copy', put, { once: true });
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing newer copies without the clipboard's API
-  const isCopied = document.execCommand('copy');
-  document.removeEventListener('copy', put);
-  if (!isCopied) throw new Error('the browser did not copy');
 }

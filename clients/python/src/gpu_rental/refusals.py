@@ -217,6 +217,10 @@ class QuoteNotFoundError(ApiError):
     """quote_not_found"""
 
 
+class EndpointNotFoundError(ApiError):
+    """endpoint_not_found"""
+
+
 class WebhookNotFoundError(ApiError):
     """webhook_not_found"""
 
@@ -363,6 +367,7 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "key_not_found": KeyNotFoundError,
     "session_not_found": SessionNotFoundError,
     "quote_not_found": QuoteNotFoundError,
+    "endpoint_not_found": EndpointNotFoundError,
     "webhook_not_found": WebhookNotFoundError,
     "method_not_allowed": MethodNotAllowedError,
     "resync": ResyncError,

@@ -396,7 +396,17 @@ class Endpoint(TypedDict):
     host: Optional[str]
     port: Optional[int]
     tls: bool
+    auth: "EndpointAuth"
     changesOnRestart: bool
+
+class EndpointNotFoundError(TypedDict):
+    error: Literal["endpoint_not_found"]
+    message: str
+    requestId: str
+    support: NotRequired[str]
+
+class EndpointToken(TypedDict):
+    token: str
 
 class EventPage(TypedDict):
     events: List["Event"]
@@ -908,7 +918,7 @@ class NewRentalPortsItem(TypedDict):
 class NewRental(TypedDict):
     familyId: str
     gpuCount: Literal[1, 2, 4, 8]
-    templateId: NotRequired[Literal["ubuntu-24-04", "pytorch", "vllm", "ollama", "a1111", "text-generation-webui"]]
+    templateId: NotRequired[Literal["ubuntu-24-04", "pytorch", "jupyter", "vllm", "ollama", "a1111", "text-generation-webui"]]
     region: NotRequired[str]
     name: NotRequired[str]
     labels: NotRequired[Dict[str, str]]
@@ -1629,7 +1639,7 @@ class TelemetryPoint(TypedDict):
     memoryPercent: Optional[int]
 
 class Template(TypedDict):
-    id: Literal["ubuntu-24-04", "pytorch", "vllm", "ollama", "a1111", "text-generation-webui"]
+    id: Literal["ubuntu-24-04", "pytorch", "jupyter", "vllm", "ollama", "a1111", "text-generation-webui"]
     name: str
     description: str
     isDefault: bool
@@ -1962,15 +1972,16 @@ class WebhooksDisabledError(TypedDict):
     message: str
     requestId: str
     support: NotRequired[str]
-ApiError = Union["ValidationFailedError", "InvalidEmailError", "InvalidAmountError", "InvalidCountError", "WeakKeyError", "DuplicateKeyError", "TooManyKeysError", "UnknownFamilyError", "ModelUnavailableError", "SoftwareUnsupportedError", "BillingDisabledError", "TooManyWebhooksError", "WebhooksDisabledError", "UnauthorizedError", "CodeInvalidError", "OauthStateMismatchError", "KeyUnknownError", "KeyExpiredError", "KeyRevokedError", "KeySuspendedError", "CardDeclinedError", "InsufficientBalanceError", "ForbiddenError", "BlockedError", "FreshSignInRequiredError", "SessionRequiredError", "KeyScopeError", "KeyAddressError", "KeyEndsOwnError", "KeySetupError", "CapReservedError", "BudgetReservedError", "NotFoundError", "RentalNotFoundError", "InvoiceNotFoundError", "TopupNotFoundError", "KeyNotFoundError", "SessionNotFoundError", "QuoteNotFoundError", "WebhookNotFoundError", "MethodNotAllowedError", "ResyncError", "ChargeInProgressError", "AlreadyStoppedError", "QuoteExpiredError", "PriceChangedError", "RentalEndingError", "NoSavedCardError", "WebhookNotEnabledError", "ProofNotReadyError", "IdempotencyConflictError", "IdempotencyInProgressError", "PayloadTooLargeError", "UnsupportedMediaTypeError", "UnknownHostError", "RateLimitedError", "CodeRequestRateLimitedError", "InternalError", "TemporarilyUnavailableError"]
+ApiError = Union["ValidationFailedError", "InvalidEmailError", "InvalidAmountError", "InvalidCountError", "WeakKeyError", "DuplicateKeyError", "TooManyKeysError", "UnknownFamilyError", "ModelUnavailableError", "SoftwareUnsupportedError", "BillingDisabledError", "TooManyWebhooksError", "WebhooksDisabledError", "UnauthorizedError", "CodeInvalidError", "OauthStateMismatchError", "KeyUnknownError", "KeyExpiredError", "KeyRevokedError", "KeySuspendedError", "CardDeclinedError", "InsufficientBalanceError", "ForbiddenError", "BlockedError", "FreshSignInRequiredError", "SessionRequiredError", "KeyScopeError", "KeyAddressError", "KeyEndsOwnError", "KeySetupError", "CapReservedError", "BudgetReservedError", "NotFoundError", "RentalNotFoundError", "InvoiceNotFoundError", "TopupNotFoundError", "KeyNotFoundError", "SessionNotFoundError", "QuoteNotFoundError", "EndpointNotFoundError", "WebhookNotFoundError", "MethodNotAllowedError", "ResyncError", "ChargeInProgressError", "AlreadyStoppedError", "QuoteExpiredError", "PriceChangedError", "RentalEndingError", "NoSavedCardError", "WebhookNotEnabledError", "ProofNotReadyError", "IdempotencyConflictError", "IdempotencyInProgressError", "PayloadTooLargeError", "UnsupportedMediaTypeError", "UnknownHostError", "RateLimitedError", "CodeRequestRateLimitedError", "InternalError", "TemporarilyUnavailableError"]
 ApiKeyEnds = Literal["all", "own"]
 ApiKeyScope = Literal["read", "rentals", "billing", "setup"]
 AuditKind = Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"]
 AutoTopupDisabledReason = Literal["charge_failed", "card_removed", "card_expired", "charges_held"]
 Checkout = Union["CheckoutPage", "CheckoutCharge"]
 CreateRental = Union["NewRental", "TakenQuote"]
+EndpointAuth = Literal["none", "token"]
 EndpointKind = Literal["http", "tcp"]
-ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "unknown_family", "model_unavailable", "software_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "quote_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
+ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "unknown_family", "model_unavailable", "software_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "quote_not_found", "endpoint_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
 Event = Union["RentalCreatedEvent", "RentalMachineFoundEvent", "RentalSshAnsweredEvent", "RentalRunningEvent", "RentalWarnedEvent", "RentalChangedEvent", "RentalStoppingEvent", "RentalStoppedEvent", "RentalFailedEvent", "TopupSucceededEvent", "TopupFailedEvent", "TopupExpiredEvent", "TopupReversedEvent", "TopupReinstatedEvent", "WalletCreditedEvent", "WalletLowEvent", "WalletExhaustedEvent", "BudgetReachedEvent", "AutoTopupSucceededEvent", "AutoTopupSwitchedOffEvent", "CardSavedEvent", "CardRemovedEvent", "InvoiceOpenedEvent", "InvoicePaidEvent", "InvoiceVoidedEvent", "InvoiceUncollectibleEvent", "SshKeyAddedEvent", "SshKeyRemovedEvent", "ApiKeyCreatedEvent", "ApiKeyRevokedEvent", "WebhookCreatedEvent", "WebhookChangedEvent", "WebhookSwitchedOffEvent", "WebhookRemovedEvent", "WebhookPingEvent", "SessionStartedEvent", "SessionEndedEvent", "FeedResyncEvent"]
 EventType = Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]
 FamilyId = Literal["rtx-3090", "rtx-4090", "rtx-5080", "rtx-5090", "rtx-4000-ada", "rtx-6000-ada", "rtx-pro-6000", "rtx-a4000", "rtx-a5000", "rtx-a6000", "a10", "a40", "l4", "l40", "l40s", "a100-40gb", "a100-80gb", "h100-80gb", "h100-94gb", "h200-141gb", "gh200", "b200", "b300", "mi300x"]

@@ -3,6 +3,7 @@ import type {
   ChangeRental,
   Charges,
   CreateRental,
+  EndpointToken,
   Meter,
   OpenedRental,
   Quote,
@@ -116,6 +117,13 @@ export class Rentals extends Noun {
       follow: (signal: AbortSignal) => this.#events.stream({ types: readyEvents, signal }),
     };
     return waitUntilReady(looks, id, options);
+  }
+
+  /** The token that opens an endpoint whose `auth` is `token`. */
+  endpointToken(id: string, name: string, options?: CallOptions): Promise<EndpointToken> {
+    return this.call('read', options, (api, init) =>
+      api.GET('/v1/rentals/{id}/endpoints/{name}/token', { ...init, params: { path: { id, name } } }),
+    );
   }
 
   meter(id: string, options?: CallOptions): Promise<Meter> {

@@ -276,10 +276,10 @@ describe('the documented examples, as they are read', () => {
     assert.deepEqual(
       offers.map(({ offerId, model, templates }) => [offerId, model, templates?.length]),
       [
-        ['gpu_1x_h100_sxm5/us-south-1', 'H100_SXM_80GB', 6],
+        ['gpu_1x_h100_sxm5/us-south-1', 'H100_SXM_80GB', 7],
         ['gpu_1x_gh200/us-south-1', 'GH200', 1],
-        ['gpu_1x_a10/us-south-1', 'A10', 6],
-        ['gpu_1x_a100_sxm4/us-south-1', 'A100_SXM_40GB', 6],
+        ['gpu_1x_a10/us-south-1', 'A10', 7],
+        ['gpu_1x_a100_sxm4/us-south-1', 'A100_SXM_40GB', 7],
       ],
     );
     assert.deepEqual(

@@ -125,7 +125,7 @@ describe('the Shadeform adapter: reading lists', () => {
       const [offer] = await provider.listOffers();
       sold[what] = offer?.templates?.map((id) => (id === 'ubuntu-24-04' ? 'plain' : id)).join(' ');
     }
-    const containers = 'pytorch vllm ollama a1111 text-generation-webui own-software';
+    const containers = 'pytorch jupyter vllm ollama a1111 text-generation-webui own-software';
     assert.deepEqual(sold, {
       both: `plain ${containers}`,
       'a bare metal': `plain ${containers}`,

@@ -58,7 +58,7 @@ def arguments(call, asked):
         return None
     if asked.get("idempotencyKey") is not None:
         named["idempotency_key"] = asked["idempotencyKey"]
-    places = [asked.get(name) for name in ("id", "body") if name in known]
+    places = [asked.get(name) for name in ("id", "name", "body") if name in known]
     return places, named
 
 

@@ -2,19 +2,14 @@ import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
 import { InvalidArgumentError } from 'commander';
 import { usageFailure } from '../../failure.js';
-import { connectionTo, runAtTerminal } from '../../ssh/connection.js';
+import { connectionTo } from '../../ssh/connection.js';
+import { forwardPorts, type Forward } from '../../ssh/forwards.js';
 import { findRental } from '../../rentals/find-rental.js';
 import { nameOf } from '../../views/rental.js';
 
 interface Options {
   readonly machine?: string;
   readonly identity?: string;
-}
-
-/** One forward: a port here, and the port of the machine that it leads to. */
-interface Forward {
-  readonly localPort: number;
-  readonly remotePort: number;
 }
 
 /** What was asked for: a forward, or the name of a port of own software. */
@@ -39,31 +34,11 @@ export const addPorts: AddCommand = (program, act) => {
       act(async (cli, wanted: readonly Asked[], { machine, identity }: Options) => {
         const ports = await namedIn(cli, machine, wanted);
         const connection = await connectionTo(cli, machine, identity);
-        const { host, port, username, options, rental } = connection;
-        tell(cli, ports, nameOf(rental));
-        const settings = [
-          'ExitOnForwardFailure=yes',
-          'ServerAliveInterval=15',
-          'PermitLocalCommand=yes',
-          connected,
-        ];
-        const args = [
-          ...['-N', '-p', String(port), '-l', username, ...options],
-          ...settings.flatMap((setting) => ['-o', setting]),
-          ...ports.flatMap(({ localPort, remotePort }) => [
-            '-L',
-            `127.0.0.1:${localPort}:127.0.0.1:${remotePort}`,
-          ]),
-          ...['--', host],
-        ];
-        const code = await runAtTerminal(cli, 'ssh', args, connection);
-        return cli.signal.aborted ? 0 : code;
+        tell(cli, ports, nameOf(connection.rental));
+        return forwardPorts(cli, connection, ports);
       }),
     );
 };
-
-/** ssh runs it as soon as the connection stands. */
-const connected = 'LocalCommand=echo "Connected. Press ctrl-C to end." >&2';
 
 function tell({ out }: Cli, ports: readonly Forward[], machine: string): void {
   const told = ports.map(({ localPort, remotePort }) => ({

@@ -3,7 +3,9 @@ import { rentalTexts } from '../../texts/rentals.js';
 import { Badge } from '../../ui/badge.js';
 import { buttonClasses } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
+import { isUsed } from '../../data/rentals.js';
 import { Copied } from './copied.js';
+import { TokenButton } from './token-button.js';
 
 const texts = rentalTexts.endpoints;
 type Endpoint = Rental['endpoints'][number];
@@ -15,7 +17,7 @@ export function EndpointsCard({ rental }: { readonly rental: Rental }) {
       <ul className="flex flex-col gap-4">
         {rental.endpoints.map((endpoint) => (
           <li key={endpoint.name} className="flex flex-col gap-1">
-            <Reach endpoint={endpoint} rentalId={rental.id} />
+            <Reach endpoint={endpoint} rental={rental} />
           </li>
         ))}
       </ul>
@@ -23,9 +25,14 @@ export function EndpointsCard({ rental }: { readonly rental: Rental }) {
   );
 }
 
-function Reach({ endpoint, rentalId }: { readonly endpoint: Endpoint; readonly rentalId: string }) {
-  const { name, url } = endpoint;
-  const address = endpoint.public ? addressOf(endpoint) : texts.command(name, rentalId);
+interface ReachProps {
+  readonly endpoint: Endpoint;
+  readonly rental: Rental;
+}
+
+function Reach({ endpoint, rental }: ReachProps) {
+  const { name } = endpoint;
+  const address = endpoint.public ? addressOf(endpoint) : commandOf(endpoint, rental.id);
   return (
     <>
       <p className="flex flex-wrap items-center justify-between gap-2">
@@ -41,8 +48,19 @@ function Reach({ endpoint, rentalId }: { readonly endpoint: Endpoint; readonly r
       ) : (
         <Copied label={labelOf(endpoint)} copy={texts.copy(name)} text={address} />
       )}
-      {url !== null && (
-        <p className="mt-1">
+      <Opening endpoint={endpoint} rental={rental} />
+      {endpoint.changesOnRestart && <p className="text-[13px] text-muted">{texts.changes}</p>}
+    </>
+  );
+}
+
+/** What opens it: its page, and its token. */
+function Opening({ endpoint, rental }: ReachProps) {
+  const { name, url } = endpoint;
+  return (
+    <>
+      <div className="mt-1 flex flex-wrap items-center gap-2 empty:hidden">
+        {url !== null && (
           <a
             href={url}
             target="_blank"
@@ -51,15 +69,24 @@ function Reach({ endpoint, rentalId }: { readonly endpoint: Endpoint; readonly r
           >
             {texts.open(name)}
           </a>
-        </p>
+        )}
+        {asksForToken(endpoint) && isUsed(rental) && <TokenButton rentalId={rental.id} name={name} />}
+      </div>
+      {asksForToken(endpoint) && endpoint.public && (
+        <p className="text-[13px] text-warn">{texts.onlyToken}</p>
       )}
-      {endpoint.changesOnRestart && <p className="text-[13px] text-muted">{texts.changes}</p>}
     </>
   );
 }
 
+const asksForToken = ({ auth }: Endpoint): boolean => auth === 'token';
+
+function commandOf(endpoint: Endpoint, rentalId: string): string {
+  return asksForToken(endpoint) ? texts.notebook(rentalId) : texts.command(endpoint.name, rentalId);
+}
+
 function labelOf(endpoint: Endpoint): string {
-  if (!endpoint.public) return texts.tunnel;
+  if (!endpoint.public) return asksForToken(endpoint) ? texts.notebookTunnel : texts.tunnel;
   return endpoint.tls || endpoint.url === null ? texts.address : texts.plain;
 }
 

@@ -2,7 +2,7 @@ import { isApiError, type Rental } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { isLive, rentalQuery } from '../../data/rentals.js';
+import { isLive, isUsed, rentalQuery } from '../../data/rentals.js';
 import { familyName } from '../../format/machine.js';
 import { errorTexts } from '../../texts/errors.js';
 import { rentalTexts } from '../../texts/rentals.js';
@@ -92,9 +92,6 @@ function RentalView({ rental, error, onRetry }: RentalViewProps) {
     </Page>
   );
 }
-
-/** It is on its way, or can be entered. */
-const isUsed = ({ status }: Rental): boolean => status === 'provisioning' || status === 'running';
 
 interface CardsProps {
   readonly rental: Rental;

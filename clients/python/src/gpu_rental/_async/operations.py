@@ -578,6 +578,21 @@ class AsyncOperations:
         )
         return cast("t.Telemetry", await self._call(ask, timeout))
 
+    async def show_endpoint_token(
+        self,
+        id: str,
+        name: str,
+        *,
+        timeout: float | None = None,
+    ) -> t.EndpointToken:
+        """The token that opens an endpoint. GET /v1/rentals/{id}/endpoints/{name}/token"""
+        ask = Ask(
+            "GET",
+            f"/v1/rentals/{segment(id)}/endpoints/{segment(name)}/token",
+            "read",
+        )
+        return cast("t.EndpointToken", await self._call(ask, timeout))
+
     async def show_balance(
         self,
         *,

@@ -578,6 +578,21 @@ class Operations:
         )
         return cast("t.Telemetry", self._call(ask, timeout))
 
+    def show_endpoint_token(
+        self,
+        id: str,
+        name: str,
+        *,
+        timeout: float | None = None,
+    ) -> t.EndpointToken:
+        """The token that opens an endpoint. GET /v1/rentals/{id}/endpoints/{name}/token"""
+        ask = Ask(
+            "GET",
+            f"/v1/rentals/{segment(id)}/endpoints/{segment(name)}/token",
+            "read",
+        )
+        return cast("t.EndpointToken", self._call(ask, timeout))
+
     def show_balance(
         self,
         *,
