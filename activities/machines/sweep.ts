@@ -2,7 +2,11 @@ import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { stopBlockedRentals } from '../../adapters/postgres/wallets/blocked-wallets.js';
 import { claimSlowEnds } from '../../adapters/postgres/machines/pod-leaks.js';
 import { recordSeenAlive } from '../../adapters/postgres/machines/pods.js';
-import { listStartingTags, mayKeepCredentials } from '../../adapters/postgres/rentals/software.js';
+import {
+  credentialsPart,
+  listStartingTags,
+  mayKeepCredentials,
+} from '../../adapters/postgres/rentals/software.js';
 import { expectPodsOfRentals } from '../../adapters/postgres/machines/pods-watch.js';
 import {
   closeCondemnedAttempts,
@@ -74,7 +78,7 @@ async function sweepCredentials(deps: ActivityDeps, tell: Tell): Promise<void> {
   if (!(await mayKeepCredentials(deps.db))) return;
   for (const { code, credentials } of deps.providers.values()) {
     if (!credentials) continue;
-    await eachPart(deps, `sweep: credentials at ${code}`, async () => {
+    await eachPart(deps, `${credentialsPart}${code}`, async () => {
       // Each has its attempt before it is made, so the machine of each that is listed is known afterwards.
       const kept = await credentials.list();
       const starting = await listStartingTags(deps.db, code);

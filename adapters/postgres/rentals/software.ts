@@ -53,17 +53,26 @@ export async function openSoftware(
   return { ...shown, ...(JSON.parse(openSecret(row.sealed, secretsId)) as SoftwareSecrets) };
 }
 
-/** Tells whether an upstream may keep credentials: for a machine that is not closed, or of the last day. */
+/**
+ * Tells whether an upstream may keep credentials: for a machine that is not closed, or of the last day, or because they
+ * could not be removed.
+ */
 export async function mayKeepCredentials(db: Database): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { may: boolean }[] }>(
     `select exists (select 1 from rentals where software ->> 'hasRegistryAuth' = 'true' and closed_at is null)
          or exists (select 1 from rentals where software ->> 'hasRegistryAuth' = 'true'
                        and closed_at > (select clock_ms()) - interval '1 day')
          or exists (select 1 from rental_requests where software ->> 'hasRegistryAuth' = 'true'
-                       and requested_at > (select clock_ms()) - interval '1 day') as may`,
+                       and requested_at > (select clock_ms()) - interval '1 day')
+         or exists (select 1 from stuck_items where duty = 'credential'
+                       or duty = 'upkeep' and item like :part || '%') as may`,
+    { part: credentialsPart },
   );
   return rows[0]?.may ?? true;
 }
+
+/** The part of the upkeep that removes them, before the code of an upstream. */
+export const credentialsPart = 'sweep: credentials at ';
 
 /** Lists the tags of an upstream's machines that may still be pulling their image. */
 export async function listStartingTags(db: Database, providerCode: string): Promise<Set<string>> {

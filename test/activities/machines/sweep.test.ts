@@ -315,6 +315,16 @@ describe('a sweep', () => {
       assert.deepEqual(removed, []);
     });
 
+    it('go at last, however long their upstream was away', async () => {
+      const tag = await withRegistry({ pod_id: 'pod-1' });
+      listed = () => Promise.reject(new ProviderError('unknown', 'no answer'));
+      await sweep();
+      await lone.db('rentals').where({ tag }).delete();
+      listed = () => Promise.resolve();
+      await sweep();
+      assert.deepEqual(removed, [`of-${tag}`]);
+    });
+
     it('go although one does not, which is counted', async () => {
       await withRegistry({ pod_id: 'pod-1' });
       for (const id of ['bad', 'good']) kept.push({ id, tag: await addAttempt('failed') });
