@@ -19,15 +19,12 @@ export const spendingQuery = (from: string, to: string) =>
     queryFn: ({ signal }) => api.wallet.spending({ from, to }, { signal }),
   });
 
-/** How the last rentals are called, and the keys of their labels, by which a statement can be grouped. */
-export const rentalNamesQuery = queryOptions({
+/** The last rentals, and the keys of their labels, by which a statement can be grouped. */
+export const lastRentalsQuery = queryOptions({
   queryKey: ['rentals', 'names'],
   queryFn: async ({ signal }) => {
     const rentals = await api.rentals.list({ pageSize: 200 }, { signal }).toArray(1_000);
-    const names: Readonly<Record<string, string | undefined>> = Object.fromEntries(
-      rentals.map(({ id, name, model }) => [id, name ?? model]),
-    );
-    return { names, labelKeys: [...new Set(rentals.flatMap(({ labels }) => Object.keys(labels)))].sort() };
+    return { rentals, labelKeys: [...new Set(rentals.flatMap(({ labels }) => Object.keys(labels)))].sort() };
   },
   staleTime: 60_000,
 });

@@ -109,7 +109,7 @@ export const ledgerTexts = texts({
     stoppedAt: 'Stopped',
     failure: 'Failure',
     rentalId: 'Rental id',
-    machine: (count: string, model: string, provider: string) => `${count} × ${model} at ${provider}`,
+    machine: (count: string, family: string, provider: string) => `${count} × ${family} at ${provider}`,
     openRental: 'Open the rental',
     itsEntries: 'Only its entries',
     payment: 'At the payment processor',

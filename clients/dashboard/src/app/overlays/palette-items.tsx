@@ -4,6 +4,7 @@ import { familyName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
 import { rentalTitle } from '../../pages/rentals/matching.js';
 import { paletteTexts } from '../../texts/palette.js';
+import { rentalTexts } from '../../texts/rentals.js';
 import { KeyIcon, MachineIcon, PlusIcon, RentIcon, StopIcon, SunIcon, WalletIcon } from '../../ui/icons.js';
 import { navigation } from '../pages.js';
 import { saveTheme, themes } from '../theme.js';
@@ -110,10 +111,11 @@ function rents(families: readonly Family[]): PaletteItem[] {
   );
 }
 
-function itemOfRental({ id, name, model, gpuCount, status }: Rental): PaletteItem {
-  const machine = `${gpuCount} × ${model}`;
-  const note = name === null ? `${id} · ${status}` : `${machine} · ${id} · ${status}`;
-  return { id, title: name ?? machine, note, icon: <MachineIcon />, to: `/app/rentals/${id}` };
+function itemOfRental(rental: Rental): PaletteItem {
+  const { id, name, status } = rental;
+  const machine = name === null ? [] : [rentalTitle({ ...rental, name: null })];
+  const note = [...machine, id, rentalTexts.status[status]].join(rentalTexts.separator);
+  return { id, title: rentalTitle(rental), note, icon: <MachineIcon />, to: `/app/rentals/${id}` };
 }
 
 function itemOfId(id: string): PaletteItem {

@@ -2,9 +2,10 @@ import type { components } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { rentalNamesQuery } from '../../data/statements.js';
+import { lastRentalsQuery } from '../../data/statements.js';
 import { number } from '../../format/number.js';
 import { statementTexts as texts } from '../../texts/statements.js';
+import { rentalTitle } from '../rentals/matching.js';
 import { Card } from '../../ui/card.js';
 import { classes } from '../../ui/classes.js';
 import { Money } from '../../ui/money.js';
@@ -15,7 +16,8 @@ type StatementGroup = components['schemas']['StatementGroup'];
 
 /** What each rental cost. */
 export function RentalTable({ rentals }: { readonly rentals: readonly StatementRental[] }) {
-  const { data } = useQuery(rentalNamesQuery);
+  const { data } = useQuery(lastRentalsQuery);
+  const titles = new Map(data?.rentals.map((rental) => [rental.id, rentalTitle(rental)]));
   return (
     <Card title={texts.rentals} isFlush>
       {rentals.length === 0 ? (
@@ -29,9 +31,9 @@ export function RentalTable({ rentals }: { readonly rentals: readonly StatementR
                 params={{ rentalId: rental.rentalId }}
                 className="font-medium break-words hover:underline"
               >
-                {data?.names[rental.rentalId] ?? rental.rentalId}
+                {titles.get(rental.rentalId) ?? rental.rentalId}
               </Link>
-              {data?.names[rental.rentalId] !== undefined && (
+              {titles.has(rental.rentalId) && (
                 <span className="block font-mono text-xs break-all text-muted">{rental.rentalId}</span>
               )}
             </SumRow>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { firstEntryQuery } from '../../data/ledger.js';
-import { rentalNamesQuery } from '../../data/statements.js';
+import { lastRentalsQuery } from '../../data/statements.js';
 import { type Month } from '../../format/days.js';
 import { localZone, monthName, monthOf, monthsBetween } from '../../format/months.js';
 import { useNow } from '../../live/now.js';
@@ -70,7 +70,7 @@ function Chosen({ firstAt }: { readonly firstAt: string }) {
 function Choice({ months, month }: { readonly months: readonly Month[]; readonly month: Month }) {
   const search = useSearch({ from: '/app/statements' });
   const navigate = useNavigate({ from: '/app/statements' });
-  const { data } = useQuery(rentalNamesQuery);
+  const { data } = useQuery(lastRentalsQuery);
   const keys = [
     ...new Set([...(data?.labelKeys ?? []), ...(search.label === undefined ? [] : [search.label])]),
   ];

@@ -1,5 +1,8 @@
 import { type components, wordOf } from '@gpu-rental/client';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { rentalQuery } from '../../../data/rentals.js';
+import { familyName } from '../../../format/machine.js';
 import { number } from '../../../format/number.js';
 import { money } from '../../../format/money.js';
 import { exactTime } from '../../../format/time.js';
@@ -80,11 +83,15 @@ export function RefundPart({ refund }: { readonly refund: Schemas['ExplainedRent
 
 /** The rental that an entry belongs to. */
 export function RentalPart({ rental }: { readonly rental: Schemas['ExplainedRental'] }) {
-  const { id, model, gpuCount, provider, stoppedAt, error } = rental;
+  const { id, gpuCount, provider, stoppedAt, error } = rental;
+  // The explanation tells the provider’s name of the model alone.
+  const { data: whole } = useQuery(rentalQuery(id));
   return (
     <div>
       <Facts title={explain.rental}>
-        <Fact label={explain.machineLabel}>{explain.machine(number(gpuCount), model, provider)}</Fact>
+        <Fact label={explain.machineLabel}>
+          {whole ? explain.machine(number(gpuCount), familyName(whole.family), provider) : number(gpuCount)}
+        </Fact>
         {stoppedAt !== null && <Fact label={explain.stoppedAt}>{exactTime(stoppedAt)}</Fact>}
         {error !== null && <Fact label={explain.failure}>{error}</Fact>}
         <CopiedId label={explain.rentalId} id={id} />
