@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { answerWith } from '../support/dashboard/paying.js';
 import { failedRequest } from '../support/dashboard/failures.js';
 
 describe('the sign-in of the dashboard', function () {
@@ -35,6 +36,43 @@ describe('the sign-in of the dashboard', function () {
     await page.keyboard.press('Control+v');
     await page.getByRole('heading', { level: 1, name: 'Invoices' }).waitFor();
     assert.equal(page.url(), `${lab.mock.url}/app/invoices?status=open`);
+    assert.deepEqual(visitor.complaints, []);
+  });
+
+  it('shows strangers what can be rented from which price, and leads through the sign-in to what they press', async () => {
+    const { page } = visitor;
+    const families = [
+      { family: 'h100-80gb', models: ['H100_SXM_80GB'], fromPricePerHourCents: 190, liveCount: 5 },
+      { family: 'rtx-4090', models: ['RTX_4090'], fromPricePerHourCents: 40, liveCount: 4 },
+      { family: 'b200', models: ['B200'], fromPricePerHourCents: null, liveCount: 0 },
+    ];
+    await answerWith(page, 'GET', '/v1/catalog/families', { families });
+    await visitor.open('/login');
+    const prices = page.getByRole('region', { name: 'GPUs you can rent now' }).getByRole('link');
+    await prices.first().waitFor();
+    assert.deepEqual(
+      (await prices.allInnerTexts()).map((text) => text.replace('\n', ' ')),
+      ['RTX 4090 from $0.40/h', 'H100 80 GB from $1.90/h'],
+    );
+    await prices.last().click();
+    await page.getByText('Sign in to rent H100 80 GB.').waitFor();
+    assert.equal(await emailField(page).evaluate((field) => field === document.activeElement), true);
+    await page.unrouteAll();
+    await askForCode(page);
+    await codeField(page).fill('123456');
+    await page.getByRole('heading', { level: 1, name: 'Rent H100 80 GB' }).waitFor();
+    assert.deepEqual(visitor.complaints, []);
+  });
+
+  it('shows strangers nothing of prices where the service keeps them to its users', async () => {
+    const { page } = visitor;
+    const refused = { error: { code: 'unauthorized', message: 'Sign in first.' } };
+    await page.route('**/v1/catalog/families', (route) => route.fulfill({ status: 401, json: refused }));
+    const answered = page.waitForResponse('**/v1/catalog/families');
+    await visitor.open('/login');
+    await answered;
+    await visitor.settle();
+    assert.equal(await page.getByRole('region').count(), 0);
     assert.deepEqual(visitor.complaints, []);
   });
 

@@ -21,6 +21,9 @@ export type Question = (shown: Shown) => Promise<void>;
 /** What a person notices of parts that move by themselves. */
 const MOST_SHIFT = 0.05;
 
+/** What the sign-in page asks, and strangers may not know. */
+const ofStrangers = ['401 GET /v1/auth/me', '401 GET /v1/catalog/families'];
+
 /** Nothing happened that no one asked for, and nothing moved. */
 export const isQuiet: Question = async ({ visitor }) => {
   const { violations, shift, moved } = await seenIn(visitor.page);
@@ -28,7 +31,7 @@ export const isQuiet: Question = async ({ visitor }) => {
     violations,
     complaints: visitor.complaints.splice(0),
     outside: visitor.outside.splice(0),
-    refusals: visitor.refusals.splice(0).filter((refusal) => refusal !== '401 GET /v1/auth/me'),
+    refusals: visitor.refusals.splice(0).filter((refusal) => !ofStrangers.includes(refusal)),
     overflow: await overflowOf(visitor.page),
     moved: shift > MOST_SHIFT ? moved : [],
   };

@@ -3,6 +3,9 @@ import { texts } from './texts.js';
 /** The sign-in. */
 export const loginTexts = texts({
   lead: 'GPU machines by the second, paid from a prepaid wallet.',
+  leadTo: (family: string) => `Sign in to rent ${family}. New here? Your email address is all you need.`,
+  prices: 'GPUs you can rent now',
+  fromPrice: (perHour: string) => `from ${perHour}/h`,
   email: 'Email address',
   emailHint: 'We email you a code. If you are new, this creates your account.',
   emailMissing: 'Enter your email address, such as ada@example.com.',

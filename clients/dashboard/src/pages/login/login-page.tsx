@@ -1,4 +1,6 @@
-import { useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
+import { familyName } from '../../format/machine.js';
+import { lazyPart } from '../../ui/lazy-part.js';
 import { loginTexts } from '../../texts/login.js';
 import { shellTexts } from '../../texts/shell.js';
 import { Callout } from '../../ui/badge.js';
@@ -10,6 +12,9 @@ import { CodeStep } from './code-step.js';
 import { EmailStep } from './email-step.js';
 import { Providers } from './providers.js';
 
+// It is no part of the first load.
+const Prices = lazyPart(() => import('./prices.js'), 'Prices');
+
 /** The one fault after which a code was mailed. */
 const CONFIRM = 'oauth_confirm';
 
@@ -19,16 +24,23 @@ export function LoginPage() {
   const [email, setEmail] = useState(mailed ?? '');
   const [isCodeAsked, setCodeAsked] = useState(mailed !== undefined);
   const mail = useMailCode();
+  const form = useRef<HTMLDivElement>(null);
+  const wanted = /^\/app\/rent\/([^/?#]+)/.exec(returnTo)?.[1];
+  const lead = wanted === undefined ? loginTexts.lead : loginTexts.leadTo(familyName(wanted));
   return (
     <main
       id="content"
-      className="flex min-h-dvh flex-col items-center justify-center gap-6 px-4 py-10 pb-[calc(2.5rem+env(safe-area-inset-bottom))]"
+      // What comes later stands below or beside, and moves nothing.
+      className="grid min-h-dvh content-start justify-items-center gap-6 px-4 py-10 pt-[14dvh] pb-[calc(2.5rem+env(safe-area-inset-bottom))] lg:grid-cols-[1fr_24rem_1fr] lg:content-center lg:pt-10"
     >
-      <p className="text-lg font-semibold">{shellTexts.product}</p>
-      <div className="w-full max-w-sm rounded-xl border border-line bg-surface p-5 sm:p-7">
+      <p className="text-lg font-semibold lg:col-start-2">{shellTexts.product}</p>
+      <div
+        ref={form}
+        className="w-full max-w-sm rounded-xl border border-line bg-surface p-5 sm:p-7 lg:col-start-2"
+      >
         <Page
           title={isCodeAsked ? loginTexts.codeTitle : shellTexts.pages.login}
-          lead={isCodeAsked ? undefined : loginTexts.lead}
+          lead={isCodeAsked ? undefined : lead}
         >
           {fault !== undefined && isCodeAsked === (fault === CONFIRM) && <FaultNote fault={fault} />}
           {isCodeAsked ? (
@@ -41,7 +53,16 @@ export function LoginPage() {
           )}
         </Page>
       </div>
-      <ThemeControl name="login-theme" />
+      <div className="w-full max-w-sm empty:hidden lg:col-start-3 lg:row-start-2 lg:self-center lg:justify-self-start lg:pl-6">
+        <Suspense>
+          {!isCodeAsked && (
+            <Prices wanted={wanted} onWant={() => form.current?.querySelector('input')?.focus()} />
+          )}
+        </Suspense>
+      </div>
+      <div className="lg:col-start-2 lg:row-start-3">
+        <ThemeControl name="login-theme" />
+      </div>
     </main>
   );
 }
