@@ -83,8 +83,9 @@ export class City {
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request;
     const what = `${method} ${url.split('?')[0]}`;
-    this.arrived.push(what);
     const body = Buffer.concat((await request.toArray()) as Buffer[]);
+    // Whoever is cut off from here on has asked.
+    this.arrived.push(what);
     const sent = Object.entries(headers).filter(([name]) => !/^(host|connection|content-length)$/.test(name));
     try {
       const answer = await this.machine.told()(this.mock.url + url, {
