@@ -9,6 +9,7 @@ import { addKeys } from './commands/account/keys.js';
 import { addWhoami } from './commands/account/whoami.js';
 import { addCp } from './commands/machine/cp.js';
 import { addNotebook } from './commands/machine/notebook.js';
+import { addExport } from './commands/machine/export.js';
 import { addPorts } from './commands/machine/ports.js';
 import { addSsh } from './commands/machine/ssh.js';
 import { addSshConfig } from './commands/machine/ssh-config.js';
@@ -58,7 +59,7 @@ import type { OutStream, Surroundings } from './surroundings.js';
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   ['Your account:', [addLogin, addLogout, addWhoami, addKeys, addEvents, addAudit]],
   ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addRename, addLabel, addExtend, addStop]],
-  ['Using a machine:', [addSsh, addSshConfig, addCp, addPorts, addNotebook, addUsage, addWatch]],
+  ['Using a machine:', [addSsh, addSshConfig, addExport, addCp, addPorts, addNotebook, addUsage, addWatch]],
   [
     'Money:',
     [

@@ -19,15 +19,30 @@ export const addSshConfig: AddCommand = (program, act) => {
     .option('--remove', 'remove the names of this sign-in, and the line with the last names')
     .action(
       act(async (cli, { remove = false }: { remove?: boolean }) => {
-        const include = includeOf(cli);
-        if (remove) undo(cli, include);
-        else await write(cli, include);
+        if (remove) undo(cli, includeOf(cli));
+        else await write(cli);
         return undefined;
       }),
     );
 };
 
-async function write(cli: Cli, include: Include): Promise<void> {
+interface Named {
+  readonly running: readonly Rental[];
+  readonly aliases: readonly Alias[];
+  /** The files of the keys by which they are entered. */
+  readonly keys: readonly string[];
+  readonly file: string;
+  readonly removed: readonly string[];
+  readonly include: Include;
+  /** Whether our line was added to the user's file. */
+  readonly added: boolean;
+  /** The first machine that did not answer: it stops no other one. */
+  readonly failed: Tried | undefined;
+}
+
+/** Names the machines that run for ssh, in place of those that were named before. */
+export async function nameMachines(cli: Cli): Promise<Named> {
+  const include = includeOf(cli);
   const client = cli.client();
   const { signal } = cli;
   const running = await client.rentals.list({ status: 'running', pageSize: 200 }, { signal }).toArray();
@@ -41,11 +56,16 @@ async function write(cli: Cli, include: Include): Promise<void> {
   );
   const { file, removed } = writeAliases(cli, aliases);
   const added = addInclude(include);
-  cli.out.result({ file, include: { ...include, added }, machines: aliases.map(factsOf), removed }, () =>
-    linesOf(cli, { file, running, aliases, removed, include: added ? include : undefined }),
-  );
-  // A machine that does not answer stops no other one; what is wrong with it is told.
   const failed = tried.find(({ connection }) => connection === undefined);
+  return { running, aliases, keys, file, removed, include, added, failed };
+}
+
+async function write(cli: Cli): Promise<void> {
+  const { failed, ...named } = await nameMachines(cli);
+  const { file, include, added, aliases, removed } = named;
+  cli.out.result({ file, include: { ...include, added }, machines: aliases.map(factsOf), removed }, () =>
+    linesOf(cli, named),
+  );
   if (failed) throw failed.error;
 }
 
@@ -62,7 +82,8 @@ async function tryToConnect(cli: Cli, rental: Rental, keys: readonly string[]): 
   }
 }
 
-function factsOf({ names, connection: { rental, host, port } }: Alias): object {
+/** A machine as programs are told of it. */
+export function factsOf({ names, connection: { rental, host, port } }: Alias): object {
   return { rentalId: rental.id, names, host, port };
 }
 
@@ -72,23 +93,17 @@ const columns: Column<Alias>[] = [
   { title: 'ADDRESS', value: ({ connection: { host, port } }) => `${host} port ${port}`, dropAs: 1 },
 ];
 
-interface Written {
-  readonly file: string;
-  readonly running: readonly Rental[];
-  readonly aliases: readonly Alias[];
-  readonly removed: readonly string[];
-  /** The line that was added; undefined: it was there. */
-  readonly include: Include | undefined;
-}
-
-function linesOf({ out }: Cli, { file, running, aliases, removed, include }: Written): string[] {
+function linesOf(
+  { out }: Cli,
+  { file, running, aliases, removed, include, added }: Omit<Named, 'failed'>,
+): string[] {
   const none = running.length === 0 ? 'No machines running.' : 'None of your machines could be named.';
   const [first] = aliases;
   return [
     ...(first ? [...out.table(columns, aliases), ''] : [none]),
     ...(removed.length === 0 ? [] : out.text(`Removed: ${removed.join(', ')}`)),
     ...out.text(`Wrote ${file}`),
-    ...(include ? out.text(`Added to ${include.file}: ${include.line}`) : []),
+    ...(added ? out.text(`Added to ${include.file}: ${include.line}`) : []),
     ...(first ? out.text(`Log in: ssh ${first.names.at(-1) ?? ''}`) : []),
   ];
 }
