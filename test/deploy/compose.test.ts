@@ -285,6 +285,7 @@ describe('Dockerfile', () => {
     );
     assert.ok(lines.some((line) => line.startsWith('RUN npm ci --omit=dev')));
     assert.ok(!last.some((line) => line.startsWith('RUN')));
+    assert.ok(last.includes('COPY --from=dependencies /app/sbom.cdx.json ./'), 'it says what is in it');
   });
 
   it('stands on a Node whose security fixes have not ended: 24 or newer, of an even number', () => {
