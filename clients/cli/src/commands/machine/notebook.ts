@@ -102,7 +102,7 @@ async function readToken(cli: Cli, { id }: Rental, name: string): Promise<string
   } catch (error) {
     if (!isApiError(error, 'session_required')) throw error;
     cli.out.note(
-      `You rented ${shortId(id)} with another sign-in, which alone reads its token. The dashboard copies it, on the page of the machine.`,
+      `Another sign-in rented ${shortId(id)}, so this one can’t read its token. Copy it on the machine’s page of the dashboard.`,
     );
     return undefined;
   }
