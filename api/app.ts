@@ -27,6 +27,7 @@ import { openApiRoutes } from './service/description.js';
 import { quoteRoutes } from './rentals/quotes.js';
 import { changeRoutes } from './rentals/change.js';
 import { rentalChargeRoutes } from './rentals/charges.js';
+import { keepAliveRoutes } from './rentals/keep-alive.js';
 import { telemetryRoutes } from './rentals/telemetry.js';
 import { listRoutes } from './rentals/list.js';
 import { endpointTokenRoutes } from './rentals/endpoint-token.js';
@@ -60,6 +61,7 @@ const resources = [
   listRoutes,
   changeRoutes,
   rentalChargeRoutes,
+  keepAliveRoutes,
   telemetryRoutes,
   billingRoutes,
   ledgerRoutes,

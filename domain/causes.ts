@@ -83,6 +83,8 @@ export type NoticeCause =
 /** The cause of a notice to a user: what happened, once. */
 export type UserNoticeCause =
   | Caused<'rental_ended', { rentalId: RentalId }>
+  /** The instant at which it would stop. */
+  | Caused<'idle_warned', { rentalId: RentalId; at: Date }>
   /** The instant at which it was switched off. */
   | Caused<'auto_topup_off', { userId: UserId; at: Date }>
   | Caused<'ssh_key_added', { keyId: SshKeyId }>
@@ -178,6 +180,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   reconcile: ({ runId }) => `reconcile:${runId}`,
   notice: ({ noticeId }) => `notice:${noticeId}`,
   rental_ended: ({ rentalId }) => `rental-ended:${rentalId}`,
+  idle_warned: ({ rentalId, at }) => `idle-warned:${rentalId}:${at.toISOString()}`,
   auto_topup_off: ({ userId, at }) => `auto-topup-off:${userId}:${at.toISOString()}`,
   ssh_key_added: ({ keyId }) => `ssh-key-added:${keyId}`,
   api_key_created: ({ keyId }) => `api-key-created:${keyId}`,
@@ -232,6 +235,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['reconcile', (rest) => withNumber(rest, (runId) => ({ kind: 'reconcile', runId }))],
   ['notice', (rest) => withNumber(rest, (noticeId) => ({ kind: 'notice', noticeId }))],
   ['rental-ended', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'rental_ended', rentalId }))],
+  ['idle-warned', readIdleWarned],
   ['auto-topup-off', readAutoTopupOff],
   ['ssh-key-added', (rest) => withId('key', rest, (keyId) => ({ kind: 'ssh_key_added', keyId }))],
   ['api-key-created', (rest) => withId('key', rest, (keyId) => ({ kind: 'api_key_created', keyId }))],
@@ -276,6 +280,12 @@ function readLowBalance(rest: string): Cause | undefined {
   const [wallet, at] = cut(rest, rest.indexOf(':'));
   const since = instantOf(at);
   return since && withNumber(wallet, (walletId) => ({ kind: 'low_balance', walletId, since }));
+}
+
+function readIdleWarned(rest: string): Cause | undefined {
+  const [rental, since] = cut(rest, rest.indexOf(':'));
+  const at = instantOf(since);
+  return at && withId('rent', rental, (rentalId) => ({ kind: 'idle_warned', rentalId, at }));
 }
 
 function readAutoTopupOff(rest: string): Cause | undefined {

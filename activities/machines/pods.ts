@@ -6,6 +6,7 @@ import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
+import { findIdleGuard } from '../../adapters/postgres/rentals/idle-guards.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
@@ -148,13 +149,15 @@ async function buyAnother(
   passedOver: Set<ListingId>,
 ): Promise<'bought' | 'look again' | 'nothing on offer'> {
   const software = rental.software ?? undefined;
+  const { template_id: templateId } = rental;
+  const idleGuard = await findIdleGuard(deps.db, rental.no);
   const listing = await findCheapestOffer(
     deps.db,
     {
       familyId: rental.family,
       gpuCount: rental.gpu_count,
       region: rental.region_code,
-      providerCodes: providersFor(deps, rental.template_id, software),
+      providerCodes: providersFor(deps, { templateId, software, idleGuard }),
       templateId: rental.template_id,
       software,
       maxPricePerHourCents: rental.price_per_hour_cents,

@@ -10,12 +10,13 @@ import {
   rateLimitedForMs,
 } from '../../adapters/postgres/catalog/provider-health.js';
 import { recordOddities } from '../../adapters/postgres/catalog/provider-oddities.js';
+import { judgeGuards } from '../../adapters/postgres/rentals/idle-guards.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Delivery } from '../upkeep/delivery.js';
-import { usesIn, UseMinutes } from '../../domain/machines/telemetry.js';
+import { usesIn, UseMinutes, type MinuteOfUse } from '../../domain/machines/telemetry.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachPart } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -175,8 +176,17 @@ class Watch {
     const minutes = this.#useMinutes.take(askedAt.getTime(), usesIn(pods));
     if (minutes.length > 0) {
       await eachPart(this.deps, `use of ${code}`, () => recordUse(this.deps.db, code, minutes));
+      await this.#guard(minutes, askedAt.getTime());
     }
     if ((await recordLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
+  }
+
+  async #guard(minutes: readonly MinuteOfUse[], nowMs: number): Promise<void> {
+    const { code: providerCode, telemetry: told } = this.provider;
+    if (!told) return;
+    await eachPart(this.deps, `idle guards of ${providerCode}`, () =>
+      judgeGuards(this.deps.db, { providerCode, told }, minutes, nowMs),
+    );
   }
 
   /**

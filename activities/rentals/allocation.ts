@@ -18,6 +18,7 @@ import {
 import { notebookTokenOf } from '../../adapters/notebook-token.js';
 import { openSoftware } from '../../adapters/postgres/rentals/software.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { guardMisfitsOf, type IdleGuard } from '../../domain/rentals/idle-guard.js';
 import { isNotebook } from '../../domain/rentals/notebook.js';
 import { misfitsOf, type Software, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
@@ -34,16 +35,23 @@ interface Agreed extends Wait {
   readonly onOutOfTurn?: ((waitMs: number) => Promise<void>) | undefined;
 }
 
-/** Returns the upstreams that can start a machine from the template, with all of the renter's own software. */
+/** What an upstream must be able to do for a rental. */
+interface Startable {
+  readonly templateId: string;
+  readonly software?: SoftwareOutline | undefined;
+  readonly idleGuard?: IdleGuard | undefined;
+}
+
+/** Returns the upstreams that can start a machine from the template, with all of the renter's own software, and guard it. */
 export function providersFor(
   deps: Pick<ActivityDeps, 'providers' | 'settings'>,
-  templateId: string,
-  software: SoftwareOutline | undefined,
+  { templateId, software, idleGuard }: Startable,
 ): string[] {
   if (isNotebook(templateId) && !deps.settings.installationKey) return [];
   return [...deps.providers.values()]
     .filter(({ templates }) => (templates as ReadonlySet<string>).has(templateId))
     .filter((provider) => software === undefined || misfitsOf(software, provider.software).length === 0)
+    .filter(({ telemetry }) => guardMisfitsOf(idleGuard, telemetry).length === 0)
     .map(({ code }) => code);
 }
 

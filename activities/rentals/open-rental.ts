@@ -115,7 +115,7 @@ async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInp
 function marketOf(deps: ActivityDeps, { rentalId, request }: RentalToOpen, tell: Tell): Market {
   let tries = 0;
   return {
-    providerCodes: providersFor(deps, request.templateId, request.software),
+    providerCodes: providersFor(deps, request),
     findBought: (untilMs) => findBought(deps, rentalId, untilMs, request.software?.diskGb),
     buy: (order) => {
       tries += 1;

@@ -5,6 +5,7 @@ import { instantField, joi, fields, nullable, wholeFrom, type Read } from '../ht
 import { fieldRefusal, readBody } from '../http/validation.js';
 import { namesIn, noWords } from '../../domain/rentals/words.js';
 import { changedWords, readWords } from './word-fields.js';
+import { changedGuard, readGuard } from './idle-guard.js';
 import { autoStopMs } from './request.js';
 
 const { autoStopMaxHours, maxLimitCents } = rentalLimits;
@@ -18,10 +19,11 @@ export const changeSchema = fields({
   maxSpendCents: nullable(wholeFrom(1, maxLimitCents)),
   autoStopAt: nullable(instantField),
   autoStopAfterHours: nullable(joi.number().greater(0).max(autoStopMaxHours)),
+  ...changedGuard,
 })
   .min(1)
   .messages({
-    'object.min': `send at least one of ${namesIn(noWords).join(', ')}, maxSpendCents, autoStopAt and autoStopAfterHours`,
+    'object.min': `send at least one of ${namesIn(noWords).join(', ')}, maxSpendCents, autoStopAt, autoStopAfterHours and stopWhenIdleMinutes`,
   })
   .meta({ jsonSchema: { minProperties: 1, not: { required: ['autoStopAt', 'autoStopAfterHours'] } } });
 
@@ -37,10 +39,12 @@ export function readChange(ctx: ApiContext): { body: ChangeBody; asked: AskedCha
   if (autoStopAt !== undefined && hours !== undefined) {
     throw fieldRefusal('autoStopAt', 'autoStopAt can’t be combined with autoStopAfterHours');
   }
+  const idleGuard = readGuard(body);
   const asked: AskedChange = {
     ...readWords(body),
     ...(maxSpendCents !== undefined && { maxSpendCents }),
     ...autoStopOf(body),
+    ...(idleGuard !== undefined && { idleGuard }),
   };
   return { body, asked };
 }

@@ -15,18 +15,32 @@ import { findRental, type RentalWithHealth } from '../../adapters/postgres/renta
 import { readUnderWalletLock, type LastWord } from '../../adapters/postgres/requests/last-word.js';
 import { awaitChange } from '../../adapters/temporal/open-rental.js';
 import type { ApiKeyId, ChangeId } from '../../domain/ids.js';
-import { asksForLimits, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
+import { asksForLimits, mayEnd, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
+import { findTelemetryTold } from '../../adapters/postgres/machines/telemetry.js';
+import { guardMisfitsOf } from '../../domain/rentals/idle-guard.js';
 import { auditAddress, noteAudit } from '../accounts/audit-event.js';
 import { refuseToEnd } from '../api-keys/request.js';
 import { keyIdOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { answerOpening } from '../http/opening.js';
 import { readChange, refuseTooLate } from './change-request.js';
 import { presentRental } from './present.js';
+import { refuseMisfits } from './quotes.js';
 import { getRental } from './routes.js';
 
 /** The route that changes a rental: PATCH /v1/rentals/:id (decision 105, "Changed rentals"). */
 export function changeRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.changeRental, changeRental(deps));
+}
+
+/** @throws Refusal idle_guard_unsupported for a guard that the rental's upstream can't keep */
+async function refuseGuard(
+  { db }: ApiDeps,
+  { provider_code: providerCode }: RentalWithHealth,
+  { idleGuard }: AskedChange,
+): Promise<void> {
+  if (!idleGuard) return;
+  const misfits = guardMisfitsOf(idleGuard, await findTelemetryTold(db, providerCode));
+  if (misfits.length > 0) throw refuseMisfits(misfits.map((misfit) => ({ ...misfit, providerCode })));
 }
 
 /** One request to change a rental. */
@@ -46,7 +60,8 @@ function changeRental(deps: ApiDeps): Handler<typeof declared.changeRental> {
   return async (ctx) => {
     const { body, asked } = readChange(ctx);
     const rental = await getRental(ctx, deps);
-    if (asksForLimits(asked)) refuseToEnd(ctx, rental);
+    if (mayEnd(asked)) refuseToEnd(ctx, rental);
+    await refuseGuard(deps, rental, asked);
     if (typeof asked.autoStopAt === 'string') {
       refuseTooLate(asked, rental.running_at, await readClock(deps.db));
     }

@@ -13,6 +13,7 @@ import {
 } from '../http/openapi/json-schema.js';
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
+import { quotedGuard } from './idle-guard.js';
 import { quotedSoftware } from './describe-software.js';
 import { rentalSchema } from './request.js';
 
@@ -57,6 +58,7 @@ export const quote = named(
       'From the request until it runs, measured on machines of the last 30 days. Null when there were too few.',
     ),
     ownSoftware: orNull(quotedSoftware, 'Null for a template alone.'),
+    idleGuard: orNull(quotedGuard, 'Null without stopWhenIdleMinutes.'),
     alternatives: { ...alternatives, description: 'What else is available now.' },
   }),
 );
@@ -76,6 +78,7 @@ const exampleQuote = {
   runwaySecondsAfter: 72_000,
   expectedReadySeconds: { p50: 41, p90: 78 },
   ownSoftware: null,
+  idleGuard: null,
   alternatives: [{ ...exampleListing, region: 'Paris, France', regionCode: 'FR', pricePerHourCents: 52 }],
 };
 
@@ -108,6 +111,7 @@ export const createQuote = operation({
       examples: [
         exampleQuote,
         { ...exampleQuote, maxSpendCents: null, worstCaseCents: null, expectedReadySeconds: null },
+        { ...exampleQuote, idleGuard: { minutes: 30, looksAt: ['gpu', 'cpu'], ignores: ['sessions'] } },
         { ...exampleQuote, ownSoftware: { graceSeconds: 120, publicPorts: ['page'] } },
       ],
       links: { createRental: { body: { quoteId: '/quoteId' } } },
@@ -115,7 +119,7 @@ export const createQuote = operation({
   ],
   refusals: [
     ...(['invalid_count', 'weak_key', 'unknown_family', 'model_unavailable'] as const),
-    ...(['software_unsupported', 'blocked', 'key_not_found'] as const),
+    ...(['software_unsupported', 'idle_guard_unsupported', 'blocked', 'key_not_found'] as const),
   ],
 });
 

@@ -26,6 +26,7 @@ import {
 } from '../http/openapi/json-schema.js';
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 
+import { shownGuard } from './idle-guard.js';
 import { endpoint, exampleEndpoint, exampleSoftware, software } from './describe-software.js';
 import { exampleWords, wordsShown } from './word-fields.js';
 import {
@@ -122,6 +123,8 @@ export const rental = named(
     terminatedAt: orNull({ ...instant, description: 'When the machine was gone at the upstream.' }),
     autoStopAt: orNull(instant),
     maxSpendCents: orNull(whole),
+    stopWhenIdleMinutes: orNull(whole, 'Null without an idle guard.'),
+    idleGuard: orNull(shownGuard),
     totalChargedCents: cents('So far, less what was refunded.'),
     writtenOffCents: cents(
       'What your balance did not cover and you don’t owe, because it is less than the smallest invoice.',
@@ -169,6 +172,8 @@ export const exampleRental: ValueOf<typeof rental> = {
   terminatedAt: null,
   autoStopAt: null,
   maxSpendCents: null,
+  stopWhenIdleMinutes: null,
+  idleGuard: null,
   totalChargedCents: 7,
   writtenOffCents: 0,
   error: null,
@@ -258,6 +263,7 @@ export const createRental = operation({
       'unknown_family',
       'model_unavailable',
       'software_unsupported',
+      'idle_guard_unsupported',
       'insufficient_balance',
       'blocked',
       'key_not_found',
@@ -296,6 +302,7 @@ export const changeRental = operation({
       { name: 'training', labels: { team: 'research' } },
       { autoStopAfterHours: 48, maxSpendCents: 20_000 },
       { autoStopAt: null },
+      { stopWhenIdleMinutes: 30, idleIgnores: ['sessions'] },
     ],
   },
   answers: [
@@ -305,6 +312,7 @@ export const changeRental = operation({
     ...([
       'rental_not_found',
       'key_ends_own',
+      'idle_guard_unsupported',
       'rental_ending',
       'already_stopped',
       'cap_reserved',

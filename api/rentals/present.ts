@@ -6,6 +6,7 @@ import type { OpenedRental, Rental } from './describe.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { pendingMillicents } from '../../domain/metering/metering.js';
 import { publicPortsOf } from '../../domain/rentals/software.js';
+import { presentGuard } from './idle-guard.js';
 import { presentEndpoints, presentSoftware } from './describe-software.js';
 import { presentWords } from './word-fields.js';
 
@@ -42,6 +43,8 @@ export function presentRental(row: RentalWithHealth): Rental {
     terminatedAt: timeOf(row.terminated_at),
     autoStopAt: timeOf(row.auto_stop_at),
     maxSpendCents: row.max_spend_cents,
+    stopWhenIdleMinutes: row.idle_guard?.minutes ?? null,
+    idleGuard: presentGuard(row.idle_guard),
     totalChargedCents: netChargedCents(row),
     writtenOffCents: row.written_off_cents,
     error: row.error,

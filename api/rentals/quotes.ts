@@ -22,6 +22,9 @@ import { reliabilityNow, type ReliabilityOf } from '../catalog/known-reliability
 import { presentListing } from '../catalog/routes.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
+import { findTelemetryTold } from '../../adapters/postgres/machines/telemetry.js';
+import type { TelemetryTold } from '../../domain/machines/telemetry.js';
+import { guardFields, presentQuotedGuard } from './idle-guard.js';
 import { presentQuotedSoftware } from './describe-software.js';
 import { readRentalRequest, type ReadRequest } from './request.js';
 import { keeperOf } from './software-fields.js';
@@ -95,6 +98,7 @@ export async function quote(
     readySeconds,
     alternatives,
     graceMs: settings.ownSoftware.graceMs,
+    telemetry: request.idleGuard && (await findTelemetryTold(db, listing.provider_code)),
   };
   return presentQuote(facts, reliabilityOf);
 }
@@ -109,12 +113,12 @@ export async function unavailable(
   const besides: Besides = { listings: tried, countries: [], atAnyPrice: true };
   const { codes, misfits } = await listProvidersFor(db, request);
   const others = [...new Set(misfits.map(({ providerCode }) => providerCode))];
-  // Nothing but the wish for own software is in the way.
+  // Nothing but the wish for own software or a guard is in the way.
   if (
     others.length > 0 &&
     (await findCheapestOffer(db, { ...request, software: undefined, providerCodes: others }, tried))
   ) {
-    return refuseSoftware(misfits);
+    return refuseMisfits(misfits);
   }
   const alternatives = await findAlternatives(db, { ...request, providerCodes: codes }, besides);
   return refuseUnavailable(request, { alternatives, reliabilityOf: await reliabilityNow(db) }, message);
@@ -129,14 +133,21 @@ export async function findUntold(db: Database, request: RentalRequest): Promise<
   return unavailable(db, request, []);
 }
 
-/** The refusal of own software that no upstream with such a machine can run. */
-export function refuseSoftware(misfits: readonly ProviderMisfit[]): Refusal {
+/** The refusal of own software that no upstream with such a machine can run, or of a guard that none can keep. */
+export function refuseMisfits(misfits: readonly ProviderMisfit[]): Refusal {
   const told = misfits.map(({ field, providerCode, message }) => `${field}: ${providerCode} ${message}`);
-  return new Refusal(
-    'software_unsupported',
-    `No provider with such a machine can do all of this (${told.join('; ')}). Change what does not fit, or ask for another machine.`,
-    { misfits },
-  );
+  const isGuardAlone = misfits.every(({ field }) => field in guardFields);
+  return isGuardAlone
+    ? new Refusal(
+        'idle_guard_unsupported',
+        `No provider with such a machine can guard it like this (${told.join('; ')}). Change the guard, rent without one, or ask for another machine.`,
+        { misfits },
+      )
+    : new Refusal(
+        'software_unsupported',
+        `No provider with such a machine can do all of this (${told.join('; ')}). Change what does not fit, or ask for another machine.`,
+        { misfits },
+      );
 }
 
 /** The same refusal from the rows of its alternatives. */
@@ -161,6 +172,8 @@ interface QuoteFacts {
   readonly alternatives: readonly ListingRow[];
   /** How long own software has until it is billed all the same, in milliseconds. */
   readonly graceMs: number;
+  /** What the upstream tells, for a guard. */
+  readonly telemetry: TelemetryTold | undefined;
 }
 
 /** A quote: what it costs at most, what it leaves of the wallet, and how long it takes. Amounts in cents. */
@@ -180,6 +193,7 @@ export function presentQuote(facts: QuoteFacts, reliabilityOf: ReliabilityOf) {
     ...afterwards(pricePerHourCents, funds),
     expectedReadySeconds: readySeconds,
     ownSoftware: presentQuotedSoftware(request.software, Math.ceil(facts.graceMs / 1_000)),
+    idleGuard: presentQuotedGuard(request.idleGuard, facts.telemetry),
     alternatives: alternatives.map((row) => presentListing(row, reliabilityOf)),
   };
 }

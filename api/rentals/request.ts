@@ -10,6 +10,7 @@ import type { SealedSoftware } from '../../adapters/postgres/rentals/software.js
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import { parsePublicKey } from '../accounts/public-keys.js';
 import { keyIdOf, type ApiContext } from '../context.js';
+import { guardFields, readGuard } from './idle-guard.js';
 import { readSoftware, refuseNotebook, softwareFields, type SecretKeeper } from './software-fields.js';
 import { givenWords, readWords } from './word-fields.js';
 import {
@@ -48,6 +49,7 @@ export const rentalSchema = fields({
   maxSpendCents: wholeFrom(1, MAX_CENTS),
   maxPricePerHourCents: wholeFrom(1, MAX_CENTS),
   sshPublicKeys: ownKeysField,
+  ...guardFields,
   ...softwareFields,
 });
 
@@ -107,12 +109,16 @@ export async function readRentalRequest(
   return { body, request, secrets: software?.secrets ?? null, missingKey };
 }
 
-function limitsOf({ region, autoStopAfterHours, maxSpendCents, maxPricePerHourCents }: RentalBody) {
+/** @throws Refusal validation_failed */
+function limitsOf(body: RentalBody) {
+  const { region, autoStopAfterHours, maxSpendCents, maxPricePerHourCents } = body;
+  const guard = readGuard(body);
   return {
     region: region ?? null,
     autoStopAfterMs: autoStopAfterHours === undefined ? null : autoStopMs(autoStopAfterHours),
     maxSpendCents: maxSpendCents ?? null,
     maxPricePerHourCents: maxPricePerHourCents ?? null,
+    ...(guard && { idleGuard: guard }),
   };
 }
 

@@ -36,6 +36,8 @@ export interface EventData {
   };
   /** Something endangers its machine, and nothing has ended yet; `at`: when it will end by it, where that is known. */
   'rental.warned': { readonly warning: RentalWarning; readonly at: string | null };
+  /** Its idle guard does not stop it before this instant. */
+  'rental.kept_alive': { readonly until: string };
   /**
    * Its user changed it: which fields, and its limits by now and before; null: it has no such limit, or does not run yet.
    * Events of release 0.2 do not tell those before.
@@ -158,6 +160,7 @@ export const warningsOfEvents = [
   'auto_stop_near',
   'spend_limit_near',
   'upstream_end_near',
+  'idle_stop_near',
 ] as const;
 export type RentalWarning = (typeof warningsOfEvents)[number];
 
@@ -201,6 +204,7 @@ const all: Readonly<Record<EventType, true>> = {
   'rental.ssh_answered': true,
   'rental.running': true,
   'rental.warned': true,
+  'rental.kept_alive': true,
   'rental.changed': true,
   'rental.stopping': true,
   'rental.stopped': true,

@@ -32,6 +32,9 @@ export interface MinuteOfUse extends MachineUse {
   readonly podId: string;
   /** Its beginning, in milliseconds since 1970. */
   readonly atMs: number;
+  /** When the first and the last list told of it. */
+  readonly firstMs: number;
+  readonly lastMs: number;
 }
 
 export const telemetryLimits = {
@@ -58,6 +61,8 @@ export function usesIn(
 
 interface OpenMinute {
   readonly atMs: number;
+  readonly firstMs: number;
+  lastMs: number;
   readonly told: MachineUse[];
 }
 
@@ -78,11 +83,12 @@ export class UseMinutes {
     for (const podId of this.#reports.keys()) if (!listed.has(podId)) this.#reports.delete(podId);
     for (const [podId, use] of listed) {
       if (this.#isStale(podId, use.report, atMs)) continue;
-      const open = this.#open.get(podId) ?? { atMs: minuteMs, told: [] };
+      const open = this.#open.get(podId) ?? { atMs: minuteMs, firstMs: atMs, lastMs: atMs, told: [] };
       open.told.push(use);
+      open.lastMs = atMs;
       this.#open.set(podId, open);
     }
-    return over.map(([podId, open]) => ({ podId, atMs: open.atMs, ...sumUp(open.told) }));
+    return over.map(([podId, { told, ...times }]) => ({ podId, ...times, ...sumUp(told) }));
   }
 
   #isStale(podId: string, report: number | null, atMs: number): boolean {

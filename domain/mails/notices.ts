@@ -1,7 +1,7 @@
 import { formatUsd } from '../money.js';
 import type { ToldKind } from '../notices/kinds.js';
 import { noticeLimits } from '../notices/limits.js';
-import type { EndedMachine, EndKind, NoticeFacts, SetupAct } from '../notices/notices.js';
+import type { EndedMachine, EndKind, IdleMachine, NoticeFacts, SetupAct } from '../notices/notices.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
 import { fact, quietLink, row, type Part } from './parts.js';
 
@@ -39,6 +39,8 @@ function wordsOf(told: Told): Words {
       return cardsSaved(told.all);
     case 'budget_reached':
       return budgetReached(told.all);
+    case 'rental_idle_near':
+      return idleMachines(told.all);
     case 'auto_topup_off':
       return autoTopupOff(told.all);
     default:
@@ -61,6 +63,12 @@ const ends: Readonly<
     why: 'The rental reached its spending limit.',
     whyMany: 'These rentals reached their spending limits.',
     next: 'To go on, rent another machine with a higher limit, or without one.',
+  },
+  rental_idle: {
+    subject: (machines) => `We stopped ${machines} for being idle`,
+    why: 'It was idle for as long as you set.',
+    whyMany: 'They were idle for as long as you set.',
+    next: 'To go on, rent another machine with a longer time, or without an idle guard.',
   },
   rental_balance_exhausted: {
     subject: (machines) => `Your balance ran out, so we stopped ${machines}`,
@@ -115,7 +123,32 @@ function machineRow(machine: EndedMachine): Part {
   return row(machine.rentalId, hardwareOf(machine), formatUsd(machine.chargedCents), ...name);
 }
 
-function hardwareOf({ gpuCount, model }: EndedMachine): string {
+function idleMachines(all: readonly IdleMachine[]): Words {
+  const [only, ...others] = all;
+  const isOne = only !== undefined && others.length === 0;
+  return {
+    subject: `${isOne ? 'Your machine is' : `${all.length} of your machines are`} idle and will stop soon`,
+    parts: [
+      'You asked us to stop machines that nobody uses. Everything on the disk is lost then.',
+      '',
+      ...listed(all, (machine) =>
+        row(
+          ...[machine.rentalId, hardwareOf(machine), `stops at ${minuteOf(machine.stopsAt)}`],
+          ...(machine.name === null ? [] : [machine.name]),
+        ),
+      ),
+      '',
+      'To keep one, use its GPUs, or choose “Keep it running” on its page, or type: gpu keep-alive ID --for 2h',
+    ],
+  };
+}
+
+/** An instant as a mail tells it, in UTC: 09:45 UTC. */
+function minuteOf(at: string): string {
+  return `${at.slice(11, 16)} UTC`;
+}
+
+function hardwareOf({ gpuCount, model }: Pick<EndedMachine, 'gpuCount' | 'model'>): string {
   return `${gpuCount} x ${model}`;
 }
 

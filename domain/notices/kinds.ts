@@ -19,6 +19,14 @@ export const noticeKinds = {
     description: 'We stopped a machine at the spending limit you set.',
     canSwitchOff: true,
   },
+  rental_idle_near: {
+    description: 'A machine is idle and will stop in 10 minutes, because you asked for that.',
+    canSwitchOff: true,
+  },
+  rental_idle: {
+    description: 'We stopped a machine because it was idle for as long as you set.',
+    canSwitchOff: true,
+  },
   rental_balance_exhausted: {
     description: 'We stopped a machine because your balance ran out.',
     canSwitchOff: false,

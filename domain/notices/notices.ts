@@ -17,6 +17,14 @@ export interface EndedMachine {
   readonly error: string | null;
 }
 
+/** A machine that is idle and stops soon. */
+export interface IdleMachine extends Pick<EndedMachine, 'rentalId' | 'name' | 'gpuCount' | 'model'> {
+  /** For how long it is to be idle. */
+  readonly minutes: number;
+  /** ISO instant. */
+  readonly stopsAt: string;
+}
+
 /** What a key with the scope `setup` does (decision 149, "Keys that set up"). */
 export type SetupAct = Extract<
   AuditKind,
@@ -32,6 +40,8 @@ export type SetupAct = Extract<
 export interface NoticeFacts extends Record<ToldKind, object> {
   rental_auto_stop: EndedMachine;
   rental_spend_limit: EndedMachine;
+  rental_idle_near: IdleMachine;
+  rental_idle: EndedMachine;
   rental_balance_exhausted: EndedMachine;
   rental_operator_stop: EndedMachine;
   rental_lost: EndedMachine;
@@ -76,6 +86,7 @@ const kindOfReason = {
   balance_exhausted: 'rental_balance_exhausted',
   pod_lost: 'rental_lost',
   operator: 'rental_operator_stop',
+  idle: 'rental_idle',
 } as const satisfies Readonly<Record<StopReason, ToldKind | undefined>>;
 
 /** The kinds that tell of machines, each with the reason for which others of its user may just be ending too. */
@@ -84,6 +95,7 @@ export const endKinds = {
   rental_spend_limit: 'spend_limit',
   rental_balance_exhausted: 'balance_exhausted',
   rental_operator_stop: 'operator',
+  rental_idle: 'idle',
   rental_lost: 'pod_lost',
   rental_failed: null,
 } as const satisfies Readonly<Partial<Record<ToldKind, StopReason | null>>>;

@@ -92,21 +92,20 @@ export function limitInLostTime(run: RunHistory, use: LastUse): LostLimit | null
   return { here, there, isLowered: there !== null && (here === null || there < here) };
 }
 
+const enders: Readonly<Record<NonNullable<RunHistory['end']>['reason'], EndedBy>> = {
+  user: 'user',
+  idle: 'user',
+  auto_stop: 'limit',
+  spend_limit: 'limit',
+  pod_lost: 'lost',
+  failed: 'lost',
+  balance_exhausted: 'operator',
+  operator: 'operator',
+};
+
 function endedBy({ end, stoppedAt }: RunHistory): EndedBy {
   if (end === null) return stoppedAt === null ? 'operator' : 'user';
-  switch (end.reason) {
-    case 'user':
-      return 'user';
-    case 'auto_stop':
-    case 'spend_limit':
-      return 'limit';
-    case 'pod_lost':
-    case 'failed':
-      return 'lost';
-    case 'balance_exhausted':
-    case 'operator':
-      return 'operator';
-  }
+  return enders[end.reason];
 }
 
 /**

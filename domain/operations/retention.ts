@@ -274,6 +274,7 @@ export const forGood: Readonly<Record<string, string>> = {
   rental_labels: 'what statements are grouped by',
   stop_requests: 'when a rental was to end: its bill rests on it',
   charge_marks: 'whose payment was denied: the mark holds until an operator lifts it',
+  idle_guards: 'one row per guarded rental, which shows it',
   lost_machines: 'when a machine was last seen alive: its bill rests on it',
   meter_readings: 'one row per running rental',
   providers: 'one row per upstream',

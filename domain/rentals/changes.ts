@@ -1,5 +1,6 @@
 import { accruedCents, elapsedMsAtCents } from '../metering/metering.js';
 import { Refusal } from '../refusal.js';
+import type { IdleGuard } from './idle-guard.js';
 import { rentalLimits } from './limits.js';
 import { isFinal, type RentalStatus, type StopReason } from './rental.js';
 import { costOfSettled } from './settlement.js';
@@ -17,11 +18,17 @@ export interface AskedChange extends Partial<RentalWords> {
   readonly autoStopAt?: string | null;
   /** From the beginning of billing on, in milliseconds. */
   readonly autoStopAfterMs?: number | null;
+  readonly idleGuard?: IdleGuard | null;
 }
 
 /** Tells whether a change asks for limits, which the rental's workflow sets under the wallet's lock. */
 export function asksForLimits({ maxSpendCents, autoStopAt, autoStopAfterMs }: AskedChange): boolean {
   return maxSpendCents !== undefined || autoStopAt !== undefined || autoStopAfterMs !== undefined;
+}
+
+/** Tells whether a change may end the rental by itself. */
+export function mayEnd(asked: AskedChange): boolean {
+  return asksForLimits(asked) || asked.idleGuard !== undefined;
 }
 
 /** The fields of a rental that a change asks for, by their names in the API. */
@@ -30,6 +37,7 @@ export function fieldsOf(asked: AskedChange): string[] {
     ...namesIn(asked),
     ...(asked.maxSpendCents === undefined ? [] : ['maxSpendCents']),
     ...(asked.autoStopAt === undefined && asked.autoStopAfterMs === undefined ? [] : ['autoStopAt']),
+    ...(asked.idleGuard === undefined ? [] : ['stopWhenIdleMinutes']),
   ];
 }
 
@@ -161,8 +169,18 @@ export function refusalOfEnding(rental: EndingRental, isStopAsked: boolean, now:
   });
 }
 
-/** The refusal of words that a final bill has fixed; undefined where all of them may change. */
-export function refusalOfWords(rental: EndingRental, asked: AskedChange): Refusal | undefined {
+/**
+ * The refusal of what is changed without the wallet: words that a final bill has fixed, or the guard of one that ends;
+ * undefined where all of it may change.
+ */
+export function refusalOfWords(
+  rental: EndingRental,
+  asked: AskedChange,
+  isStopAsked: boolean,
+  now: Date,
+): Refusal | undefined {
+  const ending = asked.idleGuard === undefined ? undefined : refusalOfEnding(rental, isStopAsked, now);
+  if (ending) return ending;
   return rental.settledAt !== null && saysBilledWords(asked) ? refusalOfSettled(rental) : undefined;
 }
 

@@ -10,6 +10,7 @@ export const stopReasons = [
   'balance_exhausted',
   'pod_lost',
   'operator',
+  'idle',
 ] as const;
 export type StopReason = (typeof stopReasons)[number];
 

@@ -1,4 +1,5 @@
 import type { ApiKeyId, SshKeyId, UserId } from '../ids.js';
+import type { IdleGuard } from './idle-guard.js';
 import type { SoftwareOutline } from './software.js';
 import type { RentalWords } from './words.js';
 
@@ -18,6 +19,8 @@ export interface RentalRequest extends Partial<RentalWords> {
   readonly sshPublicKeys?: readonly string[];
   /** What runs instead of the template or beside it; absent: nothing of the renter's own. */
   readonly software?: SoftwareOutline;
+  /** Absent: it does not stop for being idle. */
+  readonly idleGuard?: IdleGuard | undefined;
   /** The API key that asks; absent for a session (decision 108, "API keys"). */
   readonly apiKeyId?: ApiKeyId;
 }

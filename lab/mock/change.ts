@@ -13,6 +13,7 @@ import { refuseRaise, refuseUnreservedTime } from '../../domain/spending/pots.js
 import type { Account, MockRental } from './account.js';
 import { meter } from './meter.js';
 import { potsOf } from './spending.js';
+import { keptGuard } from './telemetry.js';
 import type { World } from './world.js';
 
 /** What is asked for, and the id of the asking. */
@@ -30,9 +31,10 @@ export function changeRental(world: World, account: Account, rental: MockRental,
   const { row } = rental;
   const before = limitsOf(row);
   if (asksForLimits(asked)) changeLimits(world, account, rental, asked);
-  const refusal = refusalOfWords(endingOf(row), asked);
+  const refusal = refusalOfWords(endingOf(row), asked, false, world.now());
   if (refusal) throw refusal;
   Object.assign(row, wordsOf(asked));
+  if (asked.idleGuard !== undefined) row.idle_guard = keptGuard(asked.idleGuard);
   const told = { changed: fieldsOf(asked), ...limitsTold(before, limitsOf(row)) };
   world.events.tell(account.user.id, 'rental.changed', row.id, { changeId: id, ...told });
   // A limit that is reached by now ends it now.

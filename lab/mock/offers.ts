@@ -1,5 +1,5 @@
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
-import { refuseSoftware, refuseUnavailable } from '../../api/rentals/quotes.js';
+import { refuseMisfits, refuseUnavailable } from '../../api/rentals/quotes.js';
 import { misfitsFor } from './software.js';
 import { otherCounts, similarFamilies } from '../../domain/catalog/alternatives.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
@@ -23,7 +23,7 @@ function matching({ listings }: World, request: RentalRequest): ListingRow[] {
 /** The refusal of a request that nothing on offer meets. */
 export function unavailable(world: World, request: RentalRequest): Refusal {
   const misfits = matching(world, request).flatMap((row) => misfitsFor(row, request));
-  if (misfits.length > 0) return refuseSoftware(misfits);
+  if (misfits.length > 0) return refuseMisfits(misfits);
   const alternatives = findAlternatives(world, request, undefined);
   const offers = { alternatives, reliabilityOf: madeUpReliability };
   return refuseUnavailable(request, offers, refusalByCode('model_unavailable').message);

@@ -13,6 +13,7 @@ import { madeUpReliability } from './history.js';
 import { findAlternatives, findCheapest, unavailable } from './offers.js';
 import { openRental, readRenter } from './rentals.js';
 import { potsOf } from './spending.js';
+import { mockTelemetry } from './telemetry.js';
 import type { World } from './world.js';
 
 /** Quotes what a rental would cost (decision 104, "Quotes and alternatives"). @throws Refusal blocked, model_unavailable */
@@ -39,6 +40,7 @@ function quote(world: World, account: Account, request: RentalRequest): Quote {
     readySeconds: { p50: seconds, p90: seconds },
     alternatives: findAlternatives(world, request, listing),
     graceMs: softwareLimits.graceMs,
+    telemetry: mockTelemetry,
   };
   return presentQuote(facts, madeUpReliability);
 }

@@ -18,6 +18,7 @@ import type { MachineAddress, MachineParts } from './machines.js';
 import { queuedFacts, walkPhases } from './phases.js';
 import { failWithFullRefund, settle } from './settle.js';
 import { potsOf } from './spending.js';
+import { keptGuard } from './telemetry.js';
 import type { World } from './world.js';
 
 type Request = RentalRequest;
@@ -259,6 +260,7 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     own_ssh_keys: request.sshPublicKeys?.length ?? 0,
     software: request.software ?? null,
     ready_by: null,
+    idle_guard: keptGuard(request.idleGuard),
     ...{ pod_host: null, pod_ports: null },
   };
 }

@@ -1,3 +1,5 @@
+import { guardMisfitsOf } from '../../domain/rentals/idle-guard.js';
+import { mockTelemetry } from './telemetry.js';
 import type { ProviderMisfit } from '../../adapters/postgres/catalog/provider-health.js';
 import type { SecretKeeper } from '../../api/rentals/software-fields.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
@@ -22,8 +24,11 @@ const able: SoftwareCapabilities = { ...shadeformSoftware, diskMaxGb: softwareLi
 /** What the upstream of a listing can't do of a request. */
 export function misfitsFor(
   { provider_code: providerCode }: ListingRow,
-  { software }: RentalRequest,
+  { software, idleGuard }: RentalRequest,
 ): ProviderMisfit[] {
-  if (!software) return [];
-  return misfitsOf(software, able).map((misfit) => ({ ...misfit, providerCode }));
+  const misfits = [
+    ...(software ? misfitsOf(software, able) : []),
+    ...guardMisfitsOf(idleGuard, mockTelemetry),
+  ];
+  return misfits.map((misfit) => ({ ...misfit, providerCode }));
 }

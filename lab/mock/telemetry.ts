@@ -1,6 +1,22 @@
 import { HOUR, MINUTE } from '../../domain/durations.js';
-import { bytesPerMinute, noUse, packMinute, type TelemetryHour } from '../../domain/machines/telemetry.js';
+import {
+  bytesPerMinute,
+  noUse,
+  packMinute,
+  type TelemetryHour,
+  type TelemetryTold,
+} from '../../domain/machines/telemetry.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import type { IdleGuard } from '../../domain/rentals/idle-guard.js';
+
+/** What upstreams tell here. */
+export const mockTelemetry: TelemetryTold = { cpu: true, network: false, sessions: false };
+
+/** A guard as a rental's row shows it. Nothing is idle here for as long as a guard waits. */
+export function keptGuard(guard: IdleGuard | null | undefined): RentalWithHealth['idle_guard'] {
+  return guard ? { ...guard, idle_since: null, stops_at: null, keep_alive_until: null } : null;
+}
 
 /** For how long a machine works and then rests, again and again. */
 const WORKS_MINUTES = 50;

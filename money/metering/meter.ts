@@ -167,7 +167,7 @@ turned as (
       ended_at = from_epoch_ms(e.ended_ms),
       stop_reason = case e.reason
         when 'stop' then
-          (select case s.requested_by when 'user' then 'user' else 'operator' end
+          (select s.requested_by
              from stop_requests s where s.rental_no = r.no and s.open)
         when 'limit' then
           case when r.spend_limit_at < coalesce(r.auto_stop_at, 'infinity') then 'spend_limit' else 'auto_stop' end

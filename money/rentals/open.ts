@@ -294,6 +294,7 @@ function rentalOf(
     api_key_id: request.apiKeyId ?? null,
     own_ssh_keys: request.sshPublicKeys?.length ?? 0,
     software: request.software ?? null,
+    idleGuard: request.idleGuard,
     listing_id: listing.id,
     provider_code: listing.provider_code,
     tag: purchase.attempt.tag,

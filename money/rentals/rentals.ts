@@ -1,6 +1,8 @@
 import { readLatestEnd } from '../../adapters/postgres/machines/attempts.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
+import { writeIdleGuard } from '../../adapters/postgres/rentals/idle-guards.js';
+import type { IdleGuard } from '../../domain/rentals/idle-guard.js';
 import type { RentalWords } from '../../domain/rentals/words.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';
@@ -36,13 +38,19 @@ export type NewRental = Pick<
   | 'auto_stop_after_ms'
   | 'opened_seq'
 > &
-  Partial<Pick<RentalRow, 'api_key_id' | 'own_ssh_keys' | 'software'> & RentalWords>;
+  Partial<
+    Pick<RentalRow, 'api_key_id' | 'own_ssh_keys' | 'software'> &
+      RentalWords & { idleGuard: IdleGuard | undefined }
+  >;
 
 /**
  * Writes the rental row in status provisioning with its labels, holding its first hour, and tells it. The hold was
  * moved out of available before, because auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
  */
-export async function insertRental(trx: Transaction, { labels, ...rental }: NewRental): Promise<void> {
+export async function insertRental(
+  trx: Transaction,
+  { labels, idleGuard, ...rental }: NewRental,
+): Promise<void> {
   const [inserted] = await trx('rentals')
     .insert({
       ...rental,
@@ -53,6 +61,7 @@ export async function insertRental(trx: Transaction, { labels, ...rental }: NewR
     .returning(['no', 'user_id']);
   if (!inserted) throw new Error('an insert of a rental answered no row');
   if (labels) await replaceLabels(trx, inserted, labels);
+  if (idleGuard) await writeIdleGuard(trx, inserted.no, idleGuard);
   await recordTopupIntent(trx, rental.wallet_id);
   await recordEvent(trx, {
     type: 'rental.created',

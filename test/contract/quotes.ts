@@ -40,6 +40,7 @@ export function describeQuotes(backend: () => Backend): void {
         worstCaseCents: 2 * priceCents,
         walletAfterCents: 1_000 - priceCents,
         ownSoftware: null,
+        idleGuard: null,
         missingCents: 0,
         runwaySecondsAfter: Math.floor((1_000 * 3_600) / priceCents),
       });

@@ -48,6 +48,8 @@ export const clientCalls: Readonly<Record<string, Call>> = {
   'GET /v1/rentals/{id}/meter': (gpu, { id }) => gpu.rentals.meter(id),
   'GET /v1/rentals/{id}/endpoints/{name}/token': (gpu, { id, name }) => gpu.rentals.endpointToken(id, name),
   'GET /v1/rentals/{id}/charges': (gpu, { id, query }) => gpu.rentals.charges(id, query),
+  'POST /v1/rentals/{id}/keep-alive': (gpu, { id, body }) =>
+    gpu.rentals.keepAlive(id, (body as { until: string }).until),
   'GET /v1/rentals/{id}/telemetry': (gpu, { id, query }) => gpu.rentals.telemetry(id, query),
   'GET /v1/billing/balance': (gpu) => gpu.wallet.get(),
   'GET /v1/billing/config': (gpu) => gpu.wallet.config(),

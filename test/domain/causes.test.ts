@@ -52,6 +52,10 @@ const kept: readonly [text: string, cause: Cause][] = [
   ['notice:7', { kind: 'notice', noticeId: 7 }],
   [`rental-ended:rent_${ulid}`, { kind: 'rental_ended', rentalId }],
   [
+    `idle-warned:rent_${ulid}:2026-01-02T03:04:05.678Z`,
+    { kind: 'idle_warned', rentalId, at: new Date('2026-01-02T03:04:05.678Z') },
+  ],
+  [
     `auto-topup-off:usr_${ulid}:2026-01-02T03:04:05.678Z`,
     { kind: 'auto_topup_off', userId, at: new Date('2026-01-02T03:04:05.678Z') },
   ],
@@ -127,6 +131,10 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   invoice_reminder: fc.record({ invoiceId: ours('inv'), reminderNo: number }),
   webhook_switched_off: fc.record({
     webhookId: fc.constant(`wh_${ulid}` as const),
+    at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') }),
+  }),
+  idle_warned: fc.record({
+    rentalId: ours('rent'),
     at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') }),
   }),
   low_balance: fc.record({ walletId: number, since: fc.date({ noInvalidDate: true }) }),

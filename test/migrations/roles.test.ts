@@ -76,6 +76,7 @@ describe('the roles of the database', () => {
       'failed_sign_ins',
       'idempotency_keys',
       'identities',
+      'idle_guards',
       'intents (kind, wallet_id)',
       'login_codes',
       'look_signals',

@@ -31,6 +31,8 @@ export const typesOfColumns: Readonly<Record<string, string>> = {
   'providers.software': 'SoftwareCapabilities',
   'providers.telemetry': 'TelemetryTold',
   'rental_requests.software': 'SoftwareOutline',
+  'rental_requests.idle_guard': 'IdleGuard',
+  'idle_guards.ignores': 'Ignorable[]',
   'rentals.software': 'SoftwareOutline',
   'ssh_keys.id': 'SshKeyId',
   'topups.billed_to': 'BillingDetails',
@@ -102,6 +104,7 @@ export const sources: readonly (readonly [module: string, names: readonly string
   ['../../../domain/rentals/labels.js', ['Labels']],
   ['../../../domain/rentals/request.js', ['RentalRequest']],
   ['../../../domain/machines/telemetry.js', ['TelemetryTold']],
+  ['../../../domain/rentals/idle-guard.js', ['IdleGuard', 'Ignorable']],
   ['../../../domain/rentals/software.js', ['SoftwareCapabilities', 'SoftwareOutline']],
   ['../../providers/upstream/quotas.js', ['QuotaWindow']],
 ];

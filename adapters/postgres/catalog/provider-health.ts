@@ -2,6 +2,7 @@ import type { AccountBalance, ProviderError } from '../../providers/provider.js'
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { noFundsMail, unfitAccountMail } from '../../../domain/mails/operators.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
+import { guardMisfitsOf, type GuardMisfit } from '../../../domain/rentals/idle-guard.js';
 import { misfitsOf, type Misfit } from '../../../domain/rentals/software.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
@@ -26,21 +27,23 @@ export interface ProvidersFor {
   readonly misfits: readonly ProviderMisfit[];
 }
 
-export type ProviderMisfit = Misfit & { readonly providerCode: string };
+export type ProviderMisfit = (Misfit | GuardMisfit) & { readonly providerCode: string };
 
-/** Lists the upstreams for a template and own software, as they told it; one that has not told may start templates. */
+/** Lists the upstreams for a template, own software and a guard, as they told it; one that has not told may start templates. */
 export async function listProvidersFor(
   db: Database,
-  { templateId, software }: Pick<RentalRequest, 'templateId' | 'software'>,
+  { templateId, software, idleGuard }: Pick<RentalRequest, 'templateId' | 'software' | 'idleGuard'>,
 ): Promise<ProvidersFor> {
   const rows = await db('providers')
     .whereRaw('(template_ids is null or ?::text = any (template_ids))', [templateId])
-    .select('code', 'software')
+    .select('code', 'software', 'telemetry')
     .orderBy('code');
-  if (!software) return { codes: rows.map(({ code }) => code), misfits: [] };
-  const judged = rows.map(({ code, software: able }) => ({
+  const judged = rows.map(({ code, software: able, telemetry }) => ({
     code,
-    misfits: misfitsOf(software, able ?? undefined),
+    misfits: [
+      ...(software ? misfitsOf(software, able ?? undefined) : []),
+      ...guardMisfitsOf(idleGuard, telemetry),
+    ],
   }));
   return {
     codes: judged.filter(({ misfits }) => misfits.length === 0).map(({ code }) => code),

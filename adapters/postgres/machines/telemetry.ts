@@ -4,6 +4,7 @@ import {
   packMinute,
   type MinuteOfUse,
   type TelemetryHour,
+  type TelemetryTold,
 } from '../../../domain/machines/telemetry.js';
 import { groupedBy } from '../../../domain/grouped.js';
 import type { Database } from '../database.js';
@@ -43,6 +44,15 @@ export async function recordUse(
 
 function hexOf(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes).toString('hex')}`;
+}
+
+/** What an upstream tells of use; undefined: nothing, or nobody has told. */
+export async function findTelemetryTold(
+  db: Database,
+  providerCode: string,
+): Promise<TelemetryTold | undefined> {
+  const row = await db('providers').where({ code: providerCode }).first('telemetry');
+  return row?.telemetry ?? undefined;
 }
 
 /** Lists the kept hours of a rental that have a part in a time, oldest first. */

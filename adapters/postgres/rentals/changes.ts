@@ -11,6 +11,7 @@ import { insertAuditEvent } from '../accounts/audit-events.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
 import type { RentalChangeRow, RentalRow } from '../rows/tables.js';
+import { writeIdleGuard } from './idle-guards.js';
 import { writeWords } from './words.js';
 import { endingOf, limitsOf } from './facts.js';
 
@@ -60,7 +61,8 @@ export async function changeWords(
     if (!rental) throw new Error(`no rental ${change.rental.id}`);
     const known = await trx('rental_changes').where({ id: change.id }).first('id');
     if (known) return undefined;
-    const refusal = refusalOfWords(endingOf(rental), change.asked);
+    const stop = await trx('stop_requests').where({ rental_no: rental.no }).first('rental_no');
+    const refusal = refusalOfWords(endingOf(rental), change.asked, stop !== undefined, new Date());
     if (refusal) return refusal;
     const [made] = await trx('rental_changes')
       .insert({ ...rowOf(change), answered_at: trx.raw('clock_ms()') })
@@ -91,6 +93,7 @@ export async function applyWords(
   clientAddress?: string,
 ): Promise<void> {
   await writeWords(trx, rental, asked);
+  if (asked.idleGuard !== undefined) await writeIdleGuard(trx, rental.no, asked.idleGuard);
   const changed = fieldsOf(asked);
   const limits = limitsTold(before, after);
   const about: { userId: UserId; entityId: string } = { userId: rental.user_id, entityId: rental.id };

@@ -36,7 +36,7 @@ export async function readFreeMachines(
                and r.pod_id is not null
                and (r.status = 'failed' and (r.running_at is not null or r.software is not null)
                     or r.status <> 'failed'
-                       and r.stop_reason in ('user', 'auto_stop', 'spend_limit', 'balance_exhausted')
+                       and r.stop_reason in ('user', 'auto_stop', 'spend_limit', 'balance_exhausted', 'idle')
                        -- One that ran for longer was paid for.
                        and (r.running_at is null or r.ended_at < r.running_at + :minMs * interval '1 ms'))
              order by r.settled_at desc limit :machines)

@@ -1,4 +1,5 @@
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
+import type { IdleGuard } from '../../../domain/rentals/idle-guard.js';
 import type { RentalWords } from '../../../domain/rentals/words.js';
 import type { Database, Transaction } from '../database.js';
 import { runPrepared, ReadAhead, type Prepared } from '../prepared.js';
@@ -17,12 +18,23 @@ type ReadRental = RentalRow &
     pod_host: PodRow['host'];
     pod_ports: PodRow['ports'];
     host_key_changed: boolean | null;
+    idle_guard: ReadGuard | null;
   };
+
+/** A rental's guard; its instants as JSON has them. */
+type ReadGuard = IdleGuard & {
+  readonly idle_since: string | null;
+  readonly stops_at: string | null;
+  readonly keep_alive_until: string | null;
+};
+
+const guardOfRental = `(select to_json(g) from idle_guards g where g.rental_no = r.no) as idle_guard`;
 
 const rentalOfUser: Prepared<readonly [RentalId, UserId, ApiKeyId | null]> = {
   name: 'rental_of_user',
   sql: `select r.*, p.silent_probes, p.host_key_changed, p.host as pod_host, p.ports as pod_ports,
-               (select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels
+               (select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels,
+               ${guardOfRental}
           from rentals_now r left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
          where r.id = $1 and r.user_id = $2 and ($3::text is null or r.api_key_id = $3)`,
 };
@@ -63,6 +75,7 @@ export function withHealth(db: Database | Transaction) {
       db.raw(
         '(select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels',
       ),
+      db.raw(guardOfRental),
     );
 }
 

@@ -31,6 +31,7 @@ import type { PodPort } from '../../../domain/rentals/endpoints.js';
 import type { Labels } from '../../../domain/rentals/labels.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
 import type { TelemetryTold } from '../../../domain/machines/telemetry.js';
+import type { IdleGuard, Ignorable } from '../../../domain/rentals/idle-guard.js';
 import type { SoftwareCapabilities, SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 
@@ -348,6 +349,21 @@ export interface IdentityRow {
   subject: string;
   user_id: UserId;
   linked_at: Date;
+}
+
+/** The rentals that stop when they are idle (decision 170, "The idle guard"), by their renters' wish. */
+export interface IdleGuardRow {
+  rental_no: number;
+  /** For how many minutes a machine must be idle, and what of its use does not count. */
+  minutes: number;
+  ignores: Ignorable[];
+  /** Since when it is idle, and until when that was seen; null: it was in use, or nobody tells. */
+  idle_since: Date | null;
+  seen_at: Date | null;
+  /** When it stops, as its renter was warned; null before. */
+  stops_at: Date | null;
+  /** Until then it does not stop for being idle. */
+  keep_alive_until: Date | null;
 }
 
 /** Made once for each installation. They guard no money: with them one could count wallets, or ask for mails. */
@@ -698,7 +714,14 @@ export interface MeterRow {
 /** What a user has switched off; what is about money or the account itself can't be. */
 export interface NoticeSettingRow {
   user_id: UserId;
-  kind: 'rental_auto_stop' | 'rental_spend_limit' | 'rental_operator_stop' | 'rental_lost' | 'rental_failed';
+  kind:
+    | 'rental_auto_stop'
+    | 'rental_spend_limit'
+    | 'rental_idle_near'
+    | 'rental_idle'
+    | 'rental_operator_stop'
+    | 'rental_lost'
+    | 'rental_failed';
   switched_off_at: Date;
 }
 
@@ -1191,6 +1214,7 @@ export interface RentalRequestRow {
   ssh_public_keys: string[] | null;
   notes: string | null;
   software: SoftwareOutline | null;
+  idle_guard: IdleGuard | null;
 }
 
 /** The instants at which machines end that their users were warned of: each once, and anew when it is moved. */
@@ -1247,7 +1271,8 @@ export interface RentalRow {
   terminated_at: Date | null;
   /** Nothing more is owed to it: settled, and its pod is gone. Until then it has a workflow. */
   closed_at: Date | null;
-  stop_reason: 'user' | 'auto_stop' | 'spend_limit' | 'balance_exhausted' | 'pod_lost' | 'operator' | null;
+  stop_reason:
+    'user' | 'auto_stop' | 'spend_limit' | 'balance_exhausted' | 'pod_lost' | 'operator' | 'idle' | null;
   error: string | null;
   /**
    * The wallet's newest entry when it was opened and when it was settled. All its entries lie between them: they are
@@ -1307,7 +1332,8 @@ export interface RentalsNowRow {
   settled_at: Date | null;
   terminated_at: Date | null;
   closed_at: Date | null;
-  stop_reason: 'user' | 'auto_stop' | 'spend_limit' | 'balance_exhausted' | 'pod_lost' | 'operator' | null;
+  stop_reason:
+    'user' | 'auto_stop' | 'spend_limit' | 'balance_exhausted' | 'pod_lost' | 'operator' | 'idle' | null;
   error: string | null;
   opened_seq: number;
   settled_seq: number | null;
@@ -1391,7 +1417,7 @@ export interface SshKeyRow {
 export interface StopRequestRow {
   rental_no: number;
   requested_at: Date;
-  requested_by: 'user' | 'operator';
+  requested_by: 'user' | 'operator' | 'idle';
   reason: string | null;
   /** False once the rental is settled: the metering statement looks at open ones only. */
   open: boolean;
@@ -1491,6 +1517,8 @@ export interface UserNoticeRow {
   kind:
     | 'rental_auto_stop'
     | 'rental_spend_limit'
+    | 'rental_idle_near'
+    | 'rental_idle'
     | 'rental_balance_exhausted'
     | 'rental_operator_stop'
     | 'rental_lost'
@@ -1657,6 +1685,7 @@ declare module 'knex/types/tables.js' {
     free_machines: Table<FreeMachineRow>;
     idempotency_keys: Table<IdempotencyKeyRow>;
     identities: Table<IdentityRow>;
+    idle_guards: Table<IdleGuardRow>;
     installation_keys: Table<InstallationKeyRow>;
     intents: Table<IntentRow>;
     invoice_line_items: Table<InvoiceLineItemRow>;

@@ -24,6 +24,7 @@ import { tags } from './tags.js';
 import { rentalOperations } from '../../rentals/describe.js';
 import { rentalListOperations } from '../../rentals/describe-list.js';
 import { costOperations } from '../../rentals/describe-costs.js';
+import { keepAliveOperations } from '../../rentals/describe-keep-alive.js';
 import { telemetryOperations } from '../../rentals/describe-telemetry.js';
 import { tokenOperations } from '../../rentals/describe-token.js';
 import { serviceOperations } from '../../service/describe.js';
@@ -46,6 +47,7 @@ export const operations: readonly Operation[] = [
   ...costOperations,
   ...telemetryOperations,
   ...tokenOperations,
+  ...keepAliveOperations,
   ...walletOperations,
   ...explainOperations,
   ...budgetOperations,

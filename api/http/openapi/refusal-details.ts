@@ -75,6 +75,23 @@ const outcome: Details = {
   isOptional: true,
 };
 
+/** What upstreams can’t do of a wish. */
+const misfits = {
+  schema: object({
+    misfits: listOf(
+      named(
+        'SoftwareMisfit',
+        object({
+          field: text,
+          providerCode: text,
+          limit: orNull(whole, 'Null: it can’t at all.'),
+          message: { ...text, description: 'For people.' },
+        }),
+      ),
+    ),
+  }),
+};
+
 /** What the details of each code hold; `undefined` where there never are any. */
 export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> = {
   validation_failed: { schema: fields, isOptional: true },
@@ -101,21 +118,8 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       ['retryAfterSeconds'],
     ),
   },
-  software_unsupported: {
-    schema: object({
-      misfits: listOf(
-        named(
-          'SoftwareMisfit',
-          object({
-            field: text,
-            providerCode: text,
-            limit: orNull(whole, 'Null: it can’t at all.'),
-            message: { ...text, description: 'For people.' },
-          }),
-        ),
-      ),
-    }),
-  },
+  software_unsupported: misfits,
+  idle_guard_unsupported: misfits,
   billing_disabled: undefined,
   too_many_webhooks: { schema: object({ maxWebhooks: whole }) },
   webhooks_disabled: undefined,
@@ -231,6 +235,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   },
   proof_not_ready: { schema: laterAgain },
   webhook_not_enabled: { schema: object({ state: oneOf(['pending', 'switched_off']) }) },
+  no_idle_guard: undefined,
   no_saved_card: undefined,
   idempotency_conflict: undefined,
   idempotency_in_progress: {

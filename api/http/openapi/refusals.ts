@@ -69,6 +69,18 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
       ],
     },
   },
+  idle_guard_unsupported: {
+    message:
+      'No provider with such a machine can guard it (stopWhenIdleMinutes: lambda does not tell how busy GPUs are). Rent it without a guard, or ask for another machine.',
+    details: {
+      misfits: [
+        {
+          ...{ field: 'stopWhenIdleMinutes', providerCode: 'lambda', limit: null },
+          message: 'does not tell how busy GPUs are',
+        },
+      ],
+    },
+  },
   too_many_webhooks: {
     message: 'You have 10 webhooks, the most you can have. Remove one that you no longer use.',
     details: { maxWebhooks: webhookLimits.perUser },
@@ -191,6 +203,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   rental_ending: {
     message: 'This rental is ending, so you can’t change its limits.',
     details: { status: 'running', stopReason: null },
+  },
+  no_idle_guard: {
+    message:
+      'This rental has no idle guard, so it doesn’t stop for being idle. Set stopWhenIdleMinutes first if you want one.',
   },
   no_saved_card: {
     message: 'Save a card that has not expired first: POST /v1/billing/setup-intent.',

@@ -13,6 +13,7 @@ import { addExport } from './commands/machine/export.js';
 import { addPorts } from './commands/machine/ports.js';
 import { addSsh } from './commands/machine/ssh.js';
 import { addSshConfig } from './commands/machine/ssh-config.js';
+import { addKeepAlive } from './commands/machine/keep-alive.js';
 import { addUsage } from './commands/machine/usage.js';
 import { addWatch } from './commands/machine/watch.js';
 import { addBalance } from './commands/money/balance.js';
@@ -59,7 +60,10 @@ import type { OutStream, Surroundings } from './surroundings.js';
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   ['Your account:', [addLogin, addLogout, addWhoami, addKeys, addEvents, addAudit]],
   ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addRename, addLabel, addExtend, addStop]],
-  ['Using a machine:', [addSsh, addSshConfig, addExport, addCp, addPorts, addNotebook, addUsage, addWatch]],
+  [
+    'Using a machine:',
+    [addSsh, addSshConfig, addExport, addCp, addPorts, addNotebook, addUsage, addKeepAlive, addWatch],
+  ],
   [
     'Money:',
     [

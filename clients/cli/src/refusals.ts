@@ -20,6 +20,11 @@ const fixed: Readonly<Record<string, Advice>> = {
     kind: 'refused',
     next: 'Change what does not fit, or rent another machine: gpu offers lists them.',
   },
+  idle_guard_unsupported: {
+    kind: 'refused',
+    next: 'Rent without --stop-when-idle, or let it ignore who is logged in: --ignore-sessions',
+  },
+  no_idle_guard: { kind: 'refused', next: 'It has none to keep it alive from: gpu show' },
   unauthorized: { kind: 'signedOut', next: signIn },
   key_unknown: { kind: 'signedOut', next: signIn },
   key_expired: { kind: 'signedOut', next: signIn },

@@ -538,6 +538,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rentals/{id}/keep-alive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keeps an idle machine running
+         * @description Until then its idle guard does not stop it. It moves no limit: the machine still stops at `autoStopAt`, at `maxSpendCents`, and when the money ends. An earlier time than before changes nothing. At most 60 times a day for each machine.
+         */
+        post: operations["keepRentalAlive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/billing/balance": {
         parameters: {
             query?: never;
@@ -1389,7 +1409,7 @@ export interface components {
         AddWebhook: {
             url: string;
             /** @description Default: []. */
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             /** @description Default: "". */
             description?: string;
         };
@@ -1412,7 +1432,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -1460,7 +1480,7 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["EndpointNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["EndpointNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoIdleGuardError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
             id: string;
             name: string;
@@ -1908,10 +1928,14 @@ export interface components {
              */
             autoStopAt?: string | null;
             autoStopAfterHours?: number | null;
+            /** @description Stops the machine once it was idle for so many minutes: every GPU below 5%, and the processors below 20% and the network below 1 MB/s where they are told. You are warned 10 minutes ahead. Everything on its disk is lost. */
+            stopWhenIdleMinutes?: number | null;
+            /** @description What of its use does not count. No provider tells yet who is logged in: send ["sessions"]. */
+            idleIgnores?: "sessions"[];
         };
         ChangeWebhook: {
             url?: string;
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description?: string;
         };
         ChargeInProgressDetails: {
@@ -2112,15 +2136,15 @@ export interface components {
             token: string;
         };
         /** @enum {string} */
-        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
-        Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
+        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
+        Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalKeptAliveEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
             /** @description The last event that was looked at, whether or not `types` left it out. */
             lastSeq: number;
         };
         /** @enum {string} */
-        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
+        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
         ExplainedByHand: {
             operationId: string;
             kind: string;
@@ -2392,6 +2416,46 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
+        IdleGuard: {
+            minutes: number;
+            ignores: components["schemas"]["IdleIgnored"][];
+            /**
+             * Format: date-time
+             * @description Null while it is used, or nobody tells.
+             */
+            idleSince: string | null;
+            /**
+             * Format: date-time
+             * @description When it stops unless it is used or kept alive. Null until you are warned.
+             */
+            stopsAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until then it does not stop for being idle.
+             */
+            keepAliveUntil: string | null;
+        };
+        IdleGuardUnsupportedDetails: {
+            misfits: components["schemas"]["SoftwareMisfit"][];
+        };
+        IdleGuardUnsupportedError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "idle_guard_unsupported";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: components["schemas"]["IdleGuardUnsupportedDetails"];
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
+        /** @enum {string} */
+        IdleIgnored: "sessions";
+        /** @enum {string} */
+        IdleLooksAt: "gpu" | "cpu" | "network" | "sessions";
         InsufficientBalanceDetails: {
             /** @description What must be available. */
             requiredCents: number;
@@ -2616,6 +2680,14 @@ export interface components {
              */
             type: "invoice.voided";
             data: components["schemas"]["InvoiceEventData"];
+        };
+        KeepRentalAlive: {
+            /**
+             * @description A day, which is its beginning in UTC, or an instant with its offset.
+             * @example 2026-11-01
+             * @example 2026-11-01T00:00:00Z
+             */
+            until: string;
         };
         KeyAddressDetails: {
             /** @description Where the request came from. */
@@ -2984,6 +3056,10 @@ export interface components {
             maxPricePerHourCents?: number;
             /** @description OpenSSH public keys for this machine only, in addition to sshKeyIds. */
             sshPublicKeys?: string[];
+            /** @description Stops the machine once it was idle for so many minutes: every GPU below 5%, and the processors below 20% and the network below 1 MB/s where they are told. You are warned 10 minutes ahead. Everything on its disk is lost. */
+            stopWhenIdleMinutes?: number;
+            /** @description What of its use does not count. No provider tells yet who is logged in: send ["sessions"]. */
+            idleIgnores?: "sessions"[];
             /** @description An image of your own, such as ghcr.io/you/server:1. It runs instead of a template. */
             image?: string;
             /** @description Signs in to the image’s registry. No answer shows it. */
@@ -3013,6 +3089,19 @@ export interface components {
             diskGb?: number;
         };
         NoEventData: Record<string, unknown>;
+        NoIdleGuardError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "no_idle_guard";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
         NoSavedCardError: {
             /**
              * @description The code for clients to act on. (enum property replaced by openapi-typescript)
@@ -3056,7 +3145,7 @@ export interface components {
             description: string;
         };
         /** @enum {string} */
-        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "auto_topup_off" | "payments" | "ssh_key_added" | "api_key_created" | "setup_acted" | "card_saved";
+        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "auto_topup_off" | "payments" | "ssh_key_added" | "api_key_created" | "setup_acted" | "card_saved";
         NoticeSettings: {
             notices: components["schemas"]["Notice"][];
         };
@@ -3306,6 +3395,8 @@ export interface components {
             expectedReadySeconds: components["schemas"]["Spread"] | null;
             /** @description Null for a template alone. */
             ownSoftware: components["schemas"]["QuotedSoftware"] | null;
+            /** @description Null without stopWhenIdleMinutes. */
+            idleGuard: components["schemas"]["QuotedIdleGuard"] | null;
             /** @description What else is available now. */
             alternatives: components["schemas"]["Listing"][];
         };
@@ -3344,6 +3435,12 @@ export interface components {
             requestId: string;
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
+        };
+        QuotedIdleGuard: {
+            minutes: number;
+            /** @description What its provider tells. What is told there but not at a moment counts as use. */
+            looksAt: components["schemas"]["IdleLooksAt"][];
+            ignores: components["schemas"]["IdleIgnored"][];
         };
         QuotedSoftware: {
             /** @description You are billed from the first of: SSH answers, a public port answers, this long after the machine runs. */
@@ -3492,6 +3589,9 @@ export interface components {
             /** Format: date-time */
             autoStopAt: string | null;
             maxSpendCents: number | null;
+            /** @description Null without an idle guard. */
+            stopWhenIdleMinutes: number | null;
+            idleGuard: components["schemas"]["IdleGuard"] | null;
             /** @description So far, less what was refunded. */
             totalChargedCents: number;
             /** @description What your balance did not cover and you don’t owe, because it is less than the smallest invoice. */
@@ -3620,6 +3720,27 @@ export interface components {
             /** @enum {string} */
             code: "not_provisioned" | "lost_at_start";
             message: string;
+        };
+        RentalKeptAliveEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "rental.kept_alive";
+            data: {
+                /** Format: date-time */
+                until: string;
+            };
         };
         RentalMachineFoundEvent: {
             id: string;
@@ -3784,7 +3905,7 @@ export interface components {
             type: "rental.warned";
             data: {
                 /** @enum {string} */
-                warning: "ssh_unreachable" | "host_key_changed" | "auto_stop_near" | "spend_limit_near" | "upstream_end_near";
+                warning: "ssh_unreachable" | "host_key_changed" | "auto_stop_near" | "spend_limit_near" | "upstream_end_near" | "idle_stop_near";
                 /**
                  * Format: date-time
                  * @description When it will end by it, where that is known.
@@ -3831,7 +3952,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -3864,6 +3985,8 @@ export interface components {
             kinds: {
                 rental_auto_stop?: boolean;
                 rental_spend_limit?: boolean;
+                rental_idle_near?: boolean;
+                rental_idle?: boolean;
                 /** @enum {boolean} */
                 rental_balance_exhausted?: true;
                 rental_operator_stop?: boolean;
@@ -4155,7 +4278,7 @@ export interface components {
             amountCents: number;
         };
         /** @enum {string} */
-        StopReason: "user" | "auto_stop" | "spend_limit" | "balance_exhausted" | "pod_lost" | "operator";
+        StopReason: "user" | "auto_stop" | "spend_limit" | "balance_exhausted" | "pod_lost" | "operator" | "idle";
         StoppedRental: {
             id: string;
             status: components["schemas"]["RentalStatus"];
@@ -4635,7 +4758,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -5171,6 +5294,11 @@ export type HeldByRental = components['schemas']['HeldByRental'];
 export type IdempotencyConflictError = components['schemas']['IdempotencyConflictError'];
 export type IdempotencyInProgressDetails = components['schemas']['IdempotencyInProgressDetails'];
 export type IdempotencyInProgressError = components['schemas']['IdempotencyInProgressError'];
+export type IdleGuard = components['schemas']['IdleGuard'];
+export type IdleGuardUnsupportedDetails = components['schemas']['IdleGuardUnsupportedDetails'];
+export type IdleGuardUnsupportedError = components['schemas']['IdleGuardUnsupportedError'];
+export type IdleIgnored = components['schemas']['IdleIgnored'];
+export type IdleLooksAt = components['schemas']['IdleLooksAt'];
 export type InsufficientBalanceDetails = components['schemas']['InsufficientBalanceDetails'];
 export type InsufficientBalanceError = components['schemas']['InsufficientBalanceError'];
 export type InternalError = components['schemas']['InternalError'];
@@ -5188,6 +5316,7 @@ export type InvoiceReason = components['schemas']['InvoiceReason'];
 export type InvoiceStatus = components['schemas']['InvoiceStatus'];
 export type InvoiceUncollectibleEvent = components['schemas']['InvoiceUncollectibleEvent'];
 export type InvoiceVoidedEvent = components['schemas']['InvoiceVoidedEvent'];
+export type KeepRentalAlive = components['schemas']['KeepRentalAlive'];
 export type KeyAddressDetails = components['schemas']['KeyAddressDetails'];
 export type KeyAddressError = components['schemas']['KeyAddressError'];
 export type KeyEndsOwnDetails = components['schemas']['KeyEndsOwnDetails'];
@@ -5227,6 +5356,7 @@ export type ModelUnavailableDetails = components['schemas']['ModelUnavailableDet
 export type ModelUnavailableError = components['schemas']['ModelUnavailableError'];
 export type NewRental = components['schemas']['NewRental'];
 export type NoEventData = components['schemas']['NoEventData'];
+export type NoIdleGuardError = components['schemas']['NoIdleGuardError'];
 export type NoSavedCardError = components['schemas']['NoSavedCardError'];
 export type NotFoundDetails = components['schemas']['NotFoundDetails'];
 export type NotFoundError = components['schemas']['NotFoundError'];
@@ -5256,6 +5386,7 @@ export type Quote = components['schemas']['Quote'];
 export type QuoteExpiredDetails = components['schemas']['QuoteExpiredDetails'];
 export type QuoteExpiredError = components['schemas']['QuoteExpiredError'];
 export type QuoteNotFoundError = components['schemas']['QuoteNotFoundError'];
+export type QuotedIdleGuard = components['schemas']['QuotedIdleGuard'];
 export type QuotedSoftware = components['schemas']['QuotedSoftware'];
 export type RateLimitedDetails = components['schemas']['RateLimitedDetails'];
 export type RateLimitedError = components['schemas']['RateLimitedError'];
@@ -5273,6 +5404,7 @@ export type RentalEndingDetails = components['schemas']['RentalEndingDetails'];
 export type RentalEndingError = components['schemas']['RentalEndingError'];
 export type RentalFailedEvent = components['schemas']['RentalFailedEvent'];
 export type RentalFailure = components['schemas']['RentalFailure'];
+export type RentalKeptAliveEvent = components['schemas']['RentalKeptAliveEvent'];
 export type RentalMachineFoundEvent = components['schemas']['RentalMachineFoundEvent'];
 export type RentalNotFoundError = components['schemas']['RentalNotFoundError'];
 export type RentalPage = components['schemas']['RentalPage'];
@@ -6767,14 +6899,14 @@ export interface operations {
                     "application/json": components["schemas"]["Quote"];
                 };
             };
-            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable, software_unsupported */
+            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable, software_unsupported, idle_guard_unsupported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"];
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"];
                 };
             };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
@@ -6915,14 +7047,14 @@ export interface operations {
                     "application/json": components["schemas"]["OpenedRental"];
                 };
             };
-            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable, software_unsupported */
+            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable, software_unsupported, idle_guard_unsupported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"];
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"];
                 };
             };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
@@ -7073,7 +7205,16 @@ export interface operations {
                     "application/json": components["schemas"]["Rental"];
                 };
             };
-            400: components["responses"]["ValidationFailedError"];
+            /** @description validation_failed, idle_guard_unsupported */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["IdleGuardUnsupportedError"];
+                };
+            };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
             401: {
                 headers: {
@@ -7426,6 +7567,81 @@ export interface operations {
                     "application/json": components["schemas"]["RentalNotFoundError"] | components["schemas"]["EndpointNotFoundError"];
                 };
             };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    keepRentalAlive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a rental of yours.
+                 * @example rent_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeepRentalAlive"];
+            };
+        };
+        responses: {
+            /** @description The rental. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rental"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["RentalNotFoundError"];
+            /** @description already_stopped, rental_ending, no_idle_guard */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlreadyStoppedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoIdleGuardError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -9768,7 +9984,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
                 /** @description The answer holds the events below this number instead, newest first. */
                 before?: number;
                 pageSize?: number;
@@ -9829,7 +10045,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
             };
             header?: {
                 /**

@@ -3,6 +3,10 @@ import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/le
 import type { LedgerEntry } from '../../../adapters/postgres/ledger/ledger-reads.js';
 import { notebookTokenOf } from '../../../adapters/notebook-token.js';
 import { newId } from '../../../adapters/ids.js';
+import { endingOf } from '../../../adapters/postgres/rentals/facts.js';
+import { readUntil } from '../../../api/rentals/keep-alive.js';
+import { refuseMisfits } from '../../../api/rentals/quotes.js';
+import { guardMisfitsOf } from '../../../domain/rentals/idle-guard.js';
 import { refuseToEnd } from '../../../api/api-keys/request.js';
 import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { readChange, refuseTooLate } from '../../../api/rentals/change-request.js';
@@ -13,7 +17,7 @@ import { presentMeter, presentOpened, presentRental, presentStop } from '../../.
 import { presentTelemetry, readTelemetryQuery, windowOf } from '../../../api/rentals/telemetry.js';
 import { readRentalRequest, rentalsEndpoint } from '../../../api/rentals/request.js';
 import { readQuery } from '../../../api/http/validation.js';
-import { asksForLimits } from '../../../domain/rentals/changes.js';
+import { mayEnd, refusalOfEnding, type AskedChange } from '../../../domain/rentals/changes.js';
 import { isFinal } from '../../../domain/rentals/rental.js';
 import { rentalFates, type Account, type MockRental } from '../account.js';
 import { answerOnce } from '../idempotency.js';
@@ -25,7 +29,7 @@ import { changeRental } from '../change.js';
 import { openRental, stopRental } from '../rentals.js';
 import { listed, readNow, rentalsFor } from '../rental-list.js';
 import { forgetting } from '../software.js';
-import { telemetryHoursOf } from '../telemetry.js';
+import { mockTelemetry, telemetryHoursOf } from '../telemetry.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -46,6 +50,7 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
   );
   router.patch('/v1/rentals/:id', change(world));
   router.post('/v1/rentals/:id/stop', stop(world));
+  router.post('/v1/rentals/:id/keep-alive', keepAlive(world));
   router.get(
     '/v1/rentals/:id/meter',
     signedIn(world, (ctx, account) => {
@@ -120,7 +125,8 @@ function change(world: World) {
     const { body, asked } = readChange(ctx);
     const rental = getRental(ctx, account);
     const { row } = rental;
-    if (asksForLimits(asked)) refuseToEnd(ctx, row);
+    if (mayEnd(asked)) refuseToEnd(ctx, row);
+    refuseGuard(row, asked);
     refuseTooLate(asked, row.running_at, world.now());
     answerOnce(ctx, account, 'PATCH /v1/rentals/:id', { ...body, id: row.id }, () => {
       const id = newId('chg');
@@ -141,6 +147,28 @@ function stop(world: World) {
     stopRental(world, account, row);
     note(world, ctx, account, 'rental_stopped', row.id);
     ctx.body = presentStop(row);
+  });
+}
+
+function refuseGuard({ provider_code: providerCode }: MockRental['row'], { idleGuard }: AskedChange): void {
+  const misfits = guardMisfitsOf(idleGuard ?? undefined, mockTelemetry);
+  if (misfits.length > 0) throw refuseMisfits(misfits.map((misfit) => ({ ...misfit, providerCode })));
+}
+
+function keepAlive(world: World) {
+  return signedIn(world, (ctx, account) => {
+    const until = readUntil(ctx, world.now());
+    const { row } = getRental(ctx, account);
+    const refusal = refusalOfEnding(endingOf(row), false, world.now());
+    if (refusal) throw refusal;
+    if (row.idle_guard === null) throw refusalByCode('no_idle_guard');
+    const kept = Math.max(
+      until.getTime(),
+      Date.parse(row.idle_guard.keep_alive_until ?? until.toISOString()),
+    );
+    row.idle_guard = { ...row.idle_guard, keep_alive_until: new Date(kept).toISOString() };
+    world.events.tell(account.user.id, 'rental.kept_alive', row.id, { until: until.toISOString() });
+    ctx.body = presentRental(readNow(world, row));
   });
 }
 

@@ -32,6 +32,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'PATCH /v1/rentals/:id',
     'POST /v1/quotes',
     'POST /v1/rentals',
+    'POST /v1/rentals/:id/keep-alive',
     'POST /v1/rentals/:id/stop',
   ],
   billing: [

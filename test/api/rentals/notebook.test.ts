@@ -45,8 +45,7 @@ describe('the token of a notebook', () => {
     const sellersOf = (installationKey: string, templateId: string) =>
       providersFor(
         { providers: new Map([['lab', provider]]), settings: { installationKey } as never },
-        templateId,
-        undefined,
+        { templateId },
       );
     assert.deepEqual(sellersOf('', notebookTemplateId), []);
     assert.deepEqual(sellersOf('', 'pytorch'), ['lab']);

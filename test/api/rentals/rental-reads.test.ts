@@ -55,6 +55,8 @@ describe('rentals on read', () => {
         terminatedAt: null,
         autoStopAt: null,
         maxSpendCents: null,
+        stopWhenIdleMinutes: null,
+        idleGuard: null,
         totalChargedCents: 0,
         writtenOffCents: 0,
         error: null,

@@ -25,7 +25,7 @@ describe('GET /v1/rentals/:id/telemetry', () => {
     const rental = await insertRunningRental(api.db, user.user.id, 3 * HOUR, { pod_id: 'pod-1' });
     const lastMs = Math.floor(Date.now() / MINUTE - 1) * MINUTE;
     const use = { ...noUse, gpuPercent: 40, busiestGpuPercent: 81, cpuPercent: 12, memoryPercent: 7 };
-    await recordUse(api.db, 'lab', [{ ...use, podId: 'pod-1', atMs: lastMs }]);
+    await recordUse(api.db, 'lab', [{ ...use, podId: 'pod-1', atMs: lastMs, firstMs: lastMs, lastMs }]);
     const from = new Date(lastMs - MINUTE).toISOString();
     const shown = await read(rental.id, `?from=${from}&to=${new Date(lastMs + MINUTE).toISOString()}`);
     const untold = { gpuPercent: null, busiestGpuPercent: null, gpuMemoryPercent: null, cpuPercent: null };

@@ -19,11 +19,12 @@ const list = (one: ListedUse) => new Map([['p', one]]);
 
 describe('minutes of use', () => {
   it('are told once each is over: means of what is looked at, the most of what decides', () => {
+    const times = { firstMs: START, lastMs: START + 30 * SECOND };
     const minutes = new UseMinutes();
     assert.deepEqual(minutes.take(START, list(use(0, { cpuPercent: 10 }))), []);
     assert.deepEqual(minutes.take(START + 30 * SECOND, list(use(60, { cpuPercent: 20 }))), []);
     assert.deepEqual(minutes.take(START + 61 * SECOND, list(use(1))), [
-      { ...noUse, podId: 'p', atMs: START, gpuPercent: 30, busiestGpuPercent: 60, cpuPercent: 20 },
+      { ...noUse, podId: 'p', atMs: START, ...times, gpuPercent: 30, busiestGpuPercent: 60, cpuPercent: 20 },
     ]);
     assert.deepEqual(minutes.take(START + 62 * SECOND, new Map()), []);
     // A machine that the lists no longer show is told up to then.

@@ -54,6 +54,38 @@ const mails: readonly Whole[] = [
     ],
   ],
   [
+    'tells of one that was idle for long enough',
+    noticeMail({ kind: 'rental_idle', all: [machine] }, url),
+    'We stopped your machine for being idle',
+    [
+      'It was idle for as long as you set.',
+      '',
+      ...table,
+      '',
+      'To go on, rent another machine with a longer time, or without an idle guard.',
+      ...footer,
+    ],
+  ],
+  [
+    'warns of one that is idle, while there is time',
+    noticeMail(
+      {
+        kind: 'rental_idle_near',
+        all: [{ ...machine, minutes: 30, stopsAt: '2026-11-01T09:45:00.000Z' }],
+      },
+      url,
+    ),
+    'Your machine is idle and will stop soon',
+    [
+      'You asked us to stop machines that nobody uses. Everything on the disk is lost then.',
+      '',
+      `${rentalId}  8 x H100  stops at 09:45 UTC  trainer`,
+      '',
+      'To keep one, use its GPUs, or choose “Keep it running” on its page, or type: gpu keep-alive ID --for 2h',
+      ...footer,
+    ],
+  ],
+  [
     'tells of the end of the money, which can’t be switched off',
     noticeMail({ kind: 'rental_balance_exhausted', all: [machine, nameless] }, null),
     'Your balance ran out, so we stopped 2 of your machines',

@@ -6,6 +6,7 @@ import { listAttempts, moveAttempt } from '../../../adapters/postgres/machines/a
 import type { ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { Refusal } from '../../../domain/refusal.js';
+import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
 import { insertListing, insertProvider, insertRental } from '../../support/money/factories.js';
@@ -47,7 +48,7 @@ describe('the transaction that opens a rental', () => {
     return new Date(Date.now() + ms);
   }
 
-  function open(): Promise<OpenedRental | Refusal> {
+  function open(more: Partial<RentalRequest> = {}): Promise<OpenedRental | Refusal> {
     const request = {
       userId: wallet.user_id,
       familyId: 'rtx-4090',
@@ -59,6 +60,7 @@ describe('the transaction that opens a rental', () => {
       autoStopAfterMs: null,
       maxSpendCents: null,
       maxPricePerHourCents: null,
+      ...more,
     };
     return openRental(
       db,
@@ -79,6 +81,13 @@ describe('the transaction that opens a rental', () => {
     assert.equal(answer.code, code);
     assert.equal((await db('rentals').where({ id: rentalId })).length, 0, 'no rental');
   }
+
+  it('keeps the idle guard that was asked for', async () => {
+    await open({ idleGuard: { minutes: 45, ignores: ['sessions'] } });
+    const { no } = await getRental(db, rentalId);
+    const { minutes, ignores, idle_since } = (await db('idle_guards').where({ rental_no: no }).first())!;
+    assert.deepEqual([minutes, ignores, idle_since], [45, ['sessions'], null]);
+  });
 
   it('buys at the cheapest listing, holds one hour and leaves the rental', async () => {
     assert.deepEqual(await open(), { rentalId, pricePerHourCents: 50, providerCode: 'lab' });

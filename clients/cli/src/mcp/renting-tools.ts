@@ -9,6 +9,7 @@ import {
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { answering, dollars, ToolRefusal, unended, type Call } from './answers.js';
+import { addKeepAlive } from './keep-alive-tool.js';
 import { refuseUnknownFamily, wish, withoutUndefined } from './reading-tools.js';
 import * as shapes from './shapes.js';
 import { shownRental } from './shapes.js';
@@ -28,6 +29,20 @@ const limits = {
     .positive()
     .optional()
     .describe('It stops when it has cost this much in total'),
+};
+/** When it stops for being idle. */
+const guard = {
+  stopWhenIdleMinutes: z
+    .number()
+    .int()
+    .min(15)
+    .max(1_440)
+    .optional()
+    .describe('It stops when it was idle for so many minutes; keep_alive puts that off'),
+  idleIgnores: z
+    .array(z.enum(['sessions']))
+    .optional()
+    .describe('With stopWhenIdleMinutes: ["sessions"], because no provider tells who is logged in'),
 };
 /** What runs instead of a template. The service says what of it no provider can do. */
 const software = {
@@ -59,6 +74,7 @@ export function addRentingTools(server: McpServer, options: McpOptions, spending
   addQuoteExtension(server, options.client, spending);
   addExtend(server, options.client, spending);
   addSshCommand(server, options);
+  addKeepAlive(server, options.client, spending);
   addStop(server, options.client, spending);
   addRename(server, options.client, spending);
 }
@@ -74,8 +90,9 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
       inputSchema: {
         ...wish,
         ...limits,
+        ...guard,
         templateId: z
-          .enum(['ubuntu-24-04', 'pytorch', 'vllm', 'ollama', 'a1111', 'text-generation-webui'])
+          .enum(['ubuntu-24-04', 'pytorch', 'jupyter', 'vllm', 'ollama', 'a1111', 'text-generation-webui'])
           .optional()
           .describe('Software to install; default: ubuntu-24-04'),
         name: z.string().max(64).optional(),

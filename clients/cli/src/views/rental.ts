@@ -90,6 +90,7 @@ const reasons: Readonly<Record<string, string>> = {
   balance_exhausted: 'your balance ran out',
   pod_lost: 'the machine was lost',
   operator: 'the service stopped it',
+  idle: 'it was idle',
 };
 
 /** Why a rental ended; undefined while it lives. */
@@ -105,10 +106,12 @@ export function whyEnded({
 export function limitsOf({
   autoStopAt,
   maxSpendCents,
-}: Pick<Rental, 'autoStopAt' | 'maxSpendCents'>): string {
+  stopWhenIdleMinutes,
+}: Pick<Rental, 'autoStopAt' | 'maxSpendCents' | 'stopWhenIdleMinutes'>): string {
   const limits = [
     ...(autoStopAt === null ? [] : [`at ${localTime(autoStopAt)}`]),
     ...(maxSpendCents === null ? [] : [`when it has cost ${usd(maxSpendCents)}`]),
+    ...(stopWhenIdleMinutes === null ? [] : [`when it was idle for ${duration(stopWhenIdleMinutes * 60)}`]),
   ];
   return limits.length === 0 ? 'when you stop it or your balance runs out' : limits.join(', or ');
 }

@@ -180,6 +180,7 @@ const warningWords: Readonly<Record<string, string>> = {
   auto_stop_near: 'stops soon: it is near its time limit',
   spend_limit_near: 'stops soon: it is near its spending limit',
   upstream_end_near: 'stops soon: its provider takes it back',
+  idle_stop_near: 'is idle and stops soon, unless you use it: gpu keep-alive',
 };
 
 /** An event as a line for people; undefined for those that nobody waits for. */

@@ -28,6 +28,7 @@ const changedBy: Readonly<Partial<Record<EventType, KeysOf>>> = {
   'rental.ssh_answered': rental,
   'rental.running': rental,
   'rental.warned': rental,
+  'rental.kept_alive': rental,
   'rental.changed': rental,
   'rental.stopping': rental,
   'rental.stopped': rental,

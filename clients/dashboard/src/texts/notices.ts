@@ -16,6 +16,8 @@ export const noticeTexts = texts({
   kinds: {
     rental_auto_stop: 'Stopped at its time limit',
     rental_spend_limit: 'Stopped at its spending limit',
+    rental_idle_near: 'Idle and about to stop',
+    rental_idle: 'Stopped for being idle',
     rental_balance_exhausted: 'Stopped because your balance ran out',
     rental_operator_stop: 'Stopped by our operators',
     rental_lost: 'Machine lost',

@@ -246,6 +246,7 @@ export const rentalTexts = texts({
     balance_exhausted: 'Your balance ran out.',
     pod_lost: 'The provider lost the machine.',
     operator: 'Our operators stopped it. Ask support why.',
+    idle: 'It was idle for as long as you set.',
   },
   failures: {
     not_provisioned: 'The machine never started',

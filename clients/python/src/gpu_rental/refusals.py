@@ -71,6 +71,12 @@ class SoftwareUnsupportedError(ApiError):
     details: types.SoftwareUnsupportedDetails
 
 
+class IdleGuardUnsupportedError(ApiError):
+    """idle_guard_unsupported"""
+
+    details: types.IdleGuardUnsupportedDetails
+
+
 class BillingDisabledError(ApiError):
     """billing_disabled"""
 
@@ -265,6 +271,10 @@ class RentalEndingError(ApiError):
     details: types.RentalEndingDetails
 
 
+class NoIdleGuardError(ApiError):
+    """no_idle_guard"""
+
+
 class NoSavedCardError(ApiError):
     """no_saved_card"""
 
@@ -338,6 +348,7 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "unknown_family": UnknownFamilyError,
     "model_unavailable": ModelUnavailableError,
     "software_unsupported": SoftwareUnsupportedError,
+    "idle_guard_unsupported": IdleGuardUnsupportedError,
     "billing_disabled": BillingDisabledError,
     "too_many_webhooks": TooManyWebhooksError,
     "webhooks_disabled": WebhooksDisabledError,
@@ -376,6 +387,7 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "quote_expired": QuoteExpiredError,
     "price_changed": PriceChangedError,
     "rental_ending": RentalEndingError,
+    "no_idle_guard": NoIdleGuardError,
     "no_saved_card": NoSavedCardError,
     "webhook_not_enabled": WebhookNotEnabledError,
     "proof_not_ready": ProofNotReadyError,

@@ -15,7 +15,7 @@ class AddSshKey(TypedDict):
 
 class AddWebhook(TypedDict):
     url: str
-    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
+    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
     description: NotRequired[str]
 
 class AddedSshKey(TypedDict):
@@ -30,7 +30,7 @@ class AddedSshKey(TypedDict):
 class AddedWebhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -291,10 +291,12 @@ class ChangeRental(TypedDict):
     maxSpendCents: NotRequired[Optional[int]]
     autoStopAt: NotRequired[Optional[str]]
     autoStopAfterHours: NotRequired[Optional[float]]
+    stopWhenIdleMinutes: NotRequired[Optional[int]]
+    idleIgnores: NotRequired[List[Literal["sessions"]]]
 
 class ChangeWebhook(TypedDict):
     url: NotRequired[str]
-    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
+    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
     description: NotRequired[str]
 
 class ChargeInProgressDetails(TypedDict):
@@ -581,6 +583,23 @@ class IdempotencyInProgressError(TypedDict):
     requestId: str
     support: NotRequired[str]
 
+class IdleGuard(TypedDict):
+    minutes: int
+    ignores: List["IdleIgnored"]
+    idleSince: Optional[str]
+    stopsAt: Optional[str]
+    keepAliveUntil: Optional[str]
+
+class IdleGuardUnsupportedDetails(TypedDict):
+    misfits: List["SoftwareMisfit"]
+
+class IdleGuardUnsupportedError(TypedDict):
+    error: Literal["idle_guard_unsupported"]
+    message: str
+    details: "IdleGuardUnsupportedDetails"
+    requestId: str
+    support: NotRequired[str]
+
 class InsufficientBalanceDetails(TypedDict):
     requiredCents: int
     availableCents: int
@@ -699,6 +718,9 @@ class InvoiceVoidedEvent(TypedDict):
     createdAt: str
     type: Literal["invoice.voided"]
     data: "InvoiceEventData"
+
+class KeepRentalAlive(TypedDict):
+    until: str
 
 class KeyAddressDetails(TypedDict):
     address: str
@@ -928,6 +950,8 @@ class NewRental(TypedDict):
     maxSpendCents: NotRequired[int]
     maxPricePerHourCents: NotRequired[int]
     sshPublicKeys: NotRequired[List[str]]
+    stopWhenIdleMinutes: NotRequired[int]
+    idleIgnores: NotRequired[List[Literal["sessions"]]]
     image: NotRequired[str]
     registryAuth: NotRequired["NewRentalRegistryAuth"]
     args: NotRequired[List[str]]
@@ -938,6 +962,12 @@ class NewRental(TypedDict):
 
 class NoEventData(TypedDict):
     pass
+
+class NoIdleGuardError(TypedDict):
+    error: Literal["no_idle_guard"]
+    message: str
+    requestId: str
+    support: NotRequired[str]
 
 class NoSavedCardError(TypedDict):
     error: Literal["no_saved_card"]
@@ -1100,6 +1130,7 @@ class Quote(TypedDict):
     runwaySecondsAfter: int
     expectedReadySeconds: Optional["Spread"]
     ownSoftware: Optional["QuotedSoftware"]
+    idleGuard: Optional["QuotedIdleGuard"]
     alternatives: List["Listing"]
 
 class QuoteExpiredDetails(TypedDict):
@@ -1120,6 +1151,11 @@ class QuoteNotFoundError(TypedDict):
     message: str
     requestId: str
     support: NotRequired[str]
+
+class QuotedIdleGuard(TypedDict):
+    minutes: int
+    looksAt: List["IdleLooksAt"]
+    ignores: List["IdleIgnored"]
 
 class QuotedSoftware(TypedDict):
     graceSeconds: int
@@ -1197,6 +1233,8 @@ class Rental(TypedDict):
     terminatedAt: Optional[str]
     autoStopAt: Optional[str]
     maxSpendCents: Optional[int]
+    stopWhenIdleMinutes: Optional[int]
+    idleGuard: Optional["IdleGuard"]
     totalChargedCents: int
     writtenOffCents: int
     error: Optional[str]
@@ -1270,6 +1308,17 @@ class RentalFailedEvent(TypedDict):
 class RentalFailure(TypedDict):
     code: Literal["not_provisioned", "lost_at_start"]
     message: str
+
+class RentalKeptAliveEventData(TypedDict):
+    until: str
+
+class RentalKeptAliveEvent(TypedDict):
+    id: str
+    seq: int
+    entityId: str
+    createdAt: str
+    type: Literal["rental.kept_alive"]
+    data: "RentalKeptAliveEventData"
 
 class RentalMachineFoundEventData(TypedDict):
     providerCode: str
@@ -1347,7 +1396,7 @@ class RentalStoppingEvent(TypedDict):
     data: "RentalStoppingEventData"
 
 class RentalWarnedEventData(TypedDict):
-    warning: Literal["ssh_unreachable", "host_key_changed", "auto_stop_near", "spend_limit_near", "upstream_end_near"]
+    warning: Literal["ssh_unreachable", "host_key_changed", "auto_stop_near", "spend_limit_near", "upstream_end_near", "idle_stop_near"]
     at: Optional[str]
 
 class RentalWarnedEvent(TypedDict):
@@ -1379,7 +1428,7 @@ class Reversal(TypedDict):
 class RotatedWebhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -1394,6 +1443,8 @@ class RotatedWebhook(TypedDict):
 class SaveNoticesKinds(TypedDict):
     rental_auto_stop: NotRequired[bool]
     rental_spend_limit: NotRequired[bool]
+    rental_idle_near: NotRequired[bool]
+    rental_idle: NotRequired[bool]
     rental_balance_exhausted: NotRequired[Literal[True]]
     rental_operator_stop: NotRequired[bool]
     rental_lost: NotRequired[bool]
@@ -1862,7 +1913,7 @@ class WeakKeyError(TypedDict):
 class Webhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -1972,7 +2023,7 @@ class WebhooksDisabledError(TypedDict):
     message: str
     requestId: str
     support: NotRequired[str]
-ApiError = Union["ValidationFailedError", "InvalidEmailError", "InvalidAmountError", "InvalidCountError", "WeakKeyError", "DuplicateKeyError", "TooManyKeysError", "UnknownFamilyError", "ModelUnavailableError", "SoftwareUnsupportedError", "BillingDisabledError", "TooManyWebhooksError", "WebhooksDisabledError", "UnauthorizedError", "CodeInvalidError", "OauthStateMismatchError", "KeyUnknownError", "KeyExpiredError", "KeyRevokedError", "KeySuspendedError", "CardDeclinedError", "InsufficientBalanceError", "ForbiddenError", "BlockedError", "FreshSignInRequiredError", "SessionRequiredError", "KeyScopeError", "KeyAddressError", "KeyEndsOwnError", "KeySetupError", "CapReservedError", "BudgetReservedError", "NotFoundError", "RentalNotFoundError", "InvoiceNotFoundError", "TopupNotFoundError", "KeyNotFoundError", "SessionNotFoundError", "QuoteNotFoundError", "EndpointNotFoundError", "WebhookNotFoundError", "MethodNotAllowedError", "ResyncError", "ChargeInProgressError", "AlreadyStoppedError", "QuoteExpiredError", "PriceChangedError", "RentalEndingError", "NoSavedCardError", "WebhookNotEnabledError", "ProofNotReadyError", "IdempotencyConflictError", "IdempotencyInProgressError", "PayloadTooLargeError", "UnsupportedMediaTypeError", "UnknownHostError", "RateLimitedError", "CodeRequestRateLimitedError", "InternalError", "TemporarilyUnavailableError"]
+ApiError = Union["ValidationFailedError", "InvalidEmailError", "InvalidAmountError", "InvalidCountError", "WeakKeyError", "DuplicateKeyError", "TooManyKeysError", "UnknownFamilyError", "ModelUnavailableError", "SoftwareUnsupportedError", "IdleGuardUnsupportedError", "BillingDisabledError", "TooManyWebhooksError", "WebhooksDisabledError", "UnauthorizedError", "CodeInvalidError", "OauthStateMismatchError", "KeyUnknownError", "KeyExpiredError", "KeyRevokedError", "KeySuspendedError", "CardDeclinedError", "InsufficientBalanceError", "ForbiddenError", "BlockedError", "FreshSignInRequiredError", "SessionRequiredError", "KeyScopeError", "KeyAddressError", "KeyEndsOwnError", "KeySetupError", "CapReservedError", "BudgetReservedError", "NotFoundError", "RentalNotFoundError", "InvoiceNotFoundError", "TopupNotFoundError", "KeyNotFoundError", "SessionNotFoundError", "QuoteNotFoundError", "EndpointNotFoundError", "WebhookNotFoundError", "MethodNotAllowedError", "ResyncError", "ChargeInProgressError", "AlreadyStoppedError", "QuoteExpiredError", "PriceChangedError", "RentalEndingError", "NoIdleGuardError", "NoSavedCardError", "WebhookNotEnabledError", "ProofNotReadyError", "IdempotencyConflictError", "IdempotencyInProgressError", "PayloadTooLargeError", "UnsupportedMediaTypeError", "UnknownHostError", "RateLimitedError", "CodeRequestRateLimitedError", "InternalError", "TemporarilyUnavailableError"]
 ApiKeyEnds = Literal["all", "own"]
 ApiKeyScope = Literal["read", "rentals", "billing", "setup"]
 AuditKind = Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"]
@@ -1981,19 +2032,21 @@ Checkout = Union["CheckoutPage", "CheckoutCharge"]
 CreateRental = Union["NewRental", "TakenQuote"]
 EndpointAuth = Literal["none", "token"]
 EndpointKind = Literal["http", "tcp"]
-ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "unknown_family", "model_unavailable", "software_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "quote_not_found", "endpoint_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
-Event = Union["RentalCreatedEvent", "RentalMachineFoundEvent", "RentalSshAnsweredEvent", "RentalRunningEvent", "RentalWarnedEvent", "RentalChangedEvent", "RentalStoppingEvent", "RentalStoppedEvent", "RentalFailedEvent", "TopupSucceededEvent", "TopupFailedEvent", "TopupExpiredEvent", "TopupReversedEvent", "TopupReinstatedEvent", "WalletCreditedEvent", "WalletLowEvent", "WalletExhaustedEvent", "BudgetReachedEvent", "AutoTopupSucceededEvent", "AutoTopupSwitchedOffEvent", "CardSavedEvent", "CardRemovedEvent", "InvoiceOpenedEvent", "InvoicePaidEvent", "InvoiceVoidedEvent", "InvoiceUncollectibleEvent", "SshKeyAddedEvent", "SshKeyRemovedEvent", "ApiKeyCreatedEvent", "ApiKeyRevokedEvent", "WebhookCreatedEvent", "WebhookChangedEvent", "WebhookSwitchedOffEvent", "WebhookRemovedEvent", "WebhookPingEvent", "SessionStartedEvent", "SessionEndedEvent", "FeedResyncEvent"]
-EventType = Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]
+ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "unknown_family", "model_unavailable", "software_unsupported", "idle_guard_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "quote_not_found", "endpoint_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_idle_guard", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
+Event = Union["RentalCreatedEvent", "RentalMachineFoundEvent", "RentalSshAnsweredEvent", "RentalRunningEvent", "RentalWarnedEvent", "RentalKeptAliveEvent", "RentalChangedEvent", "RentalStoppingEvent", "RentalStoppedEvent", "RentalFailedEvent", "TopupSucceededEvent", "TopupFailedEvent", "TopupExpiredEvent", "TopupReversedEvent", "TopupReinstatedEvent", "WalletCreditedEvent", "WalletLowEvent", "WalletExhaustedEvent", "BudgetReachedEvent", "AutoTopupSucceededEvent", "AutoTopupSwitchedOffEvent", "CardSavedEvent", "CardRemovedEvent", "InvoiceOpenedEvent", "InvoicePaidEvent", "InvoiceVoidedEvent", "InvoiceUncollectibleEvent", "SshKeyAddedEvent", "SshKeyRemovedEvent", "ApiKeyCreatedEvent", "ApiKeyRevokedEvent", "WebhookCreatedEvent", "WebhookChangedEvent", "WebhookSwitchedOffEvent", "WebhookRemovedEvent", "WebhookPingEvent", "SessionStartedEvent", "SessionEndedEvent", "FeedResyncEvent"]
+EventType = Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]
 FamilyId = Literal["rtx-3090", "rtx-4090", "rtx-5080", "rtx-5090", "rtx-4000-ada", "rtx-6000-ada", "rtx-pro-6000", "rtx-a4000", "rtx-a5000", "rtx-a6000", "a10", "a40", "l4", "l40", "l40s", "a100-40gb", "a100-80gb", "h100-80gb", "h100-94gb", "h200-141gb", "gh200", "b200", "b300", "mi300x"]
+IdleIgnored = Literal["sessions"]
+IdleLooksAt = Literal["gpu", "cpu", "network", "sessions"]
 InvoiceReason = Literal["topup_failed", "overage", "manual"]
 InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 LedgerEntryType = Literal["processor_topup", "auto_topup", "rental_charge", "refund", "adjustment"]
-NoticeKind = Literal["rental_auto_stop", "rental_spend_limit", "rental_balance_exhausted", "rental_operator_stop", "rental_lost", "rental_failed", "low_balance", "budget_reached", "auto_topup_off", "payments", "ssh_key_added", "api_key_created", "setup_acted", "card_saved"]
+NoticeKind = Literal["rental_auto_stop", "rental_spend_limit", "rental_idle_near", "rental_idle", "rental_balance_exhausted", "rental_operator_stop", "rental_lost", "rental_failed", "low_balance", "budget_reached", "auto_topup_off", "payments", "ssh_key_added", "api_key_created", "setup_acted", "card_saved"]
 ProcessorEvent = Dict[str, Any]
 RentalPhase = Literal["queued", "buying", "booting", "installing", "checking", "ready"]
 RentalStatus = Literal["provisioning", "running", "stopping", "stopped", "failed"]
 RentalWarning = Literal["no_ssh_key", "ssh_unreachable", "host_key_changed", "public_port"]
-StopReason = Literal["user", "auto_stop", "spend_limit", "balance_exhausted", "pod_lost", "operator"]
+StopReason = Literal["user", "auto_stop", "spend_limit", "balance_exhausted", "pod_lost", "operator", "idle"]
 TelemetrySource = Literal["upstream"]
 TopupSource = Literal["checkout", "saved_card", "auto_topup"]
 TopupStatus = Literal["creating", "requires_payment", "processing", "succeeded", "expired", "failed"]

@@ -132,6 +132,14 @@ export class Rentals extends Noun {
     );
   }
 
+  /** Keeps an idle machine running until then: its idle guard does not stop it before. */
+  keepAlive(id: string, until: Date | string, options?: CallOptions): Promise<Rental> {
+    const body = { until: typeof until === 'string' ? until : until.toISOString() };
+    return this.call('same', options, (api, init) =>
+      api.POST('/v1/rentals/{id}/keep-alive', { ...init, body, params: { path: { id } } }),
+    );
+  }
+
   /** How much its machine was used, where its provider tells it. */
   telemetry(
     id: string,

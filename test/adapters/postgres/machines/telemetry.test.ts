@@ -26,7 +26,16 @@ describe('the kept use of machines', () => {
     const rental = await insertRunningRental(owner, id, HOUR, { pod_id: 'pod-1' });
     const atMs = Date.parse('2026-11-01T09:58:00Z');
     const minute = (podId: string, at: number, gpuPercent: number) => ({
-      ...{ ...noUse, podId, atMs: at, gpuPercent, busiestGpuPercent: gpuPercent, memoryPercent: 7 },
+      ...{
+        ...noUse,
+        podId,
+        atMs: at,
+        firstMs: at,
+        lastMs: at,
+        gpuPercent,
+        busiestGpuPercent: gpuPercent,
+        memoryPercent: 7,
+      },
     });
     await recordUse(worker, 'lab', [
       minute('pod-1', atMs, 11),

@@ -4,9 +4,10 @@ import { dollars, instant, timeSpan, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { findRental } from '../../rentals/find-rental.js';
 import { gpusOf, limitsOf, shortId } from '../../views/rental.js';
+import { guardOf, type GuardOptions } from './idle-guard.js';
 import { rentalArgument } from './show.js';
 
-interface Options {
+interface Options extends GuardOptions {
   readonly by?: number;
   readonly until?: string;
   readonly maxSpend?: number;
@@ -30,6 +31,9 @@ export const addExtend: AddCommand = (program, act) => {
     .option('--max-spend <dollars>', 'until it has cost this much in total', dollars)
     .option('--no-time-limit', 'remove the time limit')
     .option('--no-spend-limit', 'remove the spending limit')
+    .option('--stop-when-idle <time>', 'stop it once it was idle for this long, such as 30m', timeSpan)
+    .option('--no-stop-when-idle', 'remove that')
+    .option('--ignore-sessions', 'with --stop-when-idle: even while somebody is logged in')
     .action(
       act(async (cli, given: string | undefined, options: Options) => {
         await extend(cli, given, options);
@@ -60,18 +64,22 @@ async function extend(cli: Cli, given: string | undefined, options: Options): Pr
   );
 }
 
-function refuseContradictions({ by, until, maxSpend, timeLimit, spendLimit }: Options): void {
+function refuseContradictions(options: Options): void {
+  const { by, until, maxSpend, timeLimit, spendLimit } = options;
   const times = [by !== undefined, until !== undefined, !timeLimit].filter(Boolean).length;
   if (times > 1) throw usageFailure('Use only one of --by, --until and --no-time-limit.');
   if (maxSpend !== undefined && !spendLimit)
     throw usageFailure('Use either --max-spend or --no-spend-limit.');
-  if (times === 0 && maxSpend === undefined && spendLimit) {
+  const isOfGuard = options.stopWhenIdle !== undefined;
+  if (times === 0 && maxSpend === undefined && spendLimit && !isOfGuard) {
     throw usageFailure('Say how long.', 'Such as: gpu extend --by 2h, or gpu extend --max-spend 50');
   }
 }
 
-function changeOf(rental: Rental, { by, until, maxSpend, timeLimit, spendLimit }: Options): ChangeRental {
+function changeOf(rental: Rental, options: Options): ChangeRental {
+  const { by, until, maxSpend, timeLimit, spendLimit } = options;
   return {
+    ...(options.stopWhenIdle === false ? { stopWhenIdleMinutes: null } : guardOf(options)),
     ...(by !== undefined && { autoStopAt: laterBy(rental, by) }),
     ...(until !== undefined && { autoStopAt: until }),
     ...(!timeLimit && { autoStopAt: null }),

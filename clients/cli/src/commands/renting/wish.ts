@@ -4,11 +4,12 @@ import type { Cli } from '../../cli.js';
 import { collect, dollars, timeSpan, wholeNumber } from '../../command.js';
 import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
+import { addGuard, guardOf, type GuardOptions } from './idle-guard.js';
 import { addSoftware, softwareOf, type SoftwareOptions } from './software.js';
 import { addWords, wordsOf, type WordOptions } from './words.js';
 
 /** The options that say what is wanted, of a quote and of a rental. */
-export interface WishOptions extends WordOptions, SoftwareOptions {
+export interface WishOptions extends WordOptions, SoftwareOptions, GuardOptions {
   readonly gpus?: number;
   readonly region?: string;
   readonly template?: string;
@@ -25,7 +26,7 @@ export function addWish(command: Command): Command {
     .option('-g, --gpus <number>', 'how many GPUs: 1, 2, 4 or 8', wholeNumber(1, 8))
     .option('-r, --region <region>', 'us, eu, apac, or a country such as DE')
     .option('-t, --template <name>', 'software to install, such as ubuntu-24-04, pytorch or vllm');
-  return addWords(addSoftware(machine))
+  return addGuard(addWords(addSoftware(machine)))
     .option('--hours <time>', 'stop it after this time, such as 2h or 90m', timeSpan)
     .option('--max-spend <dollars>', 'stop it when it has cost this much', dollars)
     .option('--max-price <dollars>', 'maximum price an hour', dollars)
@@ -43,6 +44,7 @@ export async function wishOf(cli: Cli, family: string | undefined, options: Wish
     familyId: family ?? (await askFamily(cli)),
     gpuCount,
     ...limitsOf(options),
+    ...guardOf(options),
     ...(region !== undefined && { region }),
     ...(template !== undefined && { templateId: template as NonNullable<NewRental['templateId']> }),
     ...wordsOf(options),

@@ -1,0 +1,50 @@
+import * as declared from './describe-keep-alive.js';
+import { readClock } from '../../adapters/postgres/clock.js';
+import { keepAlive } from '../../adapters/postgres/rentals/idle-guards.js';
+import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
+import { createExactCount } from '../../adapters/postgres/requests/request-counts.js';
+import { DAY } from '../../domain/durations.js';
+import { Refusal } from '../../domain/refusal.js';
+import { idleGuardLimits } from '../../domain/rentals/idle-guard.js';
+import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
+import { serve, type Handler } from '../http/serve.js';
+import { fieldRefusal, readBody } from '../http/validation.js';
+import { presentRental } from './present.js';
+import { getRental, noSuchRental } from './routes.js';
+
+const { keepAliveAheadMs, keepAlivesADay } = idleGuardLimits;
+
+/** The route that keeps an idle machine alive: POST /v1/rentals/:id/keep-alive (decision 170, "The idle guard"). */
+export function keepAliveRoutes(router: ApiRouter, deps: ApiDeps): void {
+  serve(router, deps, declared.keepRentalAlive, keepRentalAlive(deps));
+}
+
+function keepRentalAlive(deps: ApiDeps): Handler<typeof declared.keepRentalAlive> {
+  const { db } = deps;
+  const asks = createExactCount(db, 'keep-alives', keepAlivesADay, DAY);
+  return async (ctx) => {
+    const until = readUntil(ctx, await readClock(db));
+    const rental = await getRental(ctx, deps);
+    const { allowed, resetMs } = await asks.count(rental.id);
+    if (!allowed) {
+      throw new Refusal(
+        'rate_limited',
+        `You kept this machine alive ${keepAlivesADay} times in a day. Raise stopWhenIdleMinutes, or take the guard away.`,
+        { retryAfterSeconds: Math.ceil(resetMs / 1_000) },
+      );
+    }
+    await keepAlive(db, rental, until);
+    const kept = await findRental(db, rental.user_id, rental.id);
+    if (!kept) throw noSuchRental();
+    return presentRental(kept);
+  };
+}
+
+/** @throws Refusal validation_failed for an instant that is over, or more than a day ahead */
+export function readUntil(ctx: ApiContext, now: Date): Date {
+  const { until } = readBody(ctx, declared.keepAliveSchema);
+  if (until <= now) throw fieldRefusal('until', 'until must be in the future');
+  const latest = new Date(now.getTime() + keepAliveAheadMs);
+  if (until <= latest) return until;
+  throw fieldRefusal('until', `until must be ${latest.toISOString()} or earlier: a day ahead at most`);
+}

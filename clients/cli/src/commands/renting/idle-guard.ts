@@ -1,0 +1,33 @@
+import type { NewRental } from '@gpu-rental/client';
+import type { Command } from 'commander';
+import { timeSpan } from '../../command.js';
+import { usageFailure } from '../../failure.js';
+
+/** The options of an idle guard. */
+export interface GuardOptions {
+  /** In seconds; false: --no-stop-when-idle, where that can be said. */
+  readonly stopWhenIdle?: number | false;
+  readonly ignoreSessions?: boolean;
+}
+
+/** Adds them to a command. */
+export function addGuard(command: Command): Command {
+  return command
+    .option('--stop-when-idle <time>', 'stop it once it was idle for this long, such as 30m', timeSpan)
+    .option('--ignore-sessions', 'with --stop-when-idle: even while somebody is logged in');
+}
+
+/** What they ask for. */
+export function guardOf({
+  stopWhenIdle,
+  ignoreSessions,
+}: GuardOptions): Pick<NewRental, 'stopWhenIdleMinutes' | 'idleIgnores'> {
+  if (stopWhenIdle === undefined || stopWhenIdle === false) {
+    if (ignoreSessions === true) throw usageFailure('--ignore-sessions needs --stop-when-idle.');
+    return {};
+  }
+  return {
+    stopWhenIdleMinutes: Math.ceil(stopWhenIdle / 60),
+    ...(ignoreSessions === true && { idleIgnores: ['sessions'] }),
+  };
+}

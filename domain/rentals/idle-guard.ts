@@ -1,0 +1,155 @@
+import { DAY, MINUTE } from '../durations.js';
+import {
+  telemetryLimits,
+  type MachineUse,
+  type MinuteOfUse,
+  type TelemetryTold,
+} from '../machines/telemetry.js';
+
+/** What of a machine's use a renter may leave out of account, where nobody can tell it. */
+export const ignorable = ['sessions'] as const;
+export type Ignorable = (typeof ignorable)[number];
+
+/** The wish that a machine stops when it is idle (decision 170, "The idle guard"). */
+export interface IdleGuard {
+  readonly minutes: number;
+  readonly ignores: readonly Ignorable[];
+}
+
+/** Durations in milliseconds. */
+export const idleGuardLimits = {
+  minutesMin: 15,
+  minutesMax: 1_440,
+  /** How long before it stops its renter is warned. */
+  warnMs: 10 * MINUTE,
+  keepAliveAheadMs: DAY,
+  keepAlivesADay: 60,
+  /** Less than these is no use. */
+  gpuPercent: 5,
+  cpuPercent: 20,
+  networkBytesPerSecond: 1_000_000,
+} as const;
+
+/** What a guard looks at on the machines of one upstream. */
+export type LookedAt = 'gpu' | 'cpu' | 'network' | 'sessions';
+
+export function lookedAt(told: TelemetryTold, { ignores }: Pick<IdleGuard, 'ignores'>): LookedAt[] {
+  return [
+    'gpu',
+    ...(told.cpu ? (['cpu'] as const) : []),
+    ...(told.network ? (['network'] as const) : []),
+    ...(told.sessions && !ignores.includes('sessions') ? (['sessions'] as const) : []),
+  ];
+}
+
+/** One thing that keeps an upstream's machines from being guarded. */
+export interface GuardMisfit {
+  readonly field: 'stopWhenIdleMinutes' | 'idleIgnores';
+  readonly limit: null;
+  readonly message: string;
+}
+
+/** @param told what the upstream tells; undefined: not even the use of GPUs */
+export function guardMisfitsOf(
+  guard: IdleGuard | undefined,
+  told: TelemetryTold | null | undefined,
+): GuardMisfit[] {
+  if (guard === undefined) return [];
+  if (!told) {
+    return [{ field: 'stopWhenIdleMinutes', limit: null, message: 'does not tell how busy GPUs are' }];
+  }
+  if (told.sessions || guard.ignores.includes('sessions')) return [];
+  const message = 'can’t tell who is logged in: send "idleIgnores": ["sessions"] if that may be ignored';
+  return [{ field: 'idleIgnores', limit: null, message }];
+}
+
+/** Tells whether a machine is idle. What is not told counts as use. */
+export function isIdle(
+  use: MachineUse,
+  told: TelemetryTold,
+  { ignores }: Pick<IdleGuard, 'ignores'>,
+): boolean {
+  const limits = idleGuardLimits;
+  return (
+    isBelow(use.busiestGpuPercent, limits.gpuPercent) &&
+    (!told.cpu || isBelow(use.cpuPercent, limits.cpuPercent)) &&
+    (!told.network || isBelow(use.networkBytesPerSecond, limits.networkBytesPerSecond)) &&
+    (ignores.includes('sessions') || use.sessions === 0)
+  );
+}
+
+function isBelow(value: number | null, limit: number): boolean {
+  return value !== null && value < limit;
+}
+
+/** What is known of a guarded machine, in milliseconds since 1970. */
+export interface GuardState {
+  /** Since when it is idle; null: it was in use, or nobody told. */
+  readonly idleSinceMs: number | null;
+  /** When its use was told last. */
+  readonly seenMs: number | null;
+  /** When it stops, as its renter was warned. */
+  readonly stopsAtMs: number | null;
+}
+
+/** What to do with a machine: nothing, to warn that it stops at `stopsAtMs`, or to stop it now. */
+export interface GuardVerdict extends GuardState {
+  readonly act: 'none' | 'warn' | 'stop';
+}
+
+/** A minute of a machine's use, and whether it was idle. */
+export interface JudgedMinute extends Pick<MinuteOfUse, 'atMs' | 'firstMs' | 'lastMs'> {
+  readonly isIdle: boolean;
+}
+
+/** A guard as it counts now. */
+export interface CountingGuard {
+  readonly minutes: number;
+  readonly keepAliveUntilMs: number | null;
+}
+
+/**
+ * Judges a guarded machine by the next minute that was told of it. It stops once it was idle for all of its minutes, no
+ * earlier than it is kept alive, and no earlier than its renter was warned for.
+ * @param nowMs when that is judged
+ */
+export function judgeIdle(
+  guard: CountingGuard,
+  state: GuardState,
+  minute: JudgedMinute,
+  nowMs: number,
+): GuardVerdict {
+  const seenMs = Math.max(state.seenMs ?? 0, minute.lastMs);
+  if (!minute.isIdle || nowMs - minute.lastMs > telemetryLimits.staleMs) {
+    return { idleSinceMs: null, seenMs, stopsAtMs: null, act: 'none' };
+  }
+  // It was told before: a watcher overlaps its own retry.
+  if (state.seenMs !== null && state.seenMs >= minute.lastMs) return { ...state, act: 'none' };
+  const { idleSinceMs, stopsAtMs: warnedMs } = goesOn(state, minute) ? state : nothingSeen;
+  const sinceMs = idleSinceMs ?? minute.atMs;
+  return { idleSinceMs: sinceMs, seenMs, ...endOf(guard, sinceMs, warnedMs, nowMs) };
+}
+
+const nothingSeen: GuardState = { idleSinceMs: null, seenMs: null, stopsAtMs: null };
+
+function goesOn({ seenMs }: GuardState, { firstMs }: JudgedMinute): boolean {
+  return seenMs !== null && firstMs - seenMs <= telemetryLimits.staleMs;
+}
+
+function endOf(
+  { minutes, keepAliveUntilMs }: CountingGuard,
+  idleSinceMs: number,
+  warnedMs: number | null,
+  nowMs: number,
+): Pick<GuardVerdict, 'stopsAtMs' | 'act'> {
+  const dueMs = Math.max(idleSinceMs + minutes * MINUTE, keepAliveUntilMs ?? 0);
+  // One that is kept alive meanwhile is warned of anew.
+  if (warnedMs !== null && warnedMs >= dueMs) {
+    return { stopsAtMs: warnedMs, act: nowMs >= warnedMs ? 'stop' : 'none' };
+  }
+  // The next minute would be told too late.
+  const isNear = nowMs >= dueMs - idleGuardLimits.warnMs - MINUTE;
+  return isNear
+    ? { stopsAtMs: Math.max(dueMs, nowMs + idleGuardLimits.warnMs), act: 'warn' }
+    : { stopsAtMs: null, act: 'none' };
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import {
+  findRentalRequest,
+  insertRentalRequest,
+} from '../../../adapters/postgres/requests/opening-requests.js';
+import { newId } from '../../../adapters/ids.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import {
+  insertListing,
+  insertProvider,
+  insertRunningRental,
+  insertStoppedRental,
+} from '../../support/money/factories.js';
+
+const HOUR = 3_600_000;
+const wish = { familyId: 'rtx-4090', gpuCount: 1 };
+const guard = { stopWhenIdleMinutes: 30, idleIgnores: ['sessions'] };
+
+/** What this test reads of answers. */
+interface Told {
+  readonly error?: string;
+  readonly message?: string;
+  readonly details?: {
+    readonly misfits?: readonly { field: string; providerCode: string }[];
+    readonly fields?: { field: string }[];
+  };
+  readonly listing?: { readonly providerCode: string };
+  readonly idleGuard: Record<string, unknown> | null;
+  readonly stopWhenIdleMinutes?: number | null;
+}
+
+describe('the idle guard of a rental', () => {
+  let api: TestApi;
+  let user: SignedIn;
+  before(async () => {
+    // Temporal is away: nothing of it is needed here.
+    api = await startApi();
+  });
+  beforeEach(async () => {
+    await api.db('quotes').delete();
+    await api.db('listings').delete();
+    for (const code of ['lab', 'telling']) await insertProvider(api.db, code);
+    await api.db('providers').update({ telemetry: null });
+    user = await api.signIn();
+  });
+  after(() => api.stop());
+
+  const tells = (code: string) =>
+    api
+      .db('providers')
+      .where({ code })
+      .update({ telemetry: { cpu: true, network: false, sessions: false } });
+  const told = async (asked: Promise<{ status: number; body: unknown }>): Promise<[number, Told]> => {
+    const { status, body } = await asked;
+    return [status, body as Told];
+  };
+  const fieldsOf = ({ details }: Told): string[] | undefined =>
+    (details?.misfits?.filter(({ providerCode }) => providerCode === 'lab') ?? details?.fields)?.map(
+      ({ field }) => field,
+    );
+
+  it('is quoted with what it looks at, at the next offer whose upstream tells that', async () => {
+    await insertListing(api.db, { provider_code: 'lab', price_per_hour_cents: 40 });
+    await insertListing(api.db, { provider_code: 'telling', price_per_hour_cents: 50 });
+    await tells('telling');
+    const [status, quote] = await told(user.post('/v1/quotes', { ...wish, ...guard }));
+    assert.equal(status, 200);
+    assert.equal(quote.listing?.providerCode, 'telling');
+    assert.deepEqual(quote.idleGuard, { minutes: 30, looksAt: ['gpu', 'cpu'], ignores: ['sessions'] });
+    const [, plain] = await told(user.post('/v1/quotes', wish));
+    assert.deepEqual([plain.listing?.providerCode, plain.idleGuard], ['lab', null]);
+  });
+
+  it('is refused by name where it can’t be told', async () => {
+    await insertListing(api.db, { provider_code: 'lab' });
+    const ask = (more: object) => told(user.post('/v1/quotes', { ...wish, ...more }));
+    const [status, untold] = await ask(guard);
+    assert.deepEqual([status, untold.error], [400, 'idle_guard_unsupported']);
+    assert.deepEqual(fieldsOf(untold), ['stopWhenIdleMinutes']);
+    await tells('lab');
+    const [, sessions] = await ask({ stopWhenIdleMinutes: 30 });
+    assert.deepEqual([sessions.error, fieldsOf(sessions)], ['idle_guard_unsupported', ['idleIgnores']]);
+    assert.match(String(sessions.message), /lab can’t tell who is logged in/);
+    for (const [more, field] of [
+      [{ stopWhenIdleMinutes: 14 }, 'stopWhenIdleMinutes'],
+      [{ stopWhenIdleMinutes: 1_441 }, 'stopWhenIdleMinutes'],
+      [{ idleIgnores: ['sessions'] }, 'idleIgnores'],
+      [{ ...guard, idleIgnores: ['gpu'] }, 'idleIgnores.0'],
+    ] as const) {
+      const [, refused] = await ask(more);
+      assert.deepEqual([refused.error, fieldsOf(refused)], ['validation_failed', [field]]);
+    }
+  });
+
+  it('is kept with the request of an opening', async () => {
+    const id = newId('rent');
+    const idleGuard = { minutes: 45, ignores: ['sessions'] as const };
+    await insertRentalRequest(
+      api.db,
+      id,
+      {
+        ...{ userId: user.user.id, ...wish, templateId: 'ubuntu-24-04', region: null, sshKeyIds: [] },
+        ...{ autoStopAfterMs: null, maxSpendCents: null, maxPricePerHourCents: null, idleGuard },
+      },
+      new Date(Date.now() + HOUR),
+    );
+    assert.deepEqual((await findRentalRequest(api.db, id))?.idleGuard, idleGuard);
+  });
+
+  it('is set, changed and taken away while the rental lives', async () => {
+    const rental = await insertRunningRental(api.db, user.user.id, HOUR);
+    const change = (body: object) => told(user.patch(`/v1/rentals/${rental.id}`, body));
+    const [, refused] = await change(guard);
+    assert.deepEqual([refused.error, fieldsOf(refused)], ['idle_guard_unsupported', ['stopWhenIdleMinutes']]);
+    await tells('lab');
+    const [status, set] = await change(guard);
+    assert.equal(status, 200, JSON.stringify(set));
+    const fresh = { ignores: ['sessions'], idleSince: null, stopsAt: null, keepAliveUntil: null };
+    assert.deepEqual([set.stopWhenIdleMinutes, set.idleGuard], [30, { minutes: 30, ...fresh }]);
+    const [, longer] = await change({ ...guard, stopWhenIdleMinutes: 60 });
+    assert.equal(longer.stopWhenIdleMinutes, 60);
+    const events = await api.db('event_outbox').where({ entity_id: rental.id, type: 'rental.changed' });
+    assert.deepEqual(
+      events.map(({ data }) => data['changed']),
+      [['stopWhenIdleMinutes'], ['stopWhenIdleMinutes']],
+    );
+    const [, none] = await change({ stopWhenIdleMinutes: null });
+    assert.deepEqual([none.stopWhenIdleMinutes, none.idleGuard], [null, null]);
+    const ended = await insertStoppedRental(api.db, user.user.id);
+    const [gone, over] = await told(user.patch(`/v1/rentals/${ended.id}`, guard));
+    assert.deepEqual([gone, over.error], [409, 'already_stopped']);
+  });
+
+  it('is kept alive up to a day ahead and 60 times a day, and by no limit’s cost', async () => {
+    const rental = await insertRunningRental(api.db, user.user.id, HOUR, { max_spend_cents: 900 });
+    const keep = (until: unknown) => told(user.post(`/v1/rentals/${rental.id}/keep-alive`, { until }));
+    const inHours = (hours: number) => new Date(Date.now() + hours * HOUR).toISOString();
+    const [status, refused] = await keep(inHours(1));
+    assert.deepEqual([status, refused.error], [409, 'no_idle_guard']);
+    await tells('lab');
+    await user.patch(`/v1/rentals/${rental.id}`, guard);
+    for (const until of [inHours(-1), inHours(24.1), undefined, 'soon']) {
+      const [, wrong] = await keep(until);
+      assert.equal(wrong.error, 'validation_failed', String(until));
+    }
+    const until = inHours(23);
+    const [, kept] = await keep(until);
+    assert.equal(kept.idleGuard?.['keepAliveUntil'], until);
+    const [, earlier] = await keep(inHours(1));
+    assert.equal(earlier.idleGuard?.['keepAliveUntil'], until);
+    const row = await api.db('rentals').where({ id: rental.id }).first();
+    assert.deepEqual(
+      [row?.auto_stop_at, row?.spend_limit_at, row?.max_spend_cents],
+      [rental.auto_stop_at, rental.spend_limit_at, 900],
+    );
+    // Three were answered so far.
+    const answers = await Promise.all(Array.from({ length: 58 }, () => keep(until)));
+    assert.deepEqual(
+      answers.map(([code]) => code).toSorted((a, b) => a - b),
+      [...Array<number>(57).fill(200), 429],
+    );
+  });
+});
