@@ -1,3 +1,4 @@
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { findReceipt } from '../../adapters/postgres/payments/receipts.js';
 import { readBillingDetails, saveBillingDetails } from '../../adapters/postgres/payments/billing-details.js';
 import { createExactCount, type Standing } from '../../adapters/postgres/requests/request-counts.js';
@@ -11,6 +12,7 @@ import {
   type Seller,
 } from '../../domain/payments/receipt.js';
 import { Refusal } from '../../domain/refusal.js';
+import { auditEvent } from '../accounts/audit-event.js';
 import { callerOf, sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { register, serve, type Handler } from '../http/serve.js';
 import type { Step } from '../http/middleware/session.js';
@@ -32,7 +34,12 @@ export function receiptRoutes(router: ApiRouter, deps: ApiDeps): void {
 function putDetails(deps: ApiDeps): Handler<typeof declared.putBillingDetails> {
   return async (ctx) => {
     const details = readDetails(ctx);
-    await saveBillingDetails(deps.db, sessionOf(ctx).userId, details);
+    const { userId } = sessionOf(ctx);
+    await deps.db.transaction(async (trx) => {
+      await saveBillingDetails(trx, userId, details);
+      // What was said stays out of a trail that is for good: it is a person's name and address.
+      await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'billing_details_changed' }));
+    });
     return details;
   };
 }

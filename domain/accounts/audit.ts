@@ -12,6 +12,7 @@ export const auditKinds = [
   'card_saved',
   'card_removed',
   'auto_topup_changed',
+  'billing_details_changed',
   'changed_by_operator',
   'charges_held',
   'rental_ended',

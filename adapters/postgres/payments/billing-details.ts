@@ -1,6 +1,6 @@
 import type { UserId } from '../../../domain/ids.js';
 import { noBillingDetails, type BillingDetails } from '../../../domain/payments/receipt.js';
-import type { Database } from '../database.js';
+import type { Database, Transaction } from '../database.js';
 
 /** Reads whom a user's statements and receipts are made out to. */
 export async function readBillingDetails(db: Database, userId: UserId): Promise<BillingDetails> {
@@ -10,16 +10,16 @@ export async function readBillingDetails(db: Database, userId: UserId): Promise<
 
 /** Stores them; nothing is left of those before, and no row of details that say nothing. */
 export async function saveBillingDetails(
-  db: Database,
+  trx: Transaction,
   userId: UserId,
   { name, address, taxId }: BillingDetails,
 ): Promise<void> {
   if (name === null && address === null && taxId === null) {
-    await db('billing_details').where({ user_id: userId }).delete();
+    await trx('billing_details').where({ user_id: userId }).delete();
     return;
   }
-  await db('billing_details')
+  await trx('billing_details')
     .insert({ user_id: userId, name, address, tax_id: taxId })
     .onConflict('user_id')
-    .merge({ name, address, tax_id: taxId, changed_at: db.raw('clock_ms()') });
+    .merge({ name, address, tax_id: taxId, changed_at: trx.raw('clock_ms()') });
 }

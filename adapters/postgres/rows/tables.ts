@@ -136,28 +136,29 @@ export interface AuditEventRow {
   kind:
     | 'signed_in'
     | 'signed_out'
+    | 'proof_refreshed'
     | 'ssh_key_added'
     | 'ssh_key_removed'
     | 'rental_created'
+    | 'rental_changed'
     | 'rental_stopped'
+    | 'rental_ended'
     | 'checkout_begun'
     | 'card_saved'
     | 'card_removed'
     | 'auto_topup_changed'
+    | 'billing_details_changed'
     | 'changed_by_operator'
     | 'charges_held'
     | 'notices_changed'
-    | 'rental_ended'
     | 'webhook_created'
     | 'webhook_changed'
     | 'webhook_removed'
     | 'webhook_switched_off'
-    | 'rental_changed'
+    | 'budget_changed'
     | 'api_key_created'
     | 'api_key_changed'
-    | 'api_key_revoked'
-    | 'budget_changed'
-    | 'proof_refreshed';
+    | 'api_key_revoked';
   /** The key, rental, top-up, card or operation that it is about. */
   entity_id: string | null;
   /** What that entity's own row does not keep, such as settings that are overwritten. */

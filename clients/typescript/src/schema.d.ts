@@ -1590,7 +1590,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @enum {string} */
-        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
+        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
         AutoTopup: {
             enabled: boolean;
             /** @description Charges when your available balance falls below this. */
@@ -9697,7 +9697,7 @@ export interface operations {
     listAuditEvents: {
         parameters: {
             query?: {
-                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
+                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
                 pageSize?: number;

@@ -2,7 +2,7 @@ import type { ApiRouter } from '../../../api/context.js';
 import { readDetails, sendReceipt } from '../../../api/topups/receipts.js';
 import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { receiptOf } from '../receipts.js';
-import { signedIn } from '../signed-in.js';
+import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
 /** Receipts, and whom they are made out to. */
@@ -18,6 +18,7 @@ export function receiptRoutes(router: ApiRouter, world: World): void {
     path,
     signedIn(world, (ctx, account) => {
       account.billingDetails = readDetails(ctx);
+      note(world, ctx, account, 'billing_details_changed');
       ctx.body = account.billingDetails;
     }),
   );

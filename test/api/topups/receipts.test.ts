@@ -59,6 +59,17 @@ describe('receipts', function () {
     assert.equal(await api.db('billing_details').where({ user_id: user.user.id }).first(), undefined);
   });
 
+  it('tell the audit trail that their details were changed, and not to what', async () => {
+    await user.put(DETAILS, details);
+    await user.put(DETAILS, {});
+    await user.put(DETAILS, { name: 5 });
+    const { events } = (await user.get('/v1/audit?kind=billing_details_changed')).body as unknown as {
+      events: { kind: string; details: unknown; clientAddress: string | null }[];
+    };
+    assert.equal(events.length, 2);
+    assert.doesNotMatch(JSON.stringify(events), /Example|London|GB1/);
+  });
+
   it('refuse details that are too long or no text, by the field', async () => {
     for (const [field, value] of [
       ['name', 'x'.repeat(151)],

@@ -150,6 +150,7 @@ const audit = {
   webhook_changed: 'Changed a webhook',
   webhook_removed: 'Removed a webhook',
   webhook_switched_off: 'A webhook was turned off',
+  billing_details_changed: 'Changed the billing details',
   budget_changed: 'Changed the budget',
   api_key_created: 'Created an API key',
   api_key_changed: 'Changed an API key',

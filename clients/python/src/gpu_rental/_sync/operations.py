@@ -1190,7 +1190,7 @@ class Operations:
     def list_audit_events(
         self,
         *,
-        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"] | None = None,
+        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"] | None = None,
         cursor: str | None = None,
         page_size: int | None = None,
         timeout: float | None = None,
@@ -1207,7 +1207,7 @@ class Operations:
     def iter_audit_events(
         self,
         *,
-        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"] | None = None,
+        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"] | None = None,
         page_size: int | None = None,
         timeout: float | None = None,
     ) -> Iterator[t.AuditEvent]:
