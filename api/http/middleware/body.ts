@@ -58,7 +58,7 @@ function lengthOf(ctx: Context): number {
 }
 
 async function bytesOf(ctx: Context, raw: RawPath | undefined, budget: BodyBudget): Promise<Buffer> {
-  const limit = raw?.limitBytes ?? maxBytesOf(ctx.method, ctx.path) ?? requestLimits.bodyMaxBytes;
+  const limit = raw?.limitBytes ?? limitOf(ctx);
   const length = lengthOf(ctx);
   if (length > limit) throw tooLarge(limit);
   if (length > 0 && raw === undefined) refuseForeignTypes(ctx);
@@ -66,6 +66,10 @@ async function bytesOf(ctx: Context, raw: RawPath | undefined, budget: BodyBudge
   const read = (): Promise<Buffer> => whole(ctx, limit);
   if (ctx.state.caller !== undefined || length === 0) return read();
   return budget.read(clientOf(ctx.ip), Number.isNaN(length) ? limit : length, read);
+}
+
+function limitOf({ method, path }: Context): number {
+  return maxBytesOf(method, path) ?? requestLimits.bodyMaxBytes;
 }
 
 async function whole(ctx: Context, limit: number): Promise<Buffer> {
