@@ -15,7 +15,9 @@ export const distributed: Readonly<Record<string, readonly string[]>> = {
     saved_cards card_setups budgets budget_alerts quotes rental_requests rental_changes rental_labels
     topup_requests idempotency_keys audit_events event_outbox event_feeds events open_streams webhooks
     notice_settings user_notices`),
-  rental_no: names('answered_machines lost_machines rental_warnings stop_requests telemetry_hours'),
+  rental_no: names(
+    'answered_machines lost_machines rental_warnings stop_requests telemetry_hours idle_guards',
+  ),
   rental_id: names('allocation_attempts'),
   invoice_id: names('invoice_line_items'),
   webhook_id: names('webhook_deliveries webhook_retries webhook_secrets'),
