@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { failedRequest, readAgain } from '../support/dashboard/failures.js';
 import { accountOf } from '../support/dashboard/ledgers.js';
+import { until } from '../support/until.js';
 
 const DAY = 86_400_000;
 const day = (ago: number): string => new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
@@ -65,7 +66,16 @@ describe('spending in the dashboard', function () {
     const [first, second] = await days().getByRole('listitem').getByRole('listitem').allInnerTexts();
     assert.match(first ?? '', /^1 × RTX 4090\s+Entries\s+\$10\.75$/);
     assert.match(second ?? '', /^training\s+1 × RTX 4090\s+Entries\s+\$2\.50$/);
-    await page.getByRole('img', { name: 'Spending by day, up to $13.25 a day' }).waitFor();
+    const chart = page.getByRole('slider', { name: 'Spending by day, up to $13.25 a day' });
+    const said = () => chart.getAttribute('aria-valuetext');
+    await chart.focus();
+    const newest = await said();
+    await chart.press('ArrowLeft');
+    await until('the day before is told', async () => (await said()) !== newest);
+    assert.match((await said()) ?? '', /^\w{3} \d+, \d{4}: \$\d+\.\d\d, balance \$\d+\.\d\d$/);
+    await page.getByText((await said()) ?? '').waitFor();
+    await chart.press('End');
+    await until('the newest day is told', async () => (await said()) === newest);
     const spent = page.getByText('Spent', { exact: true }).locator('..');
     await spent.getByText('$13.25').waitFor();
     assert.equal(

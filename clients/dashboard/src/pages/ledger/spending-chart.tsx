@@ -20,18 +20,33 @@ export function SpendingChart({ chart }: { readonly chart: SpendingChartData }) 
   const highest = Math.max(...days.map(({ cents }) => cents));
   const [first, last] = [days[0], days.at(-1)];
   if (!first || !last || highest === 0) return <p className="text-muted">{texts.none}</p>;
+  const at = pointed === undefined ? days.length - 1 : days.indexOf(pointed);
   return (
-    <div onPointerLeave={() => setPointedFrom(undefined)}>
-      <div className="flex justify-between gap-4 text-[13px] text-muted tabular">
-        <span className={pointed && 'max-sm:hidden'}>{money(highest)}</span>
-        <span aria-hidden="true" className="ml-auto truncate">
-          {pointed && told(pointed)}
-        </span>
-      </div>
+    <div
+      onPointerLeave={() => setPointedFrom(undefined)}
+      className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 text-[13px] text-muted tabular"
+    >
+      <p aria-hidden="true" className="col-span-2 mb-3 h-5 truncate text-right">
+        {pointed && told(pointed)}
+      </p>
+      <Axis amounts={[highest, Math.round(highest / 2), 0]} />
       <div
-        role="img"
+        role="slider"
+        tabIndex={0}
         aria-label={texts.chart(money(highest))}
-        className="mt-1 flex h-36 items-stretch border-y border-line"
+        aria-valuemin={0}
+        aria-valuemax={days.length - 1}
+        aria-valuenow={at}
+        aria-valuetext={told(pointed ?? last)}
+        onFocus={() => setPointedFrom((pointed ?? last).from)}
+        onBlur={() => setPointedFrom(undefined)}
+        onKeyDown={(event) => {
+          const next = days[dayAfter(event.key, at, days.length) ?? -1];
+          if (!next) return;
+          event.preventDefault();
+          setPointedFrom(next.from);
+        }}
+        className="flex h-36 items-stretch border-y border-line"
       >
         {days.map((day) => (
           <Bar
@@ -43,17 +58,38 @@ export function SpendingChart({ chart }: { readonly chart: SpendingChartData }) 
           />
         ))}
       </div>
-      <div className="mt-1 flex justify-between text-[13px] text-muted">
+      <div className="col-start-2 mt-2 flex justify-between">
         <span>{utcDay(first.from)}</span>
         <span>{utcDay(last.from)}</span>
       </div>
-      <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-1.5">
+      <ul className="col-span-2 mt-3 flex flex-wrap gap-x-5 gap-y-1.5 text-ink">
         {machines.map(({ name, cents }, machine) => (
           <Key key={name} fill={fillOf(machine)} name={name} cents={cents} />
         ))}
         {otherCents > 0 && <Key fill={fillOf(undefined)} name={texts.otherMachines} cents={otherCents} />}
       </ul>
       <BalanceLine days={days} />
+    </div>
+  );
+}
+
+/** The day that a key leads to, by its place. */
+function dayAfter(key: string, at: number, count: number): number | undefined {
+  const places: Readonly<Record<string, number>> = {
+    ...{ ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1 },
+    ...{ Home: 0, End: count - 1 },
+  };
+  const place = places[key];
+  return place === undefined ? undefined : Math.min(count - 1, Math.max(0, place));
+}
+
+/** The amounts of a vertical axis, the highest first; each stands beside its height. */
+function Axis({ amounts }: { readonly amounts: readonly number[] }) {
+  return (
+    <div aria-hidden="true" className="-my-2.5 flex flex-col justify-between text-right leading-5">
+      {amounts.map((cents, place) => (
+        <span key={place}>{money(cents)}</span>
+      ))}
     </div>
   );
 }
@@ -95,17 +131,15 @@ function BalanceLine({ days }: Pick<SpendingChartData, 'days'>) {
     (cents, day) => `${(day + 0.5) * STEP},${HEIGHT * (1 - cents / Math.max(1, highest))}`,
   );
   return (
-    <figure className="mt-4">
-      <figcaption className="flex justify-between gap-4 text-[13px] text-muted tabular">
-        <span>{texts.balance}</span>
-        <span>{money(highest)}</span>
-      </figcaption>
+    <>
+      <p className="col-span-2 mt-4 mb-3">{texts.balance}</p>
+      <Axis amounts={[Math.max(1, highest), 0]} />
       <svg
         role="img"
         aria-label={texts.balanceLine(money(lowest), money(highest))}
         viewBox={`0 ${-EDGE} ${days.length * STEP} ${HEIGHT + 2 * EDGE}`}
         preserveAspectRatio="none"
-        className="mt-1 h-12 w-full border-b border-line text-soft"
+        className="h-12 w-full border-y border-line text-soft"
         fill="none"
         stroke="currentColor"
         strokeWidth={1.5}
@@ -113,7 +147,7 @@ function BalanceLine({ days }: Pick<SpendingChartData, 'days'>) {
       >
         <polyline points={points.join(' ')} vectorEffect="non-scaling-stroke" />
       </svg>
-    </figure>
+    </>
   );
 }
 
