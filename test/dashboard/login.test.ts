@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { findBarriers } from '../support/dashboard/axe.js';
 import { answerWith } from '../support/dashboard/paying.js';
 import { failedRequest } from '../support/dashboard/failures.js';
 
@@ -54,6 +55,7 @@ describe('the sign-in of the dashboard', function () {
       (await prices.allInnerTexts()).map((text) => text.replace('\n', ' ')),
       ['RTX 4090 from $0.40/h', 'H100 80 GB from $1.90/h'],
     );
+    assert.deepEqual(await findBarriers(page), []);
     await prices.last().click();
     await page.getByText('Sign in to rent H100 80 GB.').waitFor();
     assert.equal(await emailField(page).evaluate((field) => field === document.activeElement), true);
