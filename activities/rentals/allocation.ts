@@ -20,7 +20,12 @@ import { openSoftware } from '../../adapters/postgres/rentals/software.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { guardMisfitsOf, type IdleGuard } from '../../domain/rentals/idle-guard.js';
 import { isNotebook } from '../../domain/rentals/notebook.js';
-import { misfitsOf, type Software, type SoftwareOutline } from '../../domain/rentals/software.js';
+import {
+  holdsSecrets,
+  misfitsOf,
+  type Software,
+  type SoftwareOutline,
+} from '../../domain/rentals/software.js';
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
@@ -122,7 +127,9 @@ export async function placeOrder(
   order: Omit<PodOrder, 'rentalId' | 'software'> & { readonly software: Software | undefined },
   onOutOfTurn?: (waitMs: number) => Promise<void>,
 ): Promise<Purchase> {
-  const agreed = { ...order, diskGb: order.software?.diskGb ?? null, lookMs: rentalLimits.unknownLookMs };
+  const { software } = order;
+  const agreed = { ...order, diskGb: software?.diskGb ?? null, lookMs: rentalLimits.unknownLookMs };
+  const notebookToken = tokenFor(deps, order, attempt);
   let pod: AllocatedPod;
   try {
     pod = await provider.allocate({
@@ -130,21 +137,44 @@ export async function placeOrder(
       offerId: order.listing.offer_id,
       gpuCount: order.listing.gpu_count,
       templateId: order.templateId,
-      software: order.software,
-      notebookToken: isNotebook(order.templateId)
-        ? notebookTokenOf(deps.settings.installationKey ?? '', attempt.rental_id)
-        : undefined,
+      software,
+      notebookToken,
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,
       endBy: order.endBy,
       untilMs: order.untilMs,
     });
   } catch (error) {
-    return judgeFailure(deps, provider, attempt, { ...agreed, onOutOfTurn }, error);
+    const told = heldSecrets(software, notebookToken) ? withoutWords(error) : error;
+    return judgeFailure(deps, provider, attempt, { ...agreed, onOutOfTurn }, told);
   }
   await noteProviderSuccess(deps.db, provider.code, 'creating');
   if (pod.pricePerHourCents !== null) return checkPrice(deps, provider, attempt, pod, agreed);
   return resolveAttempt(deps, provider, { ...attempt, pod_id: pod.podId }, agreed);
+}
+
+function tokenFor(
+  { settings }: ActivityDeps,
+  { templateId }: Pick<PodOrder, 'templateId'>,
+  attempt: AllocationAttemptRow,
+): string | undefined {
+  if (!isNotebook(templateId)) return undefined;
+  return notebookTokenOf(settings.installationKey ?? '', attempt.rental_id);
+}
+
+function heldSecrets(software: Software | undefined, notebookToken: string | undefined): boolean {
+  return notebookToken !== undefined || (software !== undefined && holdsSecrets(software));
+}
+
+/**
+ * An upstream that refuses an order may repeat parts of it. Those words would stay in our log and our rows, so they are
+ * left out where the order held secrets (decision 174, "Words about secrets").
+ */
+function withoutWords(error: unknown): unknown {
+  if (!(error instanceof ProviderError)) return error;
+  const details = { ...error.details };
+  delete details.code;
+  return new ProviderError(error.kind, `creating a pod: ${error.briefly}`, details);
 }
 
 /**
