@@ -202,8 +202,6 @@ export class ProviderError extends PeerError {
       noFunds?: boolean;
       /** The upstream's own code of the failure. */
       code?: string;
-      /** What was refused, in our words: set where the message goes on in the upstream's. */
-      step?: string;
       /** Others had their turn just now: the upstream stays for sale, and this call is made later or elsewhere. */
       outOfTurn?: boolean;
       /** Our account there is set up so that we must not rent with it: operators are told. */

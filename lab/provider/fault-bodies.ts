@@ -28,7 +28,6 @@ const on = Joi.array()
 export const faultsSchema = Joi.object({
   noCapacity: timesOr({ types: Joi.array().items(Joi.string()).min(1) }),
   noFunds: times,
-  repeatOrder: times,
   accountKey: times,
   dearTraffic: times,
   paced: times,
@@ -73,7 +72,6 @@ type WithTimes<T> = WireTimes | ({ times?: WireTimes } & Partial<T>);
 export interface FaultsBody {
   noCapacity?: WithTimes<{ types: string[] }>;
   noFunds?: WireTimes;
-  repeatOrder?: WireTimes;
   accountKey?: WireTimes;
   dearTraffic?: WireTimes;
   paced?: WireTimes;

@@ -15,8 +15,6 @@ export interface LabFaults {
   noCapacity: { times: Times; types: readonly string[] | null } | null;
   /** Creates are refused because the account has no money, in the dialect's own way. */
   noFunds: Times;
-  /** RunPod refuses creates in words that repeat the variables and arguments of their order. */
-  repeatOrder: Times;
   /** While this is not 0, the account at Vast holds an SSH key, which opens each new machine there. */
   accountKey: Times;
   /** While this is not 0, Vast bills traffic by the byte, at $0.01/GB. */
@@ -62,7 +60,6 @@ export function noFaults(): LabFaults {
   return {
     noCapacity: null,
     noFunds: 0,
-    repeatOrder: 0,
     accountKey: 0,
     dearTraffic: 0,
     paced: 0,

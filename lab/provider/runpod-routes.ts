@@ -157,8 +157,6 @@ async function create(ctx: Context, fleet: Fleet, { state }: LabStore): Promise<
   if (offer === undefined) ctx.throw(400, 'no machine with these GPUs in these data centers');
   refuse(ctx, fleet, 'create');
   if (strikes(fleet.faults, 'noFunds')) ctx.throw(402, 'the balance is too low');
-  if (strikes(fleet.faults, 'repeatOrder'))
-    ctx.throw(400, `not these: ${JSON.stringify([body.env, body.args])}`);
   // RunPod has no own status for a lack of capacity: it answers as for a broken rule.
   if (isSoldOut(fleet, offer)) ctx.throw(400, 'no capacity for this request');
   const pod = await fleet.create(newPodOf(body, offer));

@@ -14,7 +14,6 @@ import { startupScript } from '../startup-script.js';
 import { fieldsOf, textField, textsField } from '../upstream/fields.js';
 import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-options.js';
 import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
-import { withoutRepeatedSecrets } from '../upstream/secret-orders.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer, outOfTurn, throwBeforeBuying } from '../upstream/upstream-errors.js';
 import { findOfferParts, findPod, readOffers, TAG_KEY } from './lambda-wire.js';
@@ -75,7 +74,7 @@ export function createLambdaProvider(options: ProviderOptions): Provider {
         throw errorOfAnswer(`${what}: no data in the answer`, 'buys_nothing', answer);
       return Object.values(data).flatMap((type) => readOffers(type, odd));
     },
-    allocate: withoutRepeatedSecrets((request) => allocate(upstream, key, tagPrefix, request)),
+    allocate: (request) => allocate(upstream, key, tagPrefix, request),
     async terminate(podId, wait) {
       await upstream.call('ending a pod', {
         ...{ method: 'POST', path: '/api/v1/instance-operations/terminate', body: { instance_ids: [podId] } },

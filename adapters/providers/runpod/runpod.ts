@@ -23,7 +23,6 @@ import { shellWords } from '../shell-words.js';
 import { bareKey, newPublicKey } from '../ssh/throw-away-keys.js';
 import { podListOf } from '../upstream/pod-list.js';
 import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
-import { withoutRepeatedSecrets } from '../upstream/secret-orders.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer } from '../upstream/upstream-errors.js';
 
@@ -58,7 +57,7 @@ export function createRunpodProvider(options: ProviderOptions): Provider {
       findPod: (pod) => findPod(pod, { tagPrefix, proxyUrl: options.proxyUrl ?? runpodProxyUrl }, odd),
     }),
     listOffers: () => listOffers(upstream, onceEach(odd)),
-    allocate: withoutRepeatedSecrets((request) => allocate(upstream, tagPrefix, request)),
+    allocate: (request) => allocate(upstream, tagPrefix, request),
     async terminate(podId, wait) {
       await upstream.call('ending a pod', {
         method: 'DELETE',

@@ -8,7 +8,6 @@ import { startupScript } from '../startup-script.js';
 import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-options.js';
 import { podListOf } from '../upstream/pod-list.js';
 import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
-import { withoutRepeatedSecrets } from '../upstream/secret-orders.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer, throwBeforeBuying } from '../upstream/upstream-errors.js';
 import {
@@ -70,9 +69,8 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
       osOptions = new Map(read.map(({ offer, osOptions }) => [offer.offerId, osOptions]));
       return dearestOfEach(read.map(({ offer }) => offer));
     },
-    allocate: withoutRepeatedSecrets((request) =>
+    allocate: (request) =>
       allocate({ upstream, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) }),
-    ),
     async endBy(podId, at) {
       await upstream.call('renewing the date of a pod’s end', {
         method: 'POST',

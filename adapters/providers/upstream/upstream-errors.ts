@@ -28,7 +28,6 @@ export function errorOfAnswer(what: string, effect: CallEffect, answer: HttpAnsw
   const retryAfterMs = kind === 'rate_limited' ? retryAfterOf(answer.headers) : undefined;
   return new ProviderError(kind, `${what}: HTTP ${answer.status}${wordsOf(answer.body)}`, {
     status: answer.status,
-    step: what,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(podId !== null && { podId }),
     ...(code !== null && { code }),

@@ -14,7 +14,6 @@ import {
 import { fieldsOf, findList, numberField, textField } from '../upstream/fields.js';
 import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-options.js';
 import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
-import { withoutRepeatedSecrets } from '../upstream/secret-orders.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer, outOfTurn, throwBeforeBuying } from '../upstream/upstream-errors.js';
 import { readOffer, vastSearch } from './vast-offers.js';
@@ -69,10 +68,10 @@ export function createVastProvider(options: ProviderOptions): Provider {
       });
       return dearestOfEach(offers);
     },
-    allocate: withoutRepeatedSecrets(async (request) => {
+    async allocate(request) {
       await checkAccount({ seenMs: ACCOUNT_SEEN_MS, untilMs: request.untilMs }).catch(throwBeforeBuying);
       return allocate(upstream, tagPrefix, request);
-    }),
+    },
     async find(tag, wait) {
       // The filter knows whole labels alone, so the list of all of ours can't use it.
       const instances = await listInstances(upstream, { label: { eq: tag } }, wait);
