@@ -21,6 +21,7 @@ const b200 = { wish: { familyId: 'b200', gpuCount: 8, words: 'eight B200 GPUs' }
 export const parts: Readonly<Record<string, Part>> = {
   shadeform: b200,
   lambda: b200,
+  runpod: { wish: { familyId: 'a100-80gb', gpuCount: 8, words: 'eight A100 GPUs' }, watchSeconds: 15 },
   vast: { wish: { familyId: 'h100-80gb', gpuCount: 2, words: 'two H100 GPUs' }, watchSeconds: 25 },
 };
 const topUpCents = 10_000;
