@@ -70,6 +70,9 @@ const events: readonly Goal[] = [
 /** A thousand machines that are waited for take half a core of the worker. */
 const waiting: readonly Goal[] = [atMost('probe.sshRefused.1000', 0.5), atMost('probe.sshSilent.1000', 0.5)];
 
+/** Following the use of a thousand guarded machines takes a tenth of a core. */
+const telemetry: readonly Goal[] = [atMost('telemetry.cores.1000', 0.1)];
+
 /** What a person feels (decision 114, "The dashboard"): the paint, no shift, no stutter, and money that is true. */
 const dashboard: readonly Goal[] = [
   atMost('dashboard.paint', 1_000),
@@ -102,6 +105,7 @@ export const goals: readonly Goal[] = [
   ...payments,
   ...events,
   ...waiting,
+  ...telemetry,
   ...dashboard,
   ...starting,
   ...soaking,

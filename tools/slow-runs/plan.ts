@@ -65,6 +65,7 @@ export const slowRuns: readonly SlowRun[] = [
   run('simulate:campaign', {}, 700, ['--minutes', '0.01', '--seed', '3']),
   // The longest one first: the others run beside it.
   run('bench:probe', { BENCH_PODS: '10', BENCH_SECONDS: '4' }, 400),
+  run('bench:telemetry', { BENCH_MACHINES: '10', BENCH_MINUTES: '3' }, 200),
   run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2', BENCH_ROUNDS: '3' }, 300),
   run('bench:shards', { BENCH_RENTALS: '500', BENCH_ROUNDS: '1' }, 200),
   run('bench:ledger', { BENCH_ENTRIES: '1000,10000', BENCH_PAGES: '20' }, 180),

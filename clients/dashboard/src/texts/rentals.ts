@@ -15,6 +15,7 @@ export const rentalTexts = texts({
   label: (key: string, value: string) => (value === '' ? key : `${key}: ${value}`),
   labelsMore: (count: number) => `${count} more`,
   separator: ' · ',
+  usage: 'GPU use',
   list: {
     filters: 'Filters',
     search: 'Search',

@@ -20,7 +20,7 @@ interface LimitsCardProps {
 
 /** The limits, and what is left of them. */
 export function LimitsCard({ rental, onChange }: LimitsCardProps) {
-  const { autoStopAt, maxSpendCents, runningAt, status } = rental;
+  const { autoStopAt, maxSpendCents, stopWhenIdleMinutes: idle, runningAt, status } = rental;
   return (
     <Card
       title={texts.title}
@@ -35,7 +35,7 @@ export function LimitsCard({ rental, onChange }: LimitsCardProps) {
       <div className="flex flex-col gap-4">
         <TimeLimit rental={rental} />
         <SpendLimit rental={rental} />
-        {autoStopAt === null && maxSpendCents === null && runningAt !== null && (
+        {(autoStopAt ?? maxSpendCents ?? idle) === null && runningAt !== null && (
           <p className="text-[13px] text-muted">{texts.noneText}</p>
         )}
       </div>

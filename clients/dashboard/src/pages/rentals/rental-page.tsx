@@ -29,6 +29,7 @@ const route = getRouteApi('/app/rentals/$rentalId');
 // Loaded when they are first asked for.
 const StopDialog = lazyPart(() => import('./overlays/stop-dialog.js'), 'StopDialog');
 const LimitsDialog = lazyPart(() => import('./overlays/limits-dialog.js'), 'LimitsDialog');
+const Usage = lazyPart(() => import('./overlays/usage.js'), 'Usage');
 const NamingDialog = lazyPart(() => import('./overlays/naming-dialog.js'), 'NamingDialog');
 
 /** Phases between two events are asked for: this often, in milliseconds. */
@@ -51,7 +52,7 @@ export function RentalPage() {
   );
 }
 
-type OpenDialog = 'stop' | 'limits' | 'naming';
+type OpenDialog = 'stop' | 'limits' | 'naming' | 'usage';
 
 interface RentalViewProps {
   readonly rental: Rental;
@@ -69,6 +70,7 @@ function RentalView({ rental, error, onRetry }: RentalViewProps) {
       title={rentalTitle(rental)}
       actions={
         <>
+          <Button onClick={() => setOpen('usage')}>{rentalTexts.usage}</Button>
           <Button onClick={() => setOpen('naming')}>{wordTexts.edit}</Button>
           {canStop && (
             <Button look="danger" onClick={() => setOpen('stop')}>
@@ -82,13 +84,16 @@ function RentalView({ rental, error, onRetry }: RentalViewProps) {
       <Subtitle rental={rental} />
       {error !== null && <ErrorNote error={error} onRetry={onRetry} />}
       {canStop && <RentalWarnings rental={rental} onStop={() => setOpen('stop')} />}
-      <EndNote rental={rental} />
-      <Cards rental={rental} onChangeLimits={() => setOpen('limits')} />
       <Suspense>
+        {(open === 'usage' || rental.idleGuard?.stopsAt) && (
+          <Usage rental={rental} isOpen={open === 'usage'} />
+        )}
         {open === 'stop' && <StopDialog rental={rental} onClose={close} />}
         {open === 'limits' && <LimitsDialog rental={rental} onClose={close} />}
         {open === 'naming' && <NamingDialog rental={rental} onClose={close} />}
       </Suspense>
+      <EndNote rental={rental} />
+      <Cards rental={rental} onChangeLimits={() => setOpen('limits')} />
     </Page>
   );
 }
