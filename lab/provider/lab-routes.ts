@@ -3,10 +3,10 @@ import Joi from 'joi';
 import { faultsOf, faultsSchema, type FaultsBody } from './fault-bodies.js';
 import { crashModes, noFaults, type CrashMode } from './faults.js';
 import type { Fleet } from './fleet.js';
-import { useSchema, type LabUse } from './machine-use.js';
+import { useSchema } from './machine-use.js';
 import { getPod, readBody } from './requests.js';
 import { podUserNameOf } from './running-pod.js';
-import type { LabStore } from './state.js';
+import type { LabStore, LabUse } from './state.js';
 
 const crashSchema = Joi.object({
   mode: Joi.string()

@@ -1,16 +1,6 @@
 import Joi from 'joi';
 import { getLabGpu, type LabOffer } from './offers.js';
-import type { LabPod } from './state.js';
-
-/** What an upstream tells of a machine's use. */
-export interface LabUse {
-  /** Of each GPU; null: `N/A`, as of a slice of one. One number tells of all. */
-  readonly gpuPercent: number | null | readonly (number | null)[];
-  readonly cpuPercent: number | null;
-  readonly memoryPercent: number | null;
-  /** The upstream tells none at all, or goes on telling what it knew before. */
-  readonly told: 'well' | 'absent' | 'stale';
-}
+import type { LabPod, LabUse } from './state.js';
 
 const idle: LabUse = { gpuPercent: 0, cpuPercent: 1, memoryPercent: 3, told: 'well' };
 

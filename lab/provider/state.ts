@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LabUse } from './machine-use.js';
 import type { PortForward } from './port-forwards.js';
 
 /** The words of Shadeform's instance status. */
@@ -10,6 +9,16 @@ export type LabPodStatus =
 
 /** The upstream API that bought a pod; only this API shows it. */
 export type LabDialect = 'shadeform' | 'runpod' | 'vast' | 'lambda';
+
+/** What an upstream tells of a machine's use. */
+export interface LabUse {
+  /** Of each GPU; null: `N/A`, as of a slice of one. One number tells of all. */
+  readonly gpuPercent: number | null | readonly (number | null)[];
+  readonly cpuPercent: number | null;
+  readonly memoryPercent: number | null;
+  /** The upstream tells none at all, or goes on telling what it knew before. */
+  readonly told: 'well' | 'absent' | 'stale';
+}
 
 export interface LabPod {
   readonly id: string;
