@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import type { RentalId } from '../domain/ids.js';
 
 /**
- * Makes the token that opens a rental's notebook (decision 173, "Notebook tokens"). It is kept nowhere: whoever holds
+ * Makes the token that opens a rental's notebook (decision 168, "Notebook tokens"). It is kept nowhere: whoever holds
  * the key makes it anew.
  * @param installationKey in base64
  * @returns 64 hexadecimal digits

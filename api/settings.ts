@@ -17,7 +17,7 @@ export interface ApiSettings {
   readonly dashboardUrl: string;
   /** Whether one proxy stands in front and appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
-  /** Whether strangers are told what families cost (decision 165, "Public prices"). */
+  /** Whether strangers are told what families cost (decision 162, "Public prices"). */
   readonly publicPrices: boolean;
   /**
    * Decision 58, "Limits of requests": requests in a minute. Reads of one session, and of all

@@ -1,4 +1,4 @@
--- What upstreams tell of the use of machines (decision 169, "Telemetry"): one row for each rental and hour.
+-- What upstreams tell of the use of machines (decision 166, "Use of machines"): one row for each rental and hour.
 create table telemetry_hours (
   rental_no bigint not null references rentals (no) on delete restrict,
   hour timestamptz(3) not null check (date_trunc('hour', hour, 'UTC') = hour),
@@ -17,7 +17,7 @@ grant select, insert, update (minutes), delete on telemetry_hours to gpu_rental_
 alter table providers
   add column telemetry jsonb constraint providers_telemetry_check check (jsonb_typeof(telemetry) = 'object');
 
--- The rentals that stop when they are idle (decision 170, "The idle guard"), by their renters' wish.
+-- The rentals that stop when they are idle (decision 167, "The idle guard"), by their renters' wish.
 create table idle_guards (
   rental_no bigint not null primary key references rentals (no) on delete restrict,
   -- For how many minutes a machine must be idle, and what of its use does not count.
@@ -35,7 +35,8 @@ grant select, insert, update, delete on idle_guards to gpu_rental_api, gpu_renta
 grant select on idle_guards to gpu_rental_ops;
 
 alter table rental_requests
-  add column idle_guard jsonb constraint rental_requests_idle_guard_check check (jsonb_typeof(idle_guard) = 'object');
+  add column idle_guard jsonb,
+  add constraint rental_requests_idle_guard_check check (jsonb_typeof(idle_guard) = 'object') not valid;
 
 alter table rentals drop constraint rentals_stop_reason_check, add constraint rentals_stop_reason_check
   check (stop_reason in ('user', 'auto_stop', 'spend_limit', 'balance_exhausted', 'pod_lost', 'operator', 'idle')) not valid;
@@ -56,4 +57,4 @@ alter table notice_settings drop constraint notice_settings_kind_check, add cons
   check (kind in (
     'rental_auto_stop', 'rental_spend_limit', 'rental_idle_near', 'rental_idle', 'rental_operator_stop', 'rental_lost',
     'rental_failed'
-  ));
+  )) not valid;

@@ -168,7 +168,7 @@ function heldSecrets(software: Software | undefined, notebookToken: string | und
 
 /**
  * An upstream that refuses an order may repeat parts of it. Those words would stay in our log and our rows, so they are
- * left out where the order held secrets (decision 174, "Words about secrets").
+ * left out where the order held secrets (decision 169, "Words about secrets").
  */
 function withoutWords(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error;

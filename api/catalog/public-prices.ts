@@ -7,7 +7,7 @@ import { withoutBody } from '../http/serve.js';
 import { keptFor } from '../kept.js';
 
 /**
- * Answers strangers where the service tells its prices (decision 165, "Public prices"): with one answer a minute for all of
+ * Answers strangers where the service tells its prices (decision 162, "Public prices"): with one answer a minute for all of
  * them, which caches may keep for as long.
  * @param read reads what is told, for callers too; by the id of a family where it is of one
  */

@@ -3,7 +3,7 @@ import { named, object, text } from '../http/openapi/json-schema.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
 import { rentalId } from './describe.js';
 
-/** Decision 173, "Notebook tokens". */
+/** Decision 168, "Notebook tokens". */
 export const showEndpointToken = operation({
   method: 'get',
   path: '/v1/rentals/:id/endpoints/:name/token',

@@ -9,7 +9,7 @@ import { serve, type Handler } from '../http/serve.js';
 import { showEndpointToken } from './describe-token.js';
 import { getRental } from './routes.js';
 
-/** The route of an endpoint's token (decision 173, "Notebook tokens"). */
+/** The route of an endpoint's token (decision 168, "Notebook tokens"). */
 export function endpointTokenRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, showEndpointToken, tokenOf(deps));
 }

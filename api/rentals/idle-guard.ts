@@ -29,7 +29,7 @@ const ignoresField = manyOf(wordOf(ignorable))
   .unique()
   .description('What of its use does not count. No provider tells yet who is logged in: send ["sessions"].');
 
-/** The guard with which a rental is asked for (decision 170, "The idle guard"). */
+/** The guard with which a rental is asked for (decision 167, "The idle guard"). */
 export const guardFields = { stopWhenIdleMinutes: minutesField, idleIgnores: ignoresField };
 
 /** The guard that a change asks for: null takes it away. */

@@ -14,7 +14,7 @@ import { getRental, noSuchRental } from './routes.js';
 
 const { keepAliveAheadMs, keepAlivesADay } = idleGuardLimits;
 
-/** The route that keeps an idle machine alive: POST /v1/rentals/:id/keep-alive (decision 170, "The idle guard"). */
+/** The route that keeps an idle machine alive: POST /v1/rentals/:id/keep-alive (decision 167, "The idle guard"). */
 export function keepAliveRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.keepRentalAlive, keepRentalAlive(deps));
 }

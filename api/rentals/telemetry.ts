@@ -10,7 +10,7 @@ import { fieldRefusal, readQuery } from '../http/validation.js';
 import type { Telemetry } from './describe-telemetry.js';
 import { getRental } from './routes.js';
 
-/** The route of a machine's use: GET /v1/rentals/:id/telemetry (decision 169, "Telemetry"). */
+/** The route of a machine's use: GET /v1/rentals/:id/telemetry (decision 166, "Use of machines"). */
 export function telemetryRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.showTelemetry, showTelemetry(deps));
 }

@@ -1,6 +1,6 @@
 import { HOUR, MINUTE } from '../durations.js';
 
-/** What an upstream tells of the use of its machines, beside that of their GPUs (decision 169, "Telemetry"). */
+/** What an upstream tells of the use of its machines, beside that of their GPUs (decision 166, "Use of machines"). */
 export interface TelemetryTold {
   readonly cpu: boolean;
   readonly network: boolean;

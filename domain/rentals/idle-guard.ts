@@ -10,7 +10,7 @@ import {
 export const ignorable = ['sessions'] as const;
 export type Ignorable = (typeof ignorable)[number];
 
-/** The wish that a machine stops when it is idle (decision 170, "The idle guard"). */
+/** The wish that a machine stops when it is idle (decision 167, "The idle guard"). */
 export interface IdleGuard {
   readonly minutes: number;
   readonly ignores: readonly Ignorable[];

@@ -1,7 +1,7 @@
 import type { TemplateId } from '../catalog/templates.js';
 import type { SoftwareOutline, SoftwarePort } from './software.js';
 
-/** The template whose port asks for a token of ours (decision 173, "Notebook tokens"). */
+/** The template whose port asks for a token of ours (decision 168, "Notebook tokens"). */
 export const notebookTemplateId = 'jupyter' satisfies TemplateId;
 
 /** The port of Jupyter, on the machine. */

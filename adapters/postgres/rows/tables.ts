@@ -352,7 +352,7 @@ export interface IdentityRow {
   linked_at: Date;
 }
 
-/** The rentals that stop when they are idle (decision 170, "The idle guard"), by their renters' wish. */
+/** The rentals that stop when they are idle (decision 167, "The idle guard"), by their renters' wish. */
 export interface IdleGuardRow {
   rental_no: number;
   /** For how many minutes a machine must be idle, and what of its use does not count. */
@@ -1447,7 +1447,7 @@ export interface StuckItemRow {
   set_aside_at: Date | null;
 }
 
-/** What upstreams tell of the use of machines (decision 169, "Telemetry"): one row for each rental and hour. */
+/** What upstreams tell of the use of machines (decision 166, "Use of machines"): one row for each rental and hour. */
 export interface TelemetryHourRow {
   rental_no: number;
   hour: Date;

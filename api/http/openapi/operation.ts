@@ -19,7 +19,7 @@ export interface Operation<Answer = unknown> {
   readonly isPublic?: true;
   /** API keys with this scope may call it, beside sessions; left out: no key may. */
   readonly scope?: ApiKeyScope;
-  /** Answers strangers as well where `PUBLIC_PRICES` is on (decision 165, "Public prices"). */
+  /** Answers strangers as well where `PUBLIC_PRICES` is on (decision 162, "Public prices"). */
   readonly tellsPrices?: true;
   readonly deprecated?: Deprecation;
   readonly parameters?: readonly Parameter[];

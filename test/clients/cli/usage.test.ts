@@ -28,7 +28,7 @@ describe('gpu usage', () => {
     assert.match(lines[0] ?? '', /^FROM +GPUS +BUSIEST +GPU MEMORY +CPU +MEMORY$/);
     assert.equal(lines.filter((line) => /^20\d\d-\d\d-\d\d \d\d:\d\d +\d+% /.test(line)).length, 20, out);
     assert.ok(out.includes('Each line is 3 min. A dash is what mock did not tell.'), out);
-    const told = (await ann.json('usage --last 30m')) as { points: unknown[] };
+    const told = await ann.json<{ points: unknown[] }>('usage --last 30m');
     assert.ok(told.points.length <= 21);
   });
 });
