@@ -25,7 +25,7 @@ import { answerOpening } from '../http/opening.js';
 import { readChange, refuseTooLate } from './change-request.js';
 import { presentRental } from './present.js';
 import { refuseMisfits } from './quotes.js';
-import { getRental } from './routes.js';
+import { getRental } from './get-rental.js';
 
 /** The route that changes a rental: PATCH /v1/rentals/:id (decision 105, "Changed rentals"). */
 export function changeRoutes(router: ApiRouter, deps: ApiDeps): void {

@@ -7,7 +7,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import { serve, type Handler } from '../http/serve.js';
 import { showEndpointToken } from './describe-token.js';
-import { getRental } from './routes.js';
+import { getRental } from './get-rental.js';
 
 /** The route of an endpoint's token (decision 168, "Notebook tokens"). */
 export function endpointTokenRoutes(router: ApiRouter, deps: ApiDeps): void {

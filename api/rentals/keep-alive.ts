@@ -10,7 +10,7 @@ import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import { serve, type Handler } from '../http/serve.js';
 import { fieldRefusal, readBody } from '../http/validation.js';
 import { presentRental } from './present.js';
-import { getRental, noSuchRental } from './routes.js';
+import { getRental, noSuchRental } from './get-rental.js';
 
 const { keepAliveAheadMs, keepAlivesADay } = idleGuardLimits;
 

@@ -125,11 +125,12 @@ export async function unavailable(
 }
 
 /**
- * Why own software can't be had that no worker has said it can start: a worker of the release before would start a
- * machine without it.
+ * Why own software or an idle guard can't be had that no worker has said it can do: a worker of the release before would
+ * start a machine without it.
  */
 export async function findUntold(db: Database, request: RentalRequest): Promise<Refusal | undefined> {
-  if (!request.software || (await listProvidersFor(db, request)).codes.length > 0) return undefined;
+  const isPlain = !request.software && !request.idleGuard;
+  if (isPlain || (await listProvidersFor(db, request)).codes.length > 0) return undefined;
   return unavailable(db, request, []);
 }
 

@@ -34,6 +34,7 @@ import {
   withOffers,
   type Refused,
 } from './by-quote.js';
+import { getRental, noSuchRental } from './get-rental.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from './present.js';
 import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
 import { readRentalRequest, rentalsEndpoint, type ReadRequest } from './request.js';
@@ -216,20 +217,4 @@ function showMeter(deps: ApiDeps): Handler<typeof costs.showMeter> {
     if (!reading) throw noSuchRental();
     return presentMeter(reading);
   };
-}
-
-/**
- * The rental that the path names.
- * @throws Refusal rental_not_found for another user's, and to a key with a cap for one that it did not open
- */
-export async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHealth> {
-  const id = ctx.params['id'] ?? '';
-  const { userId } = callerOf(ctx);
-  const row = isId('rent', id) && (await findRental(deps.db, userId, id, onlyOf(ctx), ctx.state.ahead));
-  if (!row) throw noSuchRental();
-  return row;
-}
-
-export function noSuchRental(): Refusal {
-  return new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
 }

@@ -8,7 +8,7 @@ import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import { serve, type Handler } from '../http/serve.js';
 import { fieldRefusal, readQuery } from '../http/validation.js';
 import type { Telemetry } from './describe-telemetry.js';
-import { getRental } from './routes.js';
+import { getRental } from './get-rental.js';
 
 /** The route of a machine's use: GET /v1/rentals/:id/telemetry (decision 166, "Use of machines"). */
 export function telemetryRoutes(router: ApiRouter, deps: ApiDeps): void {

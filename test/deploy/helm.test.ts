@@ -39,6 +39,7 @@ describe('the Helm chart', () => {
     for (const key of ['SHADEFORM_API_KEY', 'LAMBDA_API_KEY', 'WEBHOOK_PRIVATE_KEYS', 'SMTP_URL']) {
       assert.deepEqual(holders(key), ['worker'], key);
     }
+    assert.deepEqual(holders('INSTALLATION_KEY'), ['api', 'worker']);
     assert.deepEqual(holders('API_DATABASE_PASSWORD'), ['migrate']);
   });
 

@@ -19,7 +19,7 @@ import { newSshKeyPair } from '../support/ssh-key-pair.js';
 import { until } from '../support/until.js';
 
 const file = 'docs/notebooks.md';
-const picture = 'docs/dashboard/notebook-machine.png';
+const picture = 'docs/notebook-machine.png';
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 const email = 'ann@example.com';
 const MOST_SECONDS = 60;

@@ -82,6 +82,15 @@ describe('a key with a cap', () => {
     assert.equal((await owner.get('/v1/rentals')).body.rentals.length, 3);
   });
 
+  it('keeps its own rentals alone alive', async () => {
+    const until = new Date(Date.now() + 60_000).toISOString();
+    const kept = await key.post(`/v1/rentals/${own.id}/keep-alive`, { until });
+    assert.deepEqual([kept.status, kept.body.error], [409, 'no_idle_guard']);
+    for (const { id } of others) {
+      assert.equal((await key.post(`/v1/rentals/${id}/keep-alive`, { until })).status, 404);
+    }
+  });
+
   it('changes and stops its own rentals alone', async () => {
     for (const { id, no } of others) {
       assert.equal((await key.patch(`/v1/rentals/${id}`, { name: 'mine' })).status, 404);

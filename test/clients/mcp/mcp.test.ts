@@ -57,6 +57,7 @@ describe('the server for agents', () => {
           ['quote_extension', true],
           ['extend', false],
           ['ssh_command', true],
+          ['keep_alive', false],
           ['stop', false],
           ['rename', false],
         ],

@@ -3,10 +3,10 @@ import { shadeformTemplates } from '../../../adapters/providers/offers/templates
 import { defaultTemplateId, isTemplateId, templates } from '../../../domain/catalog/templates.js';
 
 describe('templates', () => {
-  it('are the six of decision 13, ubuntu-24-04 by default', () => {
+  it('are the six of decision 13 and a notebook, ubuntu-24-04 by default', () => {
     assert.deepEqual(
       templates.map((template) => template.id),
-      ['ubuntu-24-04', 'pytorch', 'vllm', 'ollama', 'a1111', 'text-generation-webui'],
+      ['ubuntu-24-04', 'pytorch', 'jupyter', 'vllm', 'ollama', 'a1111', 'text-generation-webui'],
     );
     assert.equal(defaultTemplateId, 'ubuntu-24-04');
   });

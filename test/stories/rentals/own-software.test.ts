@@ -122,11 +122,12 @@ describe('own software', () => {
   });
 
   it('is refused while no worker has told that it can start any, and starts no plain machine', async () => {
-    const told = await service.db('providers').select('code', 'software');
+    const told = await service.db('providers').select('code', 'software', 'telemetry');
+    const guarded = { ...machine, stopWhenIdleMinutes: 30, idleIgnores: ['sessions'] };
     const wish = { ...machine, env: { KEY: env }, startScript: `echo ${script}` };
     const quote = await user.post('/v1/quotes', wish);
     // As a worker of the release before leaves it.
-    await service.db('providers').update({ software: null });
+    await service.db('providers').update({ software: null, telemetry: null });
     for (const [path, body] of [
       ['/v1/quotes', wish],
       ['/v1/rentals', wish],
@@ -135,11 +136,12 @@ describe('own software', () => {
       const refused = await user.post(path, body);
       assert.deepEqual([refused.status, refused.body.error], [400, 'software_unsupported'], path);
     }
-    for (const { code, software } of told) {
-      await service
-        .db('providers')
-        .where({ code })
-        .update({ software: JSON.stringify(software) as never });
+    const unguarded = await user.post('/v1/rentals', guarded);
+    assert.deepEqual([unguarded.status, unguarded.body.error], [400, 'idle_guard_unsupported']);
+    for (const { code, ...row } of told) {
+      const json = (value: object | null) => (value && JSON.stringify(value)) as never;
+      const restored = { software: json(row.software), telemetry: json(row.telemetry) };
+      await service.db('providers').where({ code }).update(restored);
     }
     const kept = await service.db('rental_requests').where({ user_id: user.user.id }).select('answer_before');
     for (const { answer_before: until } of kept) assert.equal(until.getTime(), 0, 'nothing opens it later');

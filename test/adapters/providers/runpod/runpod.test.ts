@@ -71,6 +71,7 @@ describe('the RunPod adapter against the living lab', () => {
         username: 'root',
         pricePerHourCents: 69,
         ports: [],
+        use: pod.use,
       });
       assert.deepEqual(
         [await codeOf(pod.port, one), await codeOf(pod.port, two), await codeOf(pod.port, stranger)],

@@ -109,7 +109,7 @@ async function canHost(cli: Cli, { connection }: Alias): Promise<boolean> {
 
 function nothingToExport(containers: readonly string[]): Failure {
   if (containers.length === 0)
-    return new Failure('notFound', 'None of these machines runs.', 'See your machines with: gpu ls');
+    return new Failure('notFound', 'No machine that runs matches.', 'See your machines with: gpu ls');
   return new Failure(
     'notAvailable',
     `These are containers, which neither dstack nor SkyPilot can use: ${containers.join(', ')}.`,
