@@ -9,6 +9,7 @@ const REPEATS: Readonly<Record<string, string>> = {
   createQuote: 'read',
   beginCardSetup: 'read',
   stopRental: 'same',
+  keepRentalAlive: 'same',
   endOtherSessions: 'same',
   logOut: 'same',
 };

@@ -57,7 +57,7 @@ describe('the requests of the Python client', function () {
     operationId: string,
     replies: readonly Reply[],
   ): Promise<unknown[]> {
-    const body = /^(POST|PUT|PATCH)/.test(operation) ? { a: 'ü' } : undefined;
+    const body = /^(POST|PUT|PATCH)/.test(operation) ? bodyOf(operation) : undefined;
     const query = queryOf(operation);
     const asked = { id: 'rent_1', name: 'notebook', query: query as never, body: body as never, options: {} };
     api.script(...replies);
@@ -175,6 +175,11 @@ def plain():
 function queryOf(operation: string): object {
   if (/\/(statement|spending)$/.test(operation)) return { from: '2026-10-01', to: '2026-10-02' };
   return operation.endsWith('/proof') ? { month: '2026-10' } : {};
+}
+
+/** A body that the typed client may take apart. */
+function bodyOf(operation: string): object {
+  return operation.endsWith('/keep-alive') ? { until: '2026-11-02T00:00:00.000Z' } : { a: 'ü' };
 }
 
 /** What is asked of the typed client as a body it may not take; it is the number and the kind of requests that count. */

@@ -604,7 +604,7 @@ class AsyncOperations:
         ask = Ask(
             "POST",
             f"/v1/rentals/{segment(id)}/keep-alive",
-            "once",
+            "same",
             body=body,
         )
         return cast("t.Rental", await self._call(ask, timeout))

@@ -604,7 +604,7 @@ class Operations:
         ask = Ask(
             "POST",
             f"/v1/rentals/{segment(id)}/keep-alive",
-            "once",
+            "same",
             body=body,
         )
         return cast("t.Rental", self._call(ask, timeout))
