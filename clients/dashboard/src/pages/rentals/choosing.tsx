@@ -1,12 +1,12 @@
 import type { Rental } from '@gpu-rental/client';
 import { Suspense, useState } from 'react';
-import { rentalTexts } from '../../texts/rentals.js';
+import { rentalListTexts } from '../../texts/rental-list.js';
 import { Button } from '../../ui/button.js';
 import { Checkbox } from '../../ui/field.js';
 import { StopIcon } from '../../ui/icons.js';
 import { lazyPart } from '../../ui/lazy-part.js';
 
-const texts = rentalTexts.list;
+const texts = rentalListTexts;
 // Loaded when it is first asked for.
 const StopManyDialog = lazyPart(() => import('./overlays/stop-many-dialog.js'), 'StopManyDialog');
 

@@ -1,11 +1,12 @@
 import { number } from '../../format/number.js';
+import { rentalListTexts } from '../../texts/rental-list.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { ClearFilters } from '../../ui/clear-filters.js';
 import { Field, Input, Select } from '../../ui/field.js';
 import { useTypedFilter } from '../../ui/use-typed.js';
 import { isLabel, readRentalsSearch, rentalSorts, rentalStatuses, type RentalsSearch } from './search.js';
 
-const texts = rentalTexts.list;
+const texts = rentalListTexts;
 
 interface RentalFiltersProps {
   readonly search: RentalsSearch;

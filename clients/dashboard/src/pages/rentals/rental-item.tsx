@@ -5,6 +5,7 @@ import { familyName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
 import { span } from '../../format/time.js';
 import { useNow } from '../../live/now.js';
+import { rentalListTexts } from '../../texts/rental-list.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { classes } from '../../ui/classes.js';
 import { Skeleton } from '../../ui/states.js';
@@ -14,7 +15,7 @@ import { rentalTitle } from './matching.js';
 import { LabelBadges, StatusBadge } from './rental-badges.js';
 import { billedSeconds, unbilled, useCost } from './use-cost.js';
 
-const texts = rentalTexts.list;
+const texts = rentalListTexts;
 const grid =
   'grid grid-cols-2 gap-x-4 gap-y-1.5 px-4 py-3 lg:grid-cols-[minmax(14rem,1fr)_6rem_8rem_6.5rem_6rem_6rem] lg:items-center';
 

@@ -1,5 +1,5 @@
 import type { Rental } from '@gpu-rental/client';
-import { rentalTexts } from '../../texts/rentals.js';
+import { rentalListTexts } from '../../texts/rental-list.js';
 import { shellTexts } from '../../texts/shell.js';
 import { classes } from '../../ui/classes.js';
 import type { Choice } from './choosing.js';
@@ -25,7 +25,7 @@ export function RentalList(props: RentalListProps) {
   return (
     <>
       <p role="status" className="sr-only">
-        {isPending || isOld ? shellTexts.loading : rentalTexts.list.found(count)}
+        {isPending || isOld ? shellTexts.loading : rentalListTexts.found(count)}
       </p>
       <RentalColumns />
       <ul

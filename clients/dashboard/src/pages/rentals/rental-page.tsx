@@ -75,7 +75,7 @@ function RentalView({ rental, error, onRetry }: RentalViewProps) {
           {canStop && (
             <Button look="danger" onClick={() => setOpen('stop')}>
               <StopIcon />
-              {rentalTexts.stop.action}
+              {rentalTexts.stop}
             </Button>
           )}
         </>

@@ -31,7 +31,7 @@ export function RentalWarnings({ rental: { warnings }, onStop }: RentalWarningsP
       actions={
         <>
           <Button size="small" onClick={onStop}>
-            {rentalTexts.stop.action}
+            {rentalTexts.stop}
           </Button>
           {warning === 'no_ssh_key' && (
             <Link to="/app/keys" className={buttonClasses('secondary', 'small')}>

@@ -15,6 +15,7 @@ import {
   type RentalSought,
 } from '../../data/rentals.js';
 import { number } from '../../format/number.js';
+import { rentalListTexts } from '../../texts/rental-list.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { shellTexts } from '../../texts/shell.js';
 import { Button, buttonClasses } from '../../ui/button.js';
@@ -28,7 +29,7 @@ import { RentalList } from './rental-list.js';
 import { rentalStatuses, type RentalsSearch } from './search.js';
 
 const route = getRouteApi('/app/rentals');
-const texts = rentalTexts.list;
+const texts = rentalListTexts;
 
 /** How many rentals were found, by status; undefined before the service told, null where it tells none. */
 type Counts = Readonly<Record<string, number>> | null | undefined;

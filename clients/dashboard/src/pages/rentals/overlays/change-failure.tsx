@@ -1,5 +1,5 @@
 import { isApiError } from '@gpu-rental/client';
-import { rentalTexts } from '../../../texts/rentals.js';
+import { limitFormTexts } from '../../../texts/limit-form.js';
 import { Callout } from '../../../ui/badge.js';
 import { ErrorNote } from '../../../ui/states.js';
 
@@ -7,7 +7,7 @@ import { ErrorNote } from '../../../ui/states.js';
 export function ChangeFailure({ error }: { readonly error: unknown }) {
   if (error === null) return null;
   if (isApiError(error, 'rental_ending') || isApiError(error, 'already_stopped')) {
-    return <Callout role="alert" tone="warn" title={rentalTexts.limits.ended} />;
+    return <Callout role="alert" tone="warn" title={limitFormTexts.ended} />;
   }
   return <ErrorNote error={error} />;
 }

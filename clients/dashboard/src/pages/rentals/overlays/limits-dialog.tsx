@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { fieldError } from '../../../data/errors.js';
 import { decimal, money, parseMoney } from '../../../format/money.js';
 import { useNow } from '../../../live/now.js';
+import { limitFormTexts } from '../../../texts/limit-form.js';
 import { rentalTexts } from '../../../texts/rentals.js';
 import { Button } from '../../../ui/button.js';
 import { Field, Input } from '../../../ui/field.js';
@@ -13,7 +14,7 @@ import { fromLocalField, toLocalField } from '../local-time.js';
 import { useChange } from './use-change.js';
 import { useCost } from '../use-cost.js';
 
-const texts = rentalTexts.limits;
+const texts = limitFormTexts;
 const HOUR_MS = 3_600_000;
 const extensions = [1, 4, 24] as const;
 
@@ -34,7 +35,7 @@ export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
   return (
     <FormDialog
       onClose={onClose}
-      title={texts.change}
+      title={rentalTexts.limits.change}
       submit={texts.save}
       isBusy={change.isPending}
       isDisabled={isStopWrong || isSpendWrong}
@@ -71,7 +72,7 @@ export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
             {...ids}
             inputMode="decimal"
             autoComplete="off"
-            placeholder={texts.none}
+            placeholder={rentalTexts.limits.none}
             value={spend}
             onChange={(event) => setSpend(event.target.value)}
           />

@@ -4,12 +4,12 @@ import { useToasts } from '../../../app/toasts.js';
 import { stopRental } from '../../../data/rentals.js';
 import { useMutation } from '../../../data/use-mutation.js';
 import { money } from '../../../format/money.js';
-import { rentalTexts } from '../../../texts/rentals.js';
+import { stopTexts } from '../../../texts/stop.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
 import { rentalTitle } from '../matching.js';
 import { useFullCost } from '../use-cost.js';
 
-const texts = rentalTexts.stop;
+const texts = stopTexts;
 
 interface StopDialogProps {
   readonly rental: Rental;

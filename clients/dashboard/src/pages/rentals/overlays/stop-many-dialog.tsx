@@ -1,7 +1,7 @@
 import { ConnectionError, type Rental } from '@gpu-rental/client';
 import { readableError } from '../../../data/errors.js';
 import { money } from '../../../format/money.js';
-import { rentalTexts } from '../../../texts/rentals.js';
+import { stopManyTexts } from '../../../texts/stop.js';
 import { shellTexts } from '../../../texts/shell.js';
 import { Button } from '../../../ui/button.js';
 import { Dialog } from '../../../ui/dialog.js';
@@ -10,7 +10,7 @@ import { rentalTitle } from '../matching.js';
 import { useCosts } from '../use-cost.js';
 import { useStopMany, type Outcome } from './use-stop-many.js';
 
-const texts = rentalTexts.stopMany;
+const texts = stopManyTexts;
 
 interface StopManyDialogProps {
   /** As they were chosen. */
