@@ -40,9 +40,9 @@ describe('the key that gpu mcp makes for agents', () => {
     );
   };
 
-  async function serve(): Promise<Agent> {
+  async function serve(args = ['mcp']): Promise<Agent> {
     const env = { PATH: process.env['PATH'] ?? '', HOME: ann.home, GPU_API_URL: mock.url };
-    const agent = await Agent.spawn([gpuFile, 'mcp'], env);
+    const agent = await Agent.spawn([gpuFile, ...args], env);
     agents.push(agent);
     return agent;
   }
@@ -101,6 +101,51 @@ describe('the key that gpu mcp makes for agents', () => {
     const given = await ann.type('mcp', { input: '' });
     assert.deepEqual([given.code, given.err], [0, ''], 'GPU_API_KEY says which key it is');
     assert.equal((await keys()).length, 0);
+  });
+
+  it('is found by the server that it prints, also by the key of a profile', async () => {
+    await ann.type('--profile work login --key', { env: { GPU_API_KEY: '' }, input: ann.apiKey! });
+    const types = { 'How much may': '3', 'How many days': '30', ...mailedCode };
+    for (const [line, env] of [
+      ['--profile work mcp --json', {}],
+      ['mcp --json', { GPU_PROFILE: 'work' }],
+    ] as const) {
+      const { code, out, err } = await ann.type(line, { env: { ...env, GPU_API_KEY: '' }, types });
+      assert.equal(code, 0, err);
+      const { mcpServers } = JSON.parse(out) as { mcpServers: { gpu: { args: string[] } } };
+      const { args } = mcpServers.gpu;
+      assert.deepEqual(args.slice(0, 3), ['--profile', 'work', 'mcp']);
+      const { key } = (await (await serve(args)).call('balance')) as { key: { leftCents: number } };
+      assert.equal(key.leftCents, 300);
+    }
+    assert.equal((await keys()).length, 1);
+  });
+
+  it('is not used while somebody else is signed in, and gets a successor of theirs', async () => {
+    const bob = await Person.at(mock);
+    assert.match((await setUp()).out, new RegExp(`Account +${ann.email}`));
+    await ann.type('login --key', { env: { GPU_API_KEY: '' }, input: bob.apiKey! });
+
+    const served = await ann.type('mcp', { env: { GPU_API_KEY: '' }, input: '' });
+    assert.equal(served.code, 0);
+    const said = served.err.replace(/\s+/g, ' ');
+    assert.match(
+      said,
+      new RegExp(`belongs to ${ann.email}, and you are signed in as ${bob.email}: it is not`),
+    );
+    assert.match(said, /run it in a terminal once: gpu mcp/);
+
+    const { code, out, err } = await setUp();
+    assert.equal(code, 0, err);
+    assert.match(
+      err.replace(/\s+/g, ' '),
+      new RegExp(`belongs to ${ann.email}.*--profile ${ann.email} --revoke`),
+    );
+    assert.match(out, new RegExp(`Account +${bob.email}`));
+    const { body } = await bob.elsewhere.get('/v1/api-keys');
+    const { apiKeys } = body as unknown as { apiKeys: ApiKey[] };
+    assert.equal(apiKeys.filter(({ name }) => name === 'agent on laptop').length, 1);
+    assert.equal((await ann.type('mcp', { env: { GPU_API_KEY: '' }, input: '' })).err, '');
   });
 
   it('is named when its user signs out, and forgotten by its profile', async () => {

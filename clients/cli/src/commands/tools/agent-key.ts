@@ -11,41 +11,79 @@ export function agentPlace({ url, profile }: Cli): { readonly name: string; read
   return { name, at: placeOf(url, name) };
 }
 
+/** The words by which somebody sets agents up at the same sign-in. */
+export function setUpWords({ profile }: Cli): string {
+  return ['gpu', ...profileWords(profile), 'mcp'].join(' ');
+}
+
+const profileWords = (profile: string | undefined): readonly string[] =>
+  profile === undefined ? [] : ['--profile', profile];
+
+/** The two accounts, where the key for agents belongs to another one than the sign-in: a login leaves that key. */
+function otherAccount(cli: Cli): { readonly theirs: string; readonly ours: string } | undefined {
+  const theirs = cli.store.profile(agentPlace(cli).at)?.email ?? undefined;
+  const ours = cli.store.profile(cli.place)?.email ?? undefined;
+  return theirs === undefined || ours === undefined || theirs === ours ? undefined : { theirs, ours };
+}
+
 /**
  * The client by which agents are served: by GPU_API_KEY, by the key of their own that was made here, else by the sign-in,
- * which is said.
+ * which is said. A key of another account than the sign-in's is not used.
  * @throws Failure when nobody is signed in
  */
 export function clientForAgents(cli: Cli): GpuRental {
-  const { apiKey } = cli.givenKey === undefined ? cli.store.credentials(agentPlace(cli).at) : {};
-  if (apiKey !== undefined) return cli.open({ apiKey });
+  if (cli.givenKey !== undefined) return cli.client();
+  const { apiKey } = cli.store.credentials(agentPlace(cli).at);
+  const other = otherAccount(cli);
+  if (apiKey !== undefined && other === undefined) return cli.open({ apiKey });
   const client = cli.client();
-  if (cli.givenKey === undefined) {
+  if (apiKey !== undefined && other !== undefined)
     cli.out.note(
-      'The agent is served by your sign-in, not by a key of its own, so it can’t rent, and can’t stop what earlier conversations rented. To create one for it, run it in a terminal once: gpu mcp',
+      `The key for agents here belongs to ${other.theirs}, and you are signed in as ${other.ours}: it is not used.`,
     );
-  }
+  cli.out.note(
+    `The agent is served by your sign-in, not by a key of its own, so it can’t rent, and can’t stop what earlier conversations rented. To create one for it, run it in a terminal once: ${setUpWords(cli)}`,
+  );
   return client;
+}
+
+/** A key for agents, and whose money it spends. */
+interface AgentKey {
+  readonly key: ApiKey;
+  readonly email: string;
 }
 
 /** Makes sure that agents have a key of their own on this computer, and says how they are served by it. */
 export async function setUpAgents(cli: Cli): Promise<void> {
-  const key = (await heldKey(cli)) ?? (await makeKey(cli));
-  const { out, url } = cli;
-  const server = { command: 'gpu', args: ['mcp', '--url', url] };
-  out.result({ apiKey: key, mcpServers: { gpu: server } }, () => [
+  const { key, email } = (await keyInUse(cli)) ?? (await makeKey(cli));
+  const { out, url, profile } = cli;
+  const server = { command: 'gpu', args: [...profileWords(profile), 'mcp', '--url', url] };
+  const change = ['gpu', ...profileWords(profile), 'keys change'].join(' ');
+  out.result({ apiKey: key, email, mcpServers: { gpu: server } }, () => [
     ...out.text('Agents on this computer have a key of their own:'),
     '',
-    ...out.facts(factsOf(key)),
+    ...out.facts([['Account', email], ...factsOf(key)]),
     '',
     ...out.text('To let your agent rent, add this server to its configuration:'),
     '',
     ...serverLines(server),
     '',
     ...out.text(
-      `To change the cap: gpu keys change ${key.name.includes(' ') ? key.hint : key.name} --spend-cap 50`,
+      `To change the cap: ${change} ${key.name.includes(' ') ? key.hint : key.name} --spend-cap 50`,
     ),
   ]);
+}
+
+/** The key that is kept here, unless it is another account's: that one makes place, and is not forgotten. */
+async function keyInUse(cli: Cli): Promise<AgentKey | undefined> {
+  const held = await heldKey(cli);
+  const other = otherAccount(cli);
+  if (held === undefined || other === undefined) return held;
+  const aside = cli.store.keepAside(agentPlace(cli).at);
+  cli.out.note(
+    `The key for agents here belongs to ${other.theirs}, and you are signed in as ${other.ours}: agents get another one. To revoke the first: gpu logout --profile ${aside} --revoke`,
+  );
+  return undefined;
 }
 
 /** The form that most agents read servers in. */
@@ -69,18 +107,19 @@ function serverLines({
 }
 
 /** The key that is kept here, as far as it still holds. */
-async function heldKey(cli: Cli): Promise<ApiKey | undefined> {
+async function heldKey(cli: Cli): Promise<AgentKey | undefined> {
   const { apiKey } = cli.store.credentials(agentPlace(cli).at);
   if (apiKey === undefined) return undefined;
   try {
-    return (await cli.open({ apiKey }).auth.me({ signal: cli.signal })).apiKey ?? undefined;
+    const { user, apiKey: key } = await cli.open({ apiKey }).auth.me({ signal: cli.signal });
+    return key ? { key, email: user.email } : undefined;
   } catch (error) {
     if (isApiError(error) && error.status === 401) return undefined;
     throw error;
   }
 }
 
-async function makeKey(cli: Cli): Promise<ApiKey> {
+async function makeKey(cli: Cli): Promise<AgentKey> {
   cli.out.note(
     'Agents get a key of their own. It stops only machines that it rented, and spends up to its cap.',
   );
@@ -97,6 +136,6 @@ async function makeKey(cli: Cli): Promise<ApiKey> {
     const profile = { email: user.email, keyId: made.id, keyExpiresAt: made.expiresAt };
     await keptOrRevoked(cli, made, client, () => cli.store.keepSignIn(agentPlace(cli).at, profile, key));
     cli.standing = undefined;
-    return made;
+    return { key: made, email: user.email };
   });
 }

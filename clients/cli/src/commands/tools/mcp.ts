@@ -4,7 +4,7 @@ import type { AddCommand } from '../../command.js';
 import { Failure } from '../../failure.js';
 import { sshCommandFor } from '../../ssh/connection.js';
 import { ensureIdentity } from '../../ssh/identity.js';
-import { clientForAgents, setUpAgents } from './agent-key.js';
+import { clientForAgents, setUpAgents, setUpWords } from './agent-key.js';
 
 /** gpu mcp */
 export const addMcp: AddCommand = (program, act) => {
@@ -25,9 +25,9 @@ export const addMcp: AddCommand = (program, act) => {
 };
 
 /** A key of the environment wins over what is kept here. */
-const ownKeyBy = ({ givenKey }: Cli): string =>
-  givenKey === undefined
-    ? 'gpu mcp in a terminal'
+const ownKeyBy = (cli: Cli): string =>
+  cli.givenKey === undefined
+    ? `${setUpWords(cli)} in a terminal`
     : 'gpu keys create agent --agent --spend-cap 20 --days 30, and to set GPU_API_KEY to that key';
 
 async function serve(cli: Cli, allowUncapped: boolean): Promise<void> {
