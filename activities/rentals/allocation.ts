@@ -168,10 +168,11 @@ function heldSecrets(software: Software | undefined, notebookToken: string | und
 
 /**
  * An upstream that refuses an order may repeat parts of it. Those words would stay in our log and our rows, so they are
- * left out where the order held secrets (decision 169, "Words about secrets").
+ * left out where the order held secrets (decision 169, "Words about secrets"). A failure without a status holds no answer,
+ * and is in our own words.
  */
 function withoutWords(error: unknown): unknown {
-  if (!(error instanceof ProviderError)) return error;
+  if (!(error instanceof ProviderError) || error.details.status === undefined) return error;
   const details = { ...error.details };
   delete details.code;
   return new ProviderError(error.kind, `creating a pod: ${error.briefly}`, details);
