@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { findBarriers } from '../../support/dashboard/axe.js';
+import { ofStrangers } from '../../support/dashboard/failures.js';
 import { overflowOf, seenIn } from '../../support/dashboard/seen.js';
 import { walkByTab } from '../../support/dashboard/tab-walk.js';
 import { readTexts, type SaidByService } from '../../support/dashboard/texts-in-page.js';
@@ -20,9 +21,6 @@ export type Question = (shown: Shown) => Promise<void>;
 
 /** What a person notices of parts that move by themselves. */
 const MOST_SHIFT = 0.05;
-
-/** What the sign-in page asks, and strangers may not know. */
-const ofStrangers = ['401 GET /v1/auth/me', '401 GET /v1/catalog/families'];
 
 /** Nothing happened that no one asked for, and nothing moved. */
 export const isQuiet: Question = async ({ visitor }) => {

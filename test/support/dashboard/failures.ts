@@ -2,6 +2,9 @@ import type { Locator, Page } from 'playwright-core';
 import { until } from '../until.js';
 import type { Visitor } from './visitor.js';
 
+/** The refusals of what the sign-in page asks, where strangers may not know it. */
+export const ofStrangers: readonly string[] = ['401 GET /v1/auth/me', '401 GET /v1/catalog/families'];
+
 /** The line of an alert that names the request which failed, as support asks for it. */
 export function failedRequest(within: Page | Locator): Locator {
   return within.getByRole('alert').getByText(/^Request /);
