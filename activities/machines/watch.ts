@@ -123,9 +123,15 @@ class Watch {
 
   /** Resolves when nothing of this watcher is under way any more. */
   async ended(): Promise<void> {
-    await this.#delivery.ended();
-    await this.#asking;
-    await this.#balance;
+    try {
+      // Another watcher takes over, and nobody else knows what this minute has told so far.
+      const minutes = this.#useMinutes.end();
+      if (minutes.length > 0) await this.#keepUse(minutes, (await readClock(this.deps.db)).getTime());
+    } finally {
+      await this.#delivery.ended();
+      await this.#asking;
+      await this.#balance;
+    }
   }
 
   async #catalogInTurn(nowMs: number): Promise<void> {
@@ -171,18 +177,15 @@ class Watch {
     this.state.held = await judgePodList(this.deps, this.provider.code, { pods, askedAt });
     this.state.lists += 1;
     this.state.pods = pods.length;
-    const { code } = this.provider;
-    // What a machine did is worth less than what it is: a failure keeps no list from being judged.
     const minutes = this.#useMinutes.take(askedAt.getTime(), usesIn(pods));
-    if (minutes.length > 0) {
-      await eachPart(this.deps, `use of ${code}`, () => recordUse(this.deps.db, code, minutes));
-      await this.#guard(minutes, askedAt.getTime());
-    }
+    if (minutes.length > 0) await this.#keepUse(minutes, askedAt.getTime());
     if ((await recordLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
   }
 
-  async #guard(minutes: readonly MinuteOfUse[], nowMs: number): Promise<void> {
+  /** What a machine did is worth less than what it is: a failure keeps no list from being judged. */
+  async #keepUse(minutes: readonly MinuteOfUse[], nowMs: number): Promise<void> {
     const { code: providerCode, telemetry: told } = this.provider;
+    await eachPart(this.deps, `use of ${providerCode}`, () => recordUse(this.deps.db, providerCode, minutes));
     if (!told) return;
     await eachPart(this.deps, `idle guards of ${providerCode}`, () =>
       judgeGuards(this.deps.db, { providerCode, told }, minutes, nowMs),

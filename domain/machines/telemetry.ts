@@ -23,7 +23,7 @@ export interface MachineUse {
 
 /** The use of a machine as one list tells it. */
 export interface ListedUse extends MachineUse {
-  /** A number that is another one in each report of the machine, such as its uptime; null where there is none. */
+  /** A number that is another one in each report of the machine, such as its uptime; null where the upstream has none. */
   readonly report: number | null;
 }
 
@@ -66,9 +66,10 @@ interface OpenMinute {
   readonly told: MachineUse[];
 }
 
-/** Makes minutes of what the lists of one upstream tell, in the order of the lists. */
+/** Makes minutes of what the lists of one upstream tell one watcher, in the order of the lists. */
 export class UseMinutes {
   readonly #open = new Map<string, OpenMinute>();
+  /** Those of machines that the lists leave out as well: a frozen one that comes back is no new one. */
   readonly #reports = new Map<string, { readonly report: number; readonly sinceMs: number }>();
 
   /**
@@ -78,9 +79,7 @@ export class UseMinutes {
    */
   take(atMs: number, listed: ReadonlyMap<string, ListedUse>): MinuteOfUse[] {
     const minuteMs = Math.floor(atMs / MINUTE) * MINUTE;
-    const over = [...this.#open].filter(([, open]) => open.atMs < minuteMs);
-    for (const [podId] of over) this.#open.delete(podId);
-    for (const podId of this.#reports.keys()) if (!listed.has(podId)) this.#reports.delete(podId);
+    const over = this.#takeOpen(minuteMs);
     for (const [podId, use] of listed) {
       if (this.#isStale(podId, use.report, atMs)) continue;
       const open = this.#open.get(podId) ?? { atMs: minuteMs, firstMs: atMs, lastMs: atMs, told: [] };
@@ -88,6 +87,17 @@ export class UseMinutes {
       open.lastMs = atMs;
       this.#open.set(podId, open);
     }
+    return over;
+  }
+
+  /** Tells the minutes that are not over: no list follows. */
+  end(): MinuteOfUse[] {
+    return this.#takeOpen(Infinity);
+  }
+
+  #takeOpen(beforeMs: number): MinuteOfUse[] {
+    const over = [...this.#open].filter(([, { atMs }]) => atMs < beforeMs);
+    for (const [podId] of over) this.#open.delete(podId);
     return over.map(([podId, { told, ...times }]) => ({ podId, ...times, ...sumUp(told) }));
   }
 
@@ -95,8 +105,9 @@ export class UseMinutes {
     if (report === null) return false;
     const last = this.#reports.get(podId);
     if (last?.report !== report) {
-      this.#reports.set(podId, { report, sinceMs: atMs });
-      return false;
+      // Nobody knows how old the first one is: the list before may have been another watcher's.
+      this.#reports.set(podId, { report, sinceMs: last === undefined ? -Infinity : atMs });
+      return last === undefined;
     }
     return atMs - last.sinceMs > telemetryLimits.staleMs;
   }

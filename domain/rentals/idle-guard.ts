@@ -126,7 +126,7 @@ export function judgeIdle(
   // It was told before: a watcher overlaps its own retry.
   if (state.seenMs !== null && state.seenMs >= minute.lastMs) return { ...state, act: 'none' };
   const { idleSinceMs, stopsAtMs: warnedMs } = goesOn(state, minute) ? state : nothingSeen;
-  const sinceMs = idleSinceMs ?? minute.atMs;
+  const sinceMs = idleSinceMs ?? minute.firstMs;
   return { idleSinceMs: sinceMs, seenMs, ...endOf(guard, sinceMs, warnedMs, nowMs) };
 }
 

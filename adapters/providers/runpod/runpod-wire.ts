@@ -134,17 +134,18 @@ function addressOf(pod: Fields): Pick<Pod, 'host' | 'port' | 'username'> {
 
 /**
  * Reads `runtime`, which only a running pod has. A GPU that it leaves out, or whose use it does not tell, such as a
- * slice of one, may be in use.
+ * slice of one, may be in use. Without an uptime nobody knows how old a report is.
  */
 function useOf(pod: Fields): ListedUse | undefined {
   const runtime = fieldsOf(pod['runtime']);
   const gpus = findList(runtime, 'gpus')?.map(fieldsOf);
-  if (gpus === undefined) return undefined;
+  const uptime = numberField(runtime, 'uptime');
+  if (gpus === undefined || uptime === null) return undefined;
   const count = numberField(fieldsOf(pod['gpu']), 'count') ?? Infinity;
   const utils = gpus.map((gpu) => numberField(gpu, 'util'));
   return {
     ...noUse,
-    report: numberField(runtime, 'uptime'),
+    report: uptime,
     gpuPercent: meanOf(utils),
     busiestGpuPercent: gpus.length < count ? null : mostOf(utils),
     gpuMemoryPercent: meanOf(gpus.map((gpu) => numberField(gpu, 'memoryUtil'))),

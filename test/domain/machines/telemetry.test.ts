@@ -54,6 +54,28 @@ describe('minutes of use', () => {
     assert.deepEqual(told, [0, 1, 2, 3, 7, 8]);
   });
 
+  it('begin with a report that differs from the first: that may be an old one', () => {
+    const minutes = new UseMinutes();
+    for (let second = 0; second < 300; second += 10) {
+      const listed = second === 150 ? new Map<string, never>() : list(use(0, { report: 7 }));
+      assert.deepEqual(minutes.take(START + second * SECOND, listed), []);
+    }
+    minutes.take(START + 300 * SECOND, list(use(0, { report: 8 })));
+    assert.deepEqual(
+      minutes.take(START + 360 * SECOND, list(use(0, { report: 9 }))).map(({ firstMs }) => firstMs),
+      [START + 300 * SECOND],
+    );
+  });
+
+  it('are told before they are over when the lists end', () => {
+    const minutes = new UseMinutes();
+    minutes.take(START, list(use(0)));
+    minutes.take(START + 10 * SECOND, list(use(80)));
+    const [minute] = minutes.end();
+    assert.deepEqual([minute?.busiestGpuPercent, minute?.lastMs], [80, START + 10 * SECOND]);
+    assert.deepEqual(minutes.end(), []);
+  });
+
   it('are those of active machines alone', () => {
     const pods = [
       { podId: 'a', status: 'active', use: use(1) },

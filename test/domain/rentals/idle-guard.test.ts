@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { UseMinutes, type ListedUse, type TelemetryTold } from '../../../domain/machines/telemetry.js';
+import {
+  UseMinutes,
+  type ListedUse,
+  type MinuteOfUse,
+  type TelemetryTold,
+} from '../../../domain/machines/telemetry.js';
 import {
   guardMisfitsOf,
   isIdle,
@@ -102,6 +107,8 @@ interface Trace {
   readonly told: TelemetryTold;
   readonly ignores: readonly Ignorable[];
   readonly looks: readonly Look[];
+  /** When another watcher goes on: after the end of the last one's time, or after its crash. */
+  readonly restarts: readonly { readonly atMs: number; readonly isCrash: boolean }[];
   readonly keeps: readonly { readonly atMs: number; readonly untilMs: number }[];
 }
 
@@ -149,7 +156,12 @@ function traceOf(seed: number): Trace {
     const keptMs = START + among(0, 4 * 60) * MINUTE;
     return { atMs: keptMs, untilMs: keptMs + among(1, 60) * MINUTE };
   });
-  return { minutes, told: { ...told, sessions: tellsSessions }, ignores, looks, keeps };
+  const restarts: { atMs: number; isCrash: boolean }[] = [];
+  for (let nextMs = START; nextMs < end;) {
+    nextMs += among(2, 20) * MINUTE + among(0, 59) * SECOND;
+    restarts.push({ atMs: nextMs, isCrash: oneOf(true, false) });
+  }
+  return { minutes, told: { ...told, sessions: tellsSessions }, ignores, looks, restarts, keeps };
 }
 
 interface Played {
@@ -157,21 +169,34 @@ interface Played {
   readonly warnings: readonly { readonly atMs: number; readonly stopsAtMs: number }[];
 }
 
-/** Plays a trace as a watcher does: list by list, minute by minute, until it stops. */
-function play({ minutes, told: tells, ignores, looks, keeps }: Trace): Played {
-  const lists = new UseMinutes();
+/** The minutes that watchers tell, one watcher after the other, and when. */
+function* minutesOf({ looks, restarts }: Trace): Generator<MinuteOfUse & { readonly nowMs: number }> {
+  let lists = new UseMinutes();
+  const coming = [...restarts];
+  for (const { atMs, use } of looks) {
+    const over: MinuteOfUse[] = [];
+    while (coming[0] && coming[0].atMs <= atMs) {
+      if (!coming.shift()!.isCrash) over.push(...lists.end());
+      lists = new UseMinutes();
+    }
+    over.push(...lists.take(atMs, new Map(use ? [['p', use]] : [])));
+    for (const minute of over) yield { ...minute, nowMs: atMs };
+  }
+}
+
+/** Plays a trace, minute by minute, until it stops. */
+function play(trace: Trace): Played {
+  const { minutes, told: tells, ignores, keeps } = trace;
   const warnings: { atMs: number; stopsAtMs: number }[] = [];
   let state: GuardState = { idleSinceMs: null, seenMs: null, stopsAtMs: null };
-  for (const { atMs, use } of looks) {
-    for (const minute of lists.take(atMs, new Map(use ? [['p', use]] : []))) {
-      const untils = keeps.filter((keep) => keep.atMs <= atMs).map(({ untilMs }) => untilMs);
-      const keepAliveUntilMs = untils.length === 0 ? null : Math.max(...untils);
-      const judged = { ...minute, isIdle: isIdle(minute, tells, { ignores }) };
-      const { act, ...next } = judgeIdle({ minutes, keepAliveUntilMs }, state, judged, atMs);
-      state = next;
-      if (act === 'warn') warnings.push({ atMs, stopsAtMs: next.stopsAtMs ?? 0 });
-      if (act === 'stop') return { stoppedMs: atMs, warnings };
-    }
+  for (const { nowMs, ...minute } of minutesOf(trace)) {
+    const untils = keeps.filter((keep) => keep.atMs <= nowMs).map(({ untilMs }) => untilMs);
+    const keepAliveUntilMs = untils.length === 0 ? null : Math.max(...untils);
+    const judged = { ...minute, isIdle: isIdle(minute, tells, { ignores }) };
+    const { act, ...next } = judgeIdle({ minutes, keepAliveUntilMs }, state, judged, nowMs);
+    state = next;
+    if (act === 'warn') warnings.push({ atMs: nowMs, stopsAtMs: next.stopsAtMs ?? 0 });
+    if (act === 'stop') return { stoppedMs: nowMs, warnings };
   }
   return { stoppedMs: null, warnings };
 }
@@ -184,13 +209,23 @@ const oracle = {
     if (gpu === null || cpu === null || gpu >= 5 || cpu >= 20) return false;
     return ignores.length > 0 || (tells.sessions && use?.sessions === 0);
   },
-  /** For each look, whether its report is two minutes old at most. */
-  freshness({ looks }: Trace): boolean[] {
+  /**
+   * For each look, whether its report is known to be two minutes old at most. Nobody knows that of a watcher's first,
+   * and what it saw of its last minute is lost with it in a crash.
+   */
+  freshness({ looks, restarts }: Trace): boolean[] {
     const firstSeen = new Map<number | null, number>();
-    return looks.map(({ atMs, use }) => {
+    const begins = new Set([0, ...restarts.map(({ atMs }) => looks.findIndex((look) => look.atMs >= atMs))]);
+    const crashes = restarts.filter(({ isCrash }) => isCrash);
+    let isFirst = false;
+    return looks.map(({ atMs, use }, at) => {
+      isFirst ||= begins.has(at);
       if (use === undefined) return false;
       if (!firstSeen.has(use.report)) firstSeen.set(use.report, atMs);
-      return atMs - firstSeen.get(use.report)! <= 2 * MINUTE;
+      const isLost = crashes.some((crash) => crash.atMs > atMs && minuteOf(crash.atMs) === minuteOf(atMs));
+      const isKnown = !isFirst && !isLost;
+      isFirst = false;
+      return isKnown && atMs - firstSeen.get(use.report)! <= 2 * MINUTE;
     });
   },
   /** For each look, since when every look shows it idle by a new report; null: it does not itself. */
@@ -219,10 +254,18 @@ function refuseWrongEnd(name: string, trace: Trace, stoppedMs: number, warnings:
   );
 }
 
+const minuteOf = (atMs: number): number => Math.floor(atMs / MINUTE);
+
 function refuseUse(name: string, trace: Trace, stoppedMs: number): void {
   const fresh = oracle.freshness(trace);
   const fromMs = stoppedMs - trace.minutes * MINUTE;
-  let toldMs = fromMs;
+  // Idleness begins with a look that shows it, and not before.
+  const first = trace.looks.findLastIndex(({ atMs }, at) => atMs <= fromMs && fresh[at] === true);
+  let toldMs = trace.looks[first]?.atMs ?? 0;
+  assert.ok(
+    first >= 0 && oracle.showsIdle(trace, trace.looks[first]!),
+    `${name} was not told to be idle yet`,
+  );
   for (const [at, look] of trace.looks.entries()) {
     if (look.atMs < fromMs || look.atMs >= stoppedMs - LIST_MS) continue;
     if (look.use === undefined || !fresh[at]) continue;
@@ -263,8 +306,9 @@ describe(`${TRACES} seeded traces of an idle guard`, () => {
         const keeps = trace.keeps.filter((keep) => keep.atMs <= atMs);
         const dues = keeps.map((keep) => Math.max(keep.untilMs, keep.atMs + 11 * MINUTE));
         const dueMs = Math.max(sinceMs + trace.minutes * MINUTE, ...dues);
-        // It is known once its minute is over, and with the next list.
-        return atMs > dueMs + MINUTE + LIST_MS;
+        // It is known once its minute is over, and with the next list; a crash hides its beginning or its end.
+        const isHidden = trace.restarts.some((one) => one.isCrash && one.atMs > sinceMs && one.atMs <= atMs);
+        return atMs > dueMs + (MINUTE + LIST_MS) * (isHidden ? 3 : 1);
       });
       assert.ok(mustEnd === undefined || lastMs <= mustEnd.atMs, `trace ${index + 1} goes on`);
       for (const { atMs, stopsAtMs } of warnings) assert.ok(stopsAtMs - atMs >= 10 * MINUTE);

@@ -16,6 +16,7 @@ type Alarm = Readonly<Record<string, unknown>>;
 export interface LoneActivities {
   readonly deps: ActivityDeps;
   readonly db: Database;
+  readonly url: string;
   readonly processor: ScriptedProcessor;
   /** The lines that were logged as errors, which wake an operator. */
   readonly alarms: Alarm[];
@@ -83,6 +84,7 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
   return {
     deps,
     db,
+    url: money.url,
     processor,
     alarms,
     run: runTry(1),

@@ -26,6 +26,7 @@ describe('what upstreams tell of use', () => {
       ...Object.values(runpodPods),
       { ...pod, ...slices, runtime: { ...pod.runtime, gpus: [{}, { util: 2, memoryUtil: 1 }] } },
       { ...pod, id: 'p7', name: 'test-rent-7', runtime: { uptime: 3, gpus: [{ util: 0, memoryUtil: 0 }] } },
+      { ...pod, id: 'p8', name: 'test-rent-8', runtime: { gpus: [{ util: 0, memoryUtil: 0 }] } },
     ];
     const told = { report: 9, cpuPercent: 45, memoryPercent: 31, ...untold };
     assert.deepEqual(await usesOf('runpod', 'GET /v2/pods', { pods }), [
