@@ -8,6 +8,7 @@ import {
   type RentalLimits,
 } from '../../../domain/rentals/changes.js';
 import { insertAuditEvent } from '../accounts/audit-events.js';
+import { readClock } from '../clock.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
 import type { RentalChangeRow, RentalRow } from '../rows/tables.js';
@@ -62,7 +63,8 @@ export async function changeWords(
     const known = await trx('rental_changes').where({ id: change.id }).first('id');
     if (known) return undefined;
     const stop = await trx('stop_requests').where({ rental_no: rental.no }).first('rental_no');
-    const refusal = refusalOfWords(endingOf(rental), change.asked, stop !== undefined, new Date());
+    const now = await readClock(trx);
+    const refusal = refusalOfWords(endingOf(rental), change.asked, stop !== undefined, now);
     if (refusal) return refusal;
     const [made] = await trx('rental_changes')
       .insert({ ...rowOf(change), answered_at: trx.raw('clock_ms()') })

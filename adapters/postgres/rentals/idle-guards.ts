@@ -9,6 +9,7 @@ import {
   type GuardVerdict,
   type IdleGuard,
 } from '../../../domain/rentals/idle-guard.js';
+import { readClock } from '../clock.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent, recordEvents } from '../events/outbox.js';
 import { noteForUser } from '../notices/user-notices.js';
@@ -71,15 +72,9 @@ export async function judgeGuards(
     });
     if (verdicts.length === 0) return;
     await writeStates(trx, verdicts);
-    await warn(
-      trx,
-      verdicts.filter(({ verdict }) => verdict.act === 'warn'),
-    );
-    const stopped = verdicts.filter(({ verdict }) => verdict.act === 'stop');
-    await trx.raw(
-      `insert into stop_requests (rental_no, requested_by) select unnest(?::bigint[]), 'idle' on conflict do nothing`,
-      [stopped.map(({ machine }) => machine.no)],
-    );
+    const to = (act: GuardVerdict['act']) => verdicts.filter(({ verdict }) => verdict.act === act);
+    await stop(trx, to('stop'));
+    await warn(trx, to('warn'));
   });
 }
 
@@ -119,6 +114,15 @@ async function writeStates(trx: Transaction, verdicts: readonly Judged[]): Promi
   );
 }
 
+/** One that was settled meanwhile needs no end any more. */
+async function stop(trx: Transaction, stopped: readonly Judged[]): Promise<void> {
+  await trx.raw(
+    `insert into stop_requests (rental_no, requested_by)
+     select no, 'idle' from rentals where no = any (?::bigint[]) and settled_at is null on conflict do nothing`,
+    [stopped.map(({ machine }) => machine.no)],
+  );
+}
+
 async function warn(trx: Transaction, warned: readonly Judged[]): Promise<void> {
   const told = warned.map(({ machine, verdict }) => ({ machine, at: new Date(verdict.stopsAtMs ?? 0) }));
   await recordEvents(
@@ -140,8 +144,24 @@ async function warn(trx: Transaction, warned: readonly Judged[]): Promise<void> 
 }
 
 /**
- * Keeps a guarded machine alive until an instant, or as long as was asked for before.
+ * Makes sure that a rental has a guard, and is not ending.
  * @throws Refusal no_idle_guard, rental_ending, already_stopped
+ */
+export async function requireGuard(db: Database | Transaction, rentalNo: number): Promise<void> {
+  const rental = await db('rentals').where({ no: rentalNo }).first();
+  const stop = await db('stop_requests').where({ rental_no: rentalNo }).first('rental_no');
+  const refusal = rental && refusalOfEnding(endingOf(rental), stop !== undefined, await readClock(db));
+  if (refusal) throw refusal;
+  if (await db('idle_guards').where({ rental_no: rentalNo }).first('rental_no')) return;
+  throw new Refusal(
+    'no_idle_guard',
+    'This rental has no idle guard, so it doesn’t stop for being idle. Set stopWhenIdleMinutes first if you want one.',
+  );
+}
+
+/**
+ * Keeps a guarded machine alive until an instant, or as long as was asked for before.
+ * @throws Refusal as requireGuard
  */
 export async function keepAlive(
   db: Database,
@@ -149,17 +169,8 @@ export async function keepAlive(
   until: Date,
 ): Promise<void> {
   await db.transaction(async (trx) => {
-    const guard = await trx('idle_guards').where({ rental_no: no }).forUpdate().first('rental_no');
-    const rental = await trx('rentals').where({ no }).first();
-    const stop = await trx('stop_requests').where({ rental_no: no }).first('rental_no');
-    const refusal = rental && refusalOfEnding(endingOf(rental), stop !== undefined, new Date());
-    if (refusal) throw refusal;
-    if (!guard) {
-      throw new Refusal(
-        'no_idle_guard',
-        'This rental has no idle guard, so it doesn’t stop for being idle. Set stopWhenIdleMinutes first if you want one.',
-      );
-    }
+    await trx('idle_guards').where({ rental_no: no }).forUpdate().first('rental_no');
+    await requireGuard(trx, no);
     await trx.raw(
       `update idle_guards set keep_alive_until = greatest(keep_alive_until, :until),
               stops_at = case when stops_at >= :until then stops_at end where rental_no = :no`,

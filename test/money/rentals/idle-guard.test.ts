@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { ensureProvider } from '../../../adapters/postgres/catalog/catalog.js';
+import { newId } from '../../../adapters/ids.js';
 import type { Database } from '../../../adapters/postgres/database.js';
+import { changeWords } from '../../../adapters/postgres/rentals/changes.js';
 import { judgeGuards, keepAlive, writeIdleGuard } from '../../../adapters/postgres/rentals/idle-guards.js';
 import { MINUTE } from '../../../domain/durations.js';
 import { noUse } from '../../../domain/machines/telemetry.js';
 import type { Refusal } from '../../../domain/refusal.js';
 import { tick } from '../../../money/metering/tick.js';
 import { getRental, insertRunning, insertWallet, onVerifiedDatabase } from '../../support/money/money.js';
+import { untilSomeoneWaits } from '../../support/someone-waits.js';
 import { VirtualClock } from '../../support/money/virtual-clock.js';
 
 const told = { cpu: true, network: false, sessions: false };
@@ -117,6 +120,35 @@ describe('a guarded rental', () => {
     await tick(db, { shard: 0, shards: 1 });
     const ended = await getRental(db, rental.id);
     assert.deepEqual([ended.stop_reason, ended.ended_at], ['auto_stop', limit]);
+  });
+
+  it('is not asked to end once it is settled, as it may be while its verdict waits', async () => {
+    const { rental, podId } = await rent();
+    await pass(podId, 14);
+    const at = new Date(await clock.nowMs());
+    let judging: Promise<void> | undefined;
+    await db.transaction(async (trx) => {
+      await trx('idle_guards').where({ rental_no: rental.no }).forUpdate().first('rental_no');
+      judging = pass(podId, 2);
+      await untilSomeoneWaits(db, 'the verdict');
+      await trx('rentals')
+        .where({ id: rental.id })
+        .update({ status: 'stopped', stop_reason: 'pod_lost', hold_cents: 0, ended_at: at, settled_at: at });
+    });
+    await judging;
+    assert.equal(await db('stop_requests').where({ rental_no: rental.no }).first(), undefined);
+    const { status, stop_reason, hold_cents, ended_at, settled_at } = rental;
+    await db('rentals')
+      .where({ id: rental.id })
+      .update({ status, stop_reason, hold_cents, ended_at, settled_at });
+  });
+
+  it('is kept alive, and its guard changed, by the clock of the database', async () => {
+    const limit = new Date((await clock.nowMs()) + 60 * MINUTE);
+    const { rental } = await rent({ auto_stop_at: limit, auto_stop_after_ms: 61 * MINUTE });
+    await keepAlive(db, rental, limit);
+    const change = { id: newId('chg'), rental, asked: { idleGuard: null }, answerBefore: limit };
+    assert.equal(await changeWords(db, change, undefined), undefined);
   });
 
   it('begins anew with a new guard, and goes on without one', async () => {
