@@ -4,7 +4,9 @@ import { exampleGuard } from './idle-guard.js';
 import { exampleRental, rental, rentalId, rentalsTag } from './describe.js';
 
 export const keepAliveSchema = fields({
-  until: needed(instantField).description('At most a day ahead.'),
+  until: needed(instantField).description(
+    'At most a day ahead. Up to a minute more counts as a day, for clocks that are fast.',
+  ),
 });
 
 const until = '2026-11-01T18:00:00.000Z';
@@ -18,7 +20,7 @@ export const keepRentalAlive = operation({
   tag: rentalsTag,
   summary: 'Keeps an idle machine running',
   description:
-    'Until then its idle guard does not stop it. It moves no limit: the machine still stops at `autoStopAt`, at `maxSpendCents`, and when your balance runs out. An earlier time than before changes nothing. At most 60 times a day for each machine.',
+    'Until then its idle guard does not stop it. It moves no limit: the machine still stops at `autoStopAt`, at `maxSpendCents`, and when your balance runs out. An earlier time than before changes nothing. At most 60 times a day for each machine; a key that did not open it has 60 of its own.',
   parameters: [rentalId],
   body: { schema: keepAliveSchema, examples: [{ until }] },
   answers: [

@@ -1,12 +1,12 @@
 import * as declared from './describe-keep-alive.js';
 import { readClock } from '../../adapters/postgres/clock.js';
-import { keepAlive } from '../../adapters/postgres/rentals/idle-guards.js';
-import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
+import { keepAlive, requireGuard } from '../../adapters/postgres/rentals/idle-guards.js';
+import { findRental, type RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { createExactCount } from '../../adapters/postgres/requests/request-counts.js';
-import { DAY } from '../../domain/durations.js';
+import { DAY, MINUTE } from '../../domain/durations.js';
 import { Refusal } from '../../domain/refusal.js';
 import { idleGuardLimits } from '../../domain/rentals/idle-guard.js';
-import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
+import { callerOf, type ApiContext, type ApiDeps, type ApiRouter, type Caller } from '../context.js';
 import { serve, type Handler } from '../http/serve.js';
 import { fieldRefusal, readBody } from '../http/validation.js';
 import { presentRental } from './present.js';
@@ -23,9 +23,10 @@ function keepRentalAlive(deps: ApiDeps): Handler<typeof declared.keepRentalAlive
   const { db } = deps;
   const asks = createExactCount(db, 'keep-alives', keepAlivesADay, DAY);
   return async (ctx) => {
-    const until = readUntil(ctx, await readClock(db));
     const rental = await getRental(ctx, deps);
-    const { allowed, resetMs } = await asks.count(rental.id);
+    const until = readUntil(ctx, await readClock(db));
+    await requireGuard(db, rental.no);
+    const { allowed, resetMs } = await asks.count(countedBy(callerOf(ctx), rental));
     if (!allowed) {
       throw new Refusal(
         'rate_limited',
@@ -40,11 +41,20 @@ function keepRentalAlive(deps: ApiDeps): Handler<typeof declared.keepRentalAlive
   };
 }
 
-/** @throws Refusal validation_failed for an instant that is over, or more than a day ahead */
+/** A key that did not open the machine has a count of its own, and leaves the owner's alone. */
+function countedBy(caller: Caller, { id, api_key_id: openedBy }: RentalWithHealth): string {
+  return caller.kind === 'key' && caller.keyId !== openedBy ? `${id}:${caller.keyId}` : id;
+}
+
+/**
+ * Reads an instant up to a day ahead. One of up to a minute more is taken for a day: the asker's clock may be ahead.
+ * @throws Refusal validation_failed for an instant that is over, or farther ahead
+ */
 export function readUntil(ctx: ApiContext, now: Date): Date {
   const { until } = readBody(ctx, declared.keepAliveSchema);
   if (until <= now) throw fieldRefusal('until', 'until must be in the future');
   const latest = new Date(now.getTime() + keepAliveAheadMs);
   if (until <= latest) return until;
+  if (until.getTime() <= latest.getTime() + MINUTE) return latest;
   throw fieldRefusal('until', `until must be ${latest.toISOString()} or earlier: a day ahead at most`);
 }

@@ -6,6 +6,7 @@ import {
 import { newId } from '../../../adapters/ids.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import {
+  insertApiKeyOf,
   insertListing,
   insertProvider,
   insertRunningRental,
@@ -143,6 +144,10 @@ describe('the idle guard of a rental', () => {
       const [, wrong] = await keep(until);
       assert.equal(wrong.error, 'validation_failed', String(until));
     }
+    const { token } = await insertApiKeyOf(api.db, user.user.id, { scopes: ['rentals'], ends: 'own' });
+    const other = api.withKey(token);
+    const path = `/v1/rentals/${rental.id}/keep-alive`;
+    assert.equal((await other.post(path, { until: inHours(1) })).status, 200);
     const until = inHours(23);
     const [, kept] = await keep(until);
     assert.equal(kept.idleGuard?.['keepAliveUntil'], until);
@@ -153,11 +158,23 @@ describe('the idle guard of a rental', () => {
       [row?.auto_stop_at, row?.spend_limit_at, row?.max_spend_cents],
       [rental.auto_stop_at, rental.spend_limit_at, 900],
     );
-    // Three were answered so far.
-    const answers = await Promise.all(Array.from({ length: 58 }, () => keep(until)));
+    // What is refused and what another's key asks for do not count: two of them do so far.
+    const answers = await Promise.all(Array.from({ length: 59 }, () => keep(until)));
     assert.deepEqual(
       answers.map(([code]) => code).toSorted((a, b) => a - b),
-      [...Array<number>(57).fill(200), 429],
+      [...Array<number>(58).fill(200), 429],
     );
+    assert.equal((await other.post(path, { until })).status, 200);
+  });
+
+  it('is kept alive for a day where the asker’s clock is ahead', async () => {
+    const rental = await insertRunningRental(api.db, user.user.id, HOUR);
+    await tells('lab');
+    await user.patch(`/v1/rentals/${rental.id}`, guard);
+    const until = new Date(Date.now() + 24 * HOUR + 50_000).toISOString();
+    const [status, kept] = await told(user.post(`/v1/rentals/${rental.id}/keep-alive`, { until }));
+    assert.equal(status, 200, JSON.stringify(kept));
+    const untilMs = Date.parse(String(kept.idleGuard?.['keepAliveUntil']));
+    assert.ok(untilMs <= Date.now() + 24 * HOUR && untilMs > Date.now() + 23.9 * HOUR);
   });
 });

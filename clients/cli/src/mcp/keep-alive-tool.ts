@@ -22,7 +22,7 @@ export function addKeepAlive(server: McpServer, client: GpuRental, spending: Spe
     },
     answering(shapes.rental, async ({ rentalId, minutes }, call) => {
       await spending.requireOwn(rentalId, call);
-      const until = new Date(Date.now() + minutes * 60_000 - 1_000);
+      const until = new Date(Date.now() + minutes * 60_000);
       return shapes.shownRental(await client.rentals.keepAlive(rentalId, until, unended(call)));
     }),
   );
