@@ -50,7 +50,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   stop: ['gpu stop training', 'gpu stop train-1 train-2', 'gpu stop --all --yes'],
   ssh: ['gpu ssh', 'gpu ssh training -- nvidia-smi', 'gpu ssh training --print'],
   'ssh-config': ['gpu ssh-config', 'gpu ssh-config --remove'],
-  export: ['gpu export dstack > fleet.dstack.yml', 'gpu export skypilot > ~/.sky/ssh_node_pools.yaml'],
+  export: ['gpu export dstack > fleet.dstack.yml', 'gpu export skypilot > gpu-rental.pool.yaml'],
   cp: ['gpu cp data.tar training:work/', 'gpu cp -r :work/results .'],
   notebook: ['gpu notebook', 'gpu notebook training --port 9999'],
   ports: ['gpu ports 8888', 'gpu ports 8080:80 --machine training', 'gpu ports admin'],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Rental } from '@gpu-rental/client';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
@@ -73,6 +74,46 @@ describe('gpu export', () => {
     const all = await run('export skypilot', asVm);
     assert.deepEqual(parse(all.out), { 'gpu-rental': { hosts: ['gpu-other', 'gpu-box'] } });
     assert.match(readFileSync(join(ann.home, '.ssh/config'), 'utf8'), /^Include /);
+  });
+
+  /** Asks as `told` does; the machine `other` has no SSH. */
+  const withoutSsh: typeof fetch = async (input, init) => {
+    const response = await machine.told()(input, init);
+    const body = (await response.json()) as { rentals?: Rental[] };
+    const rentals = body.rentals?.map((rental) =>
+      rental.name === 'other' ? { ...rental, host: null, hostKeyFingerprint: null } : rental,
+    );
+    const { status, headers } = response;
+    return new Response(JSON.stringify({ ...body, ...(rentals && { rentals }) }), { status, headers });
+  };
+
+  it('leaves out a machine without SSH, and says so, unless it is named or the only one', async () => {
+    const more = { ...asVm, fetch: withoutSsh };
+    const { code, out, err } = await ann.type('export skypilot', more);
+    assert.equal(code, 0, err);
+    assert.deepEqual(parse(out), { 'gpu-rental': { hosts: ['gpu-box'] } });
+    assert.match(err.replaceAll(/\s+/g, ' '), /Left out: .*other.* does not answer over SSH/);
+    const apart = await ann.type('export skypilot box', more);
+    assert.equal(apart.code, 0);
+    assert.doesNotMatch(apart.err, /Left out/);
+    for (const line of ['export skypilot other', 'export skypilot other box']) {
+      const named = await ann.type(line, more);
+      assert.deepEqual([named.code, named.out], [exitCodes.notReached, ''], named.err);
+    }
+  });
+
+  it('leaves out a machine that lets nobody in, while another one does', async () => {
+    const { rentals } = await ann.json<{ rentals: Rental[] }>('ls');
+    const { id = 'none' } = rentals.find(({ name }) => name === 'other') ?? {};
+    const { code, out, err } = await run('export skypilot', {
+      run: ((program, args, options) =>
+        args.join(' ').includes(id)
+          ? Promise.resolve({ code: 255, stdout: '', stderr: 'Permission denied' })
+          : asVirtualMachine(program, args, options)) satisfies Surroundings['run'],
+    });
+    assert.equal(code, 0, err);
+    assert.deepEqual(parse(out), { 'gpu-rental': { hosts: ['gpu-box'] } });
+    assert.match(err.replaceAll(/\s+/g, ' '), /Left out: .*other does not let you in: Permission denied/);
   });
 
   it('says why a machine lets nobody in', async () => {

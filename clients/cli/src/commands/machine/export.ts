@@ -2,12 +2,13 @@ import type { Rental } from '@gpu-rental/client';
 import { Argument } from 'commander';
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
+import { explainFailure } from '../../explain-failure.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { findRental } from '../../rentals/find-rental.js';
 import type { Alias } from '../../ssh/config-file.js';
 import { sshLine } from '../../ssh/connection.js';
 import { nameOf } from '../../views/rental.js';
-import { factsOf, nameMachines } from './ssh-config.js';
+import { factsOf, nameMachines, type NotNamed } from './ssh-config.js';
 
 /** The name of the fleet or pool. */
 const POOL = 'gpu-rental';
@@ -41,7 +42,7 @@ const tools = {
       ...[`${POOL}:`, '  hosts:'],
       ...machines.map(({ names }) => `    - ${JSON.stringify(names.at(-1))}`),
     ],
-    next: `SkyPilot reads it from ~/.sky/ssh_node_pools.yaml. Next: sky ssh up --infra ${POOL}`,
+    next: `Add it to your pools in ~/.sky/ssh_node_pools.yaml, in place of the one of that name. Next: sky ssh up --infra ${POOL}`,
   },
 } satisfies Readonly<Record<string, Tool>>;
 
@@ -68,14 +69,19 @@ async function exportTo(cli: Cli, tool: Tool, given: readonly string[]): Promise
   const meant: Rental[] = [];
   for (const word of given) meant.push(await findRental(cli, client, word, 'export'));
   const { aliases, keys, failed } = await nameMachines(cli);
-  if (failed) throw failed.error;
-  const wanted = aliases.filter(
-    ({ connection: { rental } }) => meant.length === 0 || meant.some(({ id }) => id === rental.id),
+  const isMeant = ({ id }: Pick<Rental, 'id'>): boolean =>
+    meant.length === 0 || meant.some((one) => one.id === id);
+  const wanted = aliases.filter(({ connection: { rental } }) => isMeant(rental));
+  const probed = await Promise.all(wanted.map((alias) => probe(cli, alias)));
+  const away = [...failed, ...probed.flatMap(({ away }) => away ?? [])].filter(({ rental }) =>
+    isMeant(rental),
   );
-  const probed = await Promise.all(wanted.map(async (alias) => ({ alias, fits: await canHost(cli, alias) })));
-  const left = probed.filter(({ fits }) => !fits).map(({ alias }) => nameOf(alias.connection.rental));
-  const machines = probed.filter(({ fits }) => fits).map(({ alias }) => alias);
+  const left = probed.flatMap(({ alias, fits }) => (fits === false ? nameOf(alias.connection.rental) : []));
+  const machines = probed.flatMap(({ alias, fits }) => (fits === true ? alias : []));
+  // Who names a machine means it; of all that run, one that can't be entered stops no other one.
+  if (away[0] && (meant.length > 0 || machines.length === 0)) throw away[0].error;
   if (machines.length === 0) throw nothingToExport(left);
+  for (const { error } of away) cli.out.remark(`Left out: ${explainFailure(error, cli, false).message}`);
   if (left.length > 0) cli.out.remark(`Left out, because they are containers: ${left.join(', ')}.`);
   const lines = tool.lines(machines, privateHalf(keys));
   cli.out.result({ file: lines.join('\n'), machines: machines.map(factsOf) }, () => lines);
@@ -87,6 +93,21 @@ function privateHalf(keys: readonly string[]): string {
   const file = keys.find((key) => !key.endsWith('.pub'));
   if (file !== undefined) return file;
   throw usageFailure('There is no file of a private key that opens these machines.', 'gpu rent makes one.');
+}
+
+interface Probed {
+  readonly alias: Alias;
+  /** Whether a tool can use it; undefined: it is away. */
+  readonly fits?: boolean;
+  readonly away?: NotNamed;
+}
+
+async function probe(cli: Cli, alias: Alias): Promise<Probed> {
+  try {
+    return { alias, fits: await canHost(cli, alias) };
+  } catch (error) {
+    return { alias, away: { rental: alias.connection.rental, error } };
+  }
 }
 
 /** Whether a machine runs services and lets its user be root: containers do not. @throws Failure when it does not answer */

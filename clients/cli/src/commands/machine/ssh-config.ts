@@ -36,8 +36,8 @@ interface Named {
   readonly include: Include;
   /** Whether our line was added to the user's file. */
   readonly added: boolean;
-  /** The first machine that did not answer: it stops no other one. */
-  readonly failed: Tried | undefined;
+  /** The machines that can't be entered: they stop no other one. */
+  readonly failed: readonly NotNamed[];
 }
 
 /** Names the machines that run for ssh, in place of those that were named before. */
@@ -56,7 +56,7 @@ export async function nameMachines(cli: Cli): Promise<Named> {
   );
   const { file, removed } = writeAliases(cli, aliases);
   const added = addInclude(include);
-  const failed = tried.find(({ connection }) => connection === undefined);
+  const failed = tried.filter(({ connection }) => connection === undefined);
   return { running, aliases, keys, file, removed, include, added, failed };
 }
 
@@ -66,19 +66,24 @@ async function write(cli: Cli): Promise<void> {
   cli.out.result({ file, include: { ...include, added }, machines: aliases.map(factsOf), removed }, () =>
     linesOf(cli, named),
   );
-  if (failed) throw failed.error;
+  if (failed[0]) throw failed[0].error;
 }
 
-interface Tried {
-  readonly connection?: Connection;
+/** A machine that can't be entered, and why. */
+export interface NotNamed {
+  readonly rental: Connection['rental'];
   readonly error?: unknown;
+}
+
+interface Tried extends NotNamed {
+  readonly connection?: Connection;
 }
 
 async function tryToConnect(cli: Cli, rental: Rental, keys: readonly string[]): Promise<Tried> {
   try {
-    return { connection: await connect(cli, reachable(rental), keys) };
+    return { rental, connection: await connect(cli, reachable(rental), keys) };
   } catch (error) {
-    return { error };
+    return { rental, error };
   }
 }
 
