@@ -7484,14 +7484,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description session_required, key_scope, key_address */
+            /** @description key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["RentalNotFoundError"];
@@ -7619,14 +7619,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, session_required, key_scope, key_address */
+            /** @description forbidden, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["RentalNotFoundError"];

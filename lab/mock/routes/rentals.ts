@@ -157,8 +157,8 @@ function refuseGuard({ provider_code: providerCode }: MockRental['row'], { idleG
 
 function keepAlive(world: World) {
   return signedIn(world, (ctx, account) => {
-    const until = readUntil(ctx, world.now());
     const { row } = getRental(ctx, account);
+    const until = readUntil(ctx, world.now());
     const refusal = refusalOfEnding(endingOf(row), false, world.now());
     if (refusal) throw refusal;
     if (row.idle_guard === null) throw refusalByCode('no_idle_guard');
