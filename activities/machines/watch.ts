@@ -20,6 +20,7 @@ import { usesIn, UseMinutes, type MinuteOfUse } from '../../domain/machines/tele
 import type { ActivityDeps } from '../deps.js';
 import { eachPart } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { startableAt } from '../rentals/allocation.js';
 import { renewEnds } from './renew-ends.js';
 import { readBalance } from './watch-balance.js';
 import { askRunningPods, judgePodList } from './watch-pods.js';
@@ -51,7 +52,7 @@ export function createWatchActivities(deps: ActivityDeps) {
           await ensureProvider(
             deps.db,
             code,
-            provider.templates,
+            startableAt(provider, deps.settings),
             provider.software ?? null,
             provider.telemetry ?? null,
           );

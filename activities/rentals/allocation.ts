@@ -47,14 +47,21 @@ interface Startable {
   readonly idleGuard?: IdleGuard | undefined;
 }
 
+/** Returns what a worker can start at an upstream: a notebook needs a key for its token. */
+export function startableAt(
+  { templates }: Pick<Provider, 'templates'>,
+  { installationKey }: Pick<ActivityDeps['settings'], 'installationKey'>,
+): ReadonlySet<string> {
+  return new Set([...templates].filter((id) => !isNotebook(id) || Boolean(installationKey)));
+}
+
 /** Returns the upstreams that can start a machine from the template, with all of the renter's own software, and guard it. */
 export function providersFor(
   deps: Pick<ActivityDeps, 'providers' | 'settings'>,
   { templateId, software, idleGuard }: Startable,
 ): string[] {
-  if (isNotebook(templateId) && !deps.settings.installationKey) return [];
   return [...deps.providers.values()]
-    .filter(({ templates }) => (templates as ReadonlySet<string>).has(templateId))
+    .filter((provider) => startableAt(provider, deps.settings).has(templateId))
     .filter((provider) => software === undefined || misfitsOf(software, provider.software).length === 0)
     .filter(({ telemetry }) => guardMisfitsOf(idleGuard, telemetry).length === 0)
     .map(({ code }) => code);

@@ -6,6 +6,7 @@ import { listTelemetryHours } from '../../../adapters/postgres/machines/telemetr
 import { writeIdleGuard } from '../../../adapters/postgres/rentals/idle-guards.js';
 import { MINUTE } from '../../../domain/durations.js';
 import { noUse, pointsOf } from '../../../domain/machines/telemetry.js';
+import { notebookTemplateId } from '../../../domain/rentals/notebook.js';
 import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import { databaseRoles } from '../../../migrations/roles.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
@@ -15,6 +16,7 @@ import { VirtualClock } from '../../support/money/virtual-clock.js';
 import { runAlone } from '../../support/service/activity-context.js';
 import { until } from '../../support/until.js';
 
+const templates = new Set(['pytorch', notebookTemplateId] as const);
 const telemetry = { cpu: true, network: false, sessions: false };
 
 describe('the watcher of an upstream that tells use', () => {
@@ -42,7 +44,7 @@ describe('the watcher of an upstream that tells use', () => {
   });
 
   /** Watches while something runs. */
-  async function watching(running: () => Promise<void>): Promise<void> {
+  async function watching(running: () => Promise<void>, installationKey = ''): Promise<void> {
     const listPods = () => {
       lists += 1;
       if (!machine.isFrozen) report += 1;
@@ -55,7 +57,8 @@ describe('the watcher of an upstream that tells use', () => {
     const activities = createActivities({
       ...lone.deps,
       db: workerDb,
-      providers: new Map([['lab', { ...upstream.port, telemetry, listPods }]]),
+      settings: { ...lone.deps.settings, installationKey },
+      providers: new Map([['lab', { ...upstream.port, templates, telemetry, listPods }]]),
       oddities: { take: () => [] } as never,
     });
     const watcher = runAlone(() => activities.watchProvider('lab', 60_000));
@@ -102,6 +105,15 @@ describe('the watcher of an upstream that tells use', () => {
       const provider = await lone.db('providers').where({ code: 'lab' }).first('telemetry');
       assert.deepEqual(provider?.telemetry, telemetry);
     });
+  });
+
+  it('says what can be started: no notebook without a key for its token', async () => {
+    const startedAs = async (installationKey: string) => {
+      await watching(nextLists, installationKey);
+      return (await lone.db('providers').where({ code: 'lab' }).first('template_ids'))?.template_ids;
+    };
+    assert.deepEqual(await startedAs(''), ['pytorch']);
+    assert.deepEqual(await startedAs('a key'), [notebookTemplateId, 'pytorch']);
   });
 
   it('judges what a minute told so far before another watcher takes over', async () => {
