@@ -78,15 +78,20 @@ describe('the prices that strangers are told (PUBLIC_PRICES)', () => {
   });
 
   it('are read once a minute for all of them, and anew for whoever has signed in', async () => {
-    const { body: before } = await api.stranger().get(FAMILIES);
-    await insertListing(api.db, { price_per_hour_cents: 30 });
-    const sent: string[] = [];
-    const listen = ({ sql }: { sql: string }) => sent.push(sql);
-    api.deps.db.on('query', listen);
-    const asked = Array.from({ length: 20 }, () => api.stranger().get(FAMILIES));
-    for (const { body } of await Promise.all(asked)) assert.deepEqual(body, before);
-    assert.ok(!sent.some((sql) => sql.includes('provider_families')), sent.join('\n'));
-    api.deps.db.removeListener('query', listen);
+    // Its answer is young: an earlier test's may be a minute old by now.
+    const fresh = await startApi({ databaseUrl: api.databaseUrl, settings: { publicPrices: true } });
+    try {
+      const { body: before } = await fresh.stranger().get(FAMILIES);
+      await insertListing(api.db, { price_per_hour_cents: 30 });
+      const sent: string[] = [];
+      const listen = ({ sql }: { sql: string }) => sent.push(sql);
+      fresh.deps.db.on('query', listen);
+      const asked = Array.from({ length: 20 }, () => fresh.stranger().get(FAMILIES));
+      for (const { body } of await Promise.all(asked)) assert.deepEqual(body, before);
+      assert.ok(!sent.some((sql) => sql.includes('provider_families')), sent.join('\n'));
+    } finally {
+      await fresh.stop();
+    }
     const user = await api.signIn();
     const { body: now, headers } = await user.get(FAMILIES);
     assert.match(JSON.stringify(now.families), /"RTX_4090"\],"fromPricePerHourCents":30,/);
