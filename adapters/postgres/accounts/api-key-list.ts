@@ -104,6 +104,15 @@ export async function revokeApiKey(
   return revoked ?? ((await findApiKeyOf(trx, userId, id)) && 'before');
 }
 
+/** Locks all keys of a user that are not revoked, or this one, for a change. */
+export async function lockApiKeysOf(
+  trx: Transaction,
+  userId: UserId,
+  id: ApiKeyId | undefined,
+): Promise<void> {
+  await unrevoked(trx, userId, id).orderBy('id').forNoKeyUpdate().select('id');
+}
+
 /**
  * Revokes all keys of a user, or this one, for good, and tells each.
  * @returns those that were revoked now
@@ -113,12 +122,15 @@ export async function revokeApiKeysOf(
   userId: UserId,
   id: ApiKeyId | undefined,
 ): Promise<ApiKeyRow[]> {
-  const revoked = await trx('api_keys')
-    .where({ user_id: userId, ...(id !== undefined && { id }) })
-    .whereNull('revoked_at')
+  const revoked = await unrevoked(trx, userId, id)
     .update({ revoked_at: trx.raw('clock_ms()') })
     .returning('*');
   const told = revoked.map((row) => ({ userId, entityId: row.id, data: {} }));
   await recordEvents(trx, 'api_key.revoked', told);
   return revoked;
 }
+
+const unrevoked = (trx: Transaction, userId: UserId, id: ApiKeyId | undefined) =>
+  trx('api_keys')
+    .where({ user_id: userId, ...(id !== undefined && { id }) })
+    .whereNull('revoked_at');

@@ -3,7 +3,7 @@ import type { DirectAction, Operation, OperationResult } from '../../../domain/o
 import { routeOf } from '../../../domain/payments/processor-routes.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent } from '../accounts/audit-events.js';
-import { revokeApiKeysOf } from '../accounts/api-key-list.js';
+import { lockApiKeysOf, revokeApiKeysOf } from '../accounts/api-key-list.js';
 import { deleteSessionsOf } from '../accounts/sessions.js';
 import { pullBrake, releaseBrake } from './brakes.js';
 import { listOlderProcesses, readSealing, switchSealing } from '../ledger/sealing.js';
@@ -119,6 +119,8 @@ async function revokeApiKeys(
   userId: UserId,
   keyId: ApiKeyId | undefined,
 ): Promise<OperationResult> {
+  // Before the account, as what is done by a key locks them.
+  await lockApiKeysOf(trx, userId, keyId);
   await lockUser(trx, userId);
   const revoked = await revokeApiKeysOf(trx, userId, keyId);
   if (keyId !== undefined && revoked.length === 0) {

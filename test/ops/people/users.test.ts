@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
+import { lockKeyInUse } from '../../../adapters/postgres/accounts/api-key-list.js';
+import { actDirectly } from '../../../adapters/postgres/operators/direct-actions.js';
 import { insertApiKeyOf, insertSessionOf } from '../../support/money/factories.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 import { runOps, type OpsResult } from '../../support/ops/ops.js';
+import { until } from '../../support/until.js';
 import type { UserId } from '../../../domain/ids.js';
 
 describe('ops users, ops pause and ops providers pause', () => {
@@ -43,6 +46,38 @@ describe('ops users, ops pause and ops providers pause', () => {
     assert.equal((await ops('users', 'sessions', userId)).out, 'Nothing.\n');
     assert.equal((await database.db('sessions').where({ user_id: other })).length, 1);
   });
+
+  for (const which of ['one key', 'all keys']) {
+    it(`revokes ${which} without holding the account while something is done by a key`, async () => {
+      const { db } = database;
+      const { user_id: owner } = await insertWallet(db, 0);
+      const { row: key } = await insertApiKeyOf(db, owner);
+      const acting = await db.transaction();
+      await lockKeyInUse(acting, owner, key.id);
+      const revoking = actDirectly(db, {
+        operationId: newId('op'),
+        operator: 'ada',
+        reason: 'a drill',
+        action: { kind: 'revoke_api_keys', userId: owner, ...(which === 'one key' && { keyId: key.id }) },
+      });
+      await until('the operator waits for the key', async () => {
+        const { rows } = await db.raw<{ rows: object[] }>(
+          "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%api_keys%'",
+        );
+        return rows.length > 0;
+      });
+      // An opening locks the account after its key: held by the operator, it would be a deadlock.
+      const isFree = await acting
+        .raw('select 1 from users where id = ? for no key update nowait', [owner])
+        .then(
+          () => true,
+          () => false,
+        );
+      await acting.rollback();
+      assert.ok(isFree);
+      assert.deepEqual(await revoking, { userId: owner, keys: 1 });
+    });
+  }
 
   it('lists API keys, and revokes one of them or all', async () => {
     const { db } = database;
