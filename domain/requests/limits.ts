@@ -9,7 +9,7 @@ export const requestLimits = {
   /**
    * Requests in a minute (decision 12, "Allowed origins", and decision 58, "Limits of requests"): reads of one session
    * and of all sessions of a user, changes of a user, and all of one client address without a session. Of a user's changes
-   * the API keys together may make a part: the rest is left to whoever signs in.
+   * the API keys together may make a part, stops apart: the rest is left to whoever signs in.
    */
   requestWindowMs: MINUTE,
   readsPerMinute: 600,

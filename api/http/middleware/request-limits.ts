@@ -144,6 +144,9 @@ async function count(ctx: Context, policies: Policies, caller: Caller | undefine
   return counted.toSorted((one, other) => leftIn(one) - leftIn(other));
 }
 
+/** A stop ends what costs money: no key that changes too much may keep another one from it. */
+const stops = /^\/v1\/rentals\/[^/]+\/stop$/;
+
 /** The limits that a request falls under, each with whom it counts. */
 function limitsOf(ctx: Context, policies: Policies, caller: Caller | undefined): [Policy, string][] {
   if (!caller) return [[policies.strangers, clientOf(ctx.ip)]];
@@ -155,8 +158,9 @@ function limitsOf(ctx: Context, policies: Policies, caller: Caller | undefined):
       [policies.readsOfUser, userId],
     ];
   }
+  const isShared = caller.kind === 'key' && !stops.test(ctx.path);
   return [
-    ...(caller.kind === 'key' ? ([[policies.changesOfKeys, userId]] as [Policy, string][]) : []),
+    ...(isShared ? ([[policies.changesOfKeys, userId]] as [Policy, string][]) : []),
     [policies.changes, userId],
   ];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createExactCount, createLeasedCount } from '../../../adapters/postgres/requests/request-counts.js';
+import { newId } from '../../../adapters/ids.js';
 import { openDatabase } from '../../../adapters/postgres/database.js';
 import type { ApiSettings } from '../../../api/settings.js';
 import type { Answer } from '../../support/http/answers.js';
@@ -129,6 +130,17 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     assert.match(refused.body.message, /the limit of 3 changes by API keys of one user a minute/);
     const own = await change(user);
     assert.deepEqual([own.status, standingIn(own).left], [400, 1], 'what was refused took nothing');
+  });
+
+  it('let a key stop machines past what keys changed, within the bound of their user', async () => {
+    const key = api.withKey((await insertApiKeyOf(api.db, user.user.id, { scopes: ['rentals'] })).token);
+    for (let nth = 0; nth < 4; nth += 1) await change(key);
+    assert.equal((await change(key)).status, 429);
+    const stop = (): Promise<Answer> => key.post(`/v1/rentals/${newId('rent')}/stop`);
+    const stopped = [await stop(), await stop(), await stop()];
+    assert.deepEqual([countOf(stopped, 404), countOf(stopped, 429)], [2, 1], 'the user has five');
+    assert.equal(stopped[0]!.headers.get('ratelimit-policy'), '"changes";q=5;w=60');
+    assert.match(stopped[2]!.body.message, /the limit of 5 changes of one user/);
   });
 
   it('count a key that does not hold with all others of its address', async () => {
