@@ -106,7 +106,7 @@ describe('own software in the dashboard', function () {
     await page.getByLabel('Arguments').fill('--listen\nsecret-of-args');
     await page.getByLabel('Variables').fill('# for the hub\nTOKEN=secret-of-env');
     await page.getByRole('button', { name: 'Add a port' }).click();
-    await page.keyboard.type('page');
+    await page.locator('input:focus').pressSequentially('page');
     await page.getByLabel('Number of port 1').fill('8080');
     await page.getByLabel('Make port 1 public').check();
     await page.getByText('Your software must ask for a password.').waitFor();
@@ -187,7 +187,7 @@ describe('own software in the dashboard', function () {
     await page.getByLabel('Start script').fill('');
     await until('it can be rented', () => rentButton().isEnabled());
     await page.getByRole('button', { name: 'Add a port' }).click();
-    await page.keyboard.type('page');
+    await page.locator('input:focus').pressSequentially('page');
     await page.getByLabel('Number of port 1').fill('22');
     await page.getByText(/a number up to 65535, but not 22/).waitFor();
     assert.equal(await rentButton().isEnabled(), false);

@@ -54,7 +54,7 @@ describe('renting a machine', function () {
     await page.getByLabel('Stop after (hours)').fill('2');
     await page.getByLabel('Name', { exact: true }).fill('training');
     await page.getByRole('button', { name: 'Add a label' }).click();
-    await page.keyboard.type('project');
+    await page.locator('input:focus').pressSequentially('project');
     await page.getByLabel('Value of label 1').fill('atlas');
     await page.getByLabel('Template').selectOption({ label: 'vLLM' });
     await quote().getByText('$47.84').waitFor();
@@ -189,7 +189,7 @@ describe('renting a machine', function () {
     await until('the right limit is quoted', rents);
     await quote().getByText('$10.00').waitFor();
     await page.getByRole('button', { name: 'Add a label' }).click();
-    await page.keyboard.type('Not A Key');
+    await page.locator('input:focus').pressSequentially('Not A Key');
     await quote().getByText('Correct the marked fields. This price does not include them.').waitFor();
     assert.equal(await rents(), false);
     await page.getByLabel('Key of label 1').fill('team');
