@@ -78,7 +78,7 @@ async function takeSteps(knex: Knex, databaseUrl: string, options: MigrateOption
       return taken;
     }
     // Nothing was taken where another process did it meanwhile.
-    const [, now] = await tryPatiently(next.name, { patienceMs, say }, async () => {
+    const [, now] = await tryPatiently(next, { patienceMs, say }, async () => {
       if (isConcurrent(next)) await refusing(next, () => buildIndexes(databaseUrl, next, patienceMs));
       return knex.migrate.up(configUntil(index + 1)) as Promise<[number, string[]]>;
     });
@@ -143,13 +143,17 @@ async function refusing(step: Step, work: () => Promise<unknown>): Promise<void>
     await work();
   } catch (error) {
     if (passing.includes(errorCodeOf(error))) throw error;
-    throw new MigrationRefused(
-      `The step ${step.name} failed, and nothing of it stays: ${wordsOf(error, step)}`,
-      {
-        cause: error,
-      },
-    );
+    throw new MigrationRefused(`The step ${step.name} failed, and ${leftOf(step)}: ${wordsOf(error, step)}`, {
+      cause: error,
+    });
   }
+}
+
+/** What a step that was not taken leaves. */
+function leftOf(step: Step): string {
+  return isConcurrent(step)
+    ? 'an index that it left unfinished is built anew by the next try'
+    : 'nothing of it stays';
 }
 
 /** The server's words, without the statement that knex puts before them, and the line of the file. */
@@ -167,7 +171,7 @@ interface Patience {
 }
 
 async function tryPatiently(
-  step: string,
+  step: Step,
   { patienceMs, say }: Patience,
   work: () => Promise<[number, string[]]>,
 ): Promise<[number, string[]]> {
@@ -179,13 +183,13 @@ async function tryPatiently(
       if (!passing.includes(errorCodeOf(error))) throw error;
       if (performance.now() > deadline) {
         throw new MigrationRefused(
-          `The step ${step} found no moment in which nobody else held what it changes, in ${tries} tries; nothing of it stays. See who does: select pid, application_name, xact_start, query from pg_stat_activity where xact_start is not null. With a large fleet: ops pause metering and ops pause creates, migrate, ops resume both.`,
+          `The step ${step.name} found no moment in which nobody else held what it changes, in ${tries} tries; ${leftOf(step)}. See who does: select pid, application_name, xact_start, query from pg_stat_activity where xact_start is not null. With a large fleet: ops pause metering and ops pause creates, migrate, ops resume both.`,
           { cause: error },
         );
       }
       if (tries === 1)
         say(
-          `The step ${step} waits: others hold what it changes. It is tried again until it finds a moment.`,
+          `The step ${step.name} waits: others hold what it changes. It is tried again until it finds a moment.`,
         );
       // Others may go on in between.
       await sleep(250 + Math.random() * 750);

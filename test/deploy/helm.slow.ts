@@ -145,6 +145,12 @@ describe('the Helm chart, rendered', () => {
     assert.equal(valueOf('worker', 'DATABASE_POOL_MAX'), '7');
     assert.equal(valueOf('api', 'DATABASE_POOL_MAX'), '30');
     assert.equal(valueOf('api', 'TRUST_PROXY'), 'false');
+    const [{ env: usual }] = podOf(render(least), 'api').containers;
+    assert.equal(
+      usual.find(({ name }) => name === 'TRUST_PROXY')?.value,
+      'false',
+      'anybody reaches the API by default',
+    );
     assert.equal(valueOf('api', 'METER_SHARDS'), '100000000');
     assert.equal(valueOf('worker', 'TEMPORAL_TLS_CLIENT_CERT_PATH'), '/etc/gpu-rental/temporal/tls.crt');
     const trusting = render({ ...most, 'settings.TEMPORAL_TLS_SERVER_CA_CERT_PATH': '' });
