@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rental } from '@gpu-rental/client';
 import type { Locator, Page } from 'playwright-core';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
@@ -29,7 +30,8 @@ describe('what is pressed on a page', function () {
   });
 
   const link = (name: string) => page.getByRole('main').getByRole('link', { name, exact: true });
-  const opened = (name: string | RegExp) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  const opened = (name: string | RegExp) =>
+    page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   const field = (label: string) => page.getByRole('search').getByLabel(label);
   const searchOf = () => Object.fromEntries(new URL(page.url()).searchParams);
 
@@ -97,6 +99,8 @@ describe('what is pressed on a page', function () {
     });
     await renter.stop(above);
     await told;
+    // A slow reader holds what they press for longer than a scroll bar is waited for.
+    await sleep(2_500);
     await page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
     );

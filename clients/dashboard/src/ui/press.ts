@@ -1,5 +1,7 @@
-/** A press whose end is not told, as that of a scroll bar, is over after so many milliseconds. */
-const LONGEST_MS = 2_000;
+/** A press whose end is not told is over after so many milliseconds. */
+const LONGEST_MS = 10_000;
+/** No scroll bar tells its end: a list goes on while somebody drags one. */
+const LONGEST_ON_BAR_MS = 2_000;
 
 /** What waits for the end of a press; undefined while nothing is pressed. */
 let waiting: (() => void)[] | undefined;
@@ -18,9 +20,20 @@ export function watchPresses(): void {
   for (const name of ['pointerup', 'pointercancel']) document.addEventListener(name, endSoon, true);
 }
 
-function begin(): void {
+function begin(press: PointerEvent): void {
   waiting ??= [];
-  endIn(LONGEST_MS);
+  endIn(isOnBar(press) ? LONGEST_ON_BAR_MS : LONGEST_MS);
+}
+
+/** Whether a press is on the scroll bar of what it meets: beyond what that shows of itself. */
+function isOnBar({ target, clientX, clientY }: PointerEvent): boolean {
+  if (!(target instanceof Element)) return false;
+  const { left, top } =
+    target === document.documentElement ? { left: 0, top: 0 } : target.getBoundingClientRect();
+  const { clientLeft, clientTop, clientWidth, clientHeight } = target;
+  // What lies in a line of text has no size of its own.
+  if (clientWidth === 0) return false;
+  return clientX >= left + clientLeft + clientWidth || clientY >= top + clientTop + clientHeight;
 }
 
 const endSoon = (): void => endIn(0);
