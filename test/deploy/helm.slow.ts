@@ -101,6 +101,8 @@ describe('the Helm chart, rendered', () => {
   };
 
   before(async function () {
+    // Helm is built once on each machine.
+    this.timeout(25 * 60_000);
     const found = await findHelm();
     // Without Go on this machine nothing builds it.
     if (found === undefined) return this.skip();
