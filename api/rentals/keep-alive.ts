@@ -23,8 +23,9 @@ function keepRentalAlive(deps: ApiDeps): Handler<typeof declared.keepRentalAlive
   const { db } = deps;
   const asks = createExactCount(db, 'keep-alives', keepAlivesADay, DAY);
   return async (ctx) => {
+    const asked = readUntil(ctx);
     const rental = await getRental(ctx, deps);
-    const until = readUntil(ctx, await readClock(db));
+    const until = boundUntil(asked, await readClock(db));
     await requireGuard(db, rental.no);
     const { allowed, resetMs } = await asks.count(countedBy(callerOf(ctx), rental));
     if (!allowed) {
@@ -46,12 +47,16 @@ function countedBy(caller: Caller, { id, api_key_id: openedBy }: RentalWithHealt
   return caller.kind === 'key' && caller.keyId !== openedBy ? `${id}:${caller.keyId}` : id;
 }
 
+/** @throws Refusal validation_failed */
+export function readUntil(ctx: ApiContext): Date {
+  return readBody(ctx, declared.keepAliveSchema).until;
+}
+
 /**
- * Reads an instant up to a day ahead. One of up to a minute more is taken for a day: the asker's clock may be ahead.
+ * Takes an instant up to a day ahead. One of up to a minute more is taken for a day: the asker's clock may be ahead.
  * @throws Refusal validation_failed for an instant that is over, or farther ahead
  */
-export function readUntil(ctx: ApiContext, now: Date): Date {
-  const { until } = readBody(ctx, declared.keepAliveSchema);
+export function boundUntil(until: Date, now: Date): Date {
   if (until <= now) throw fieldRefusal('until', 'until must be in the future');
   const latest = new Date(now.getTime() + keepAliveAheadMs);
   if (until <= latest) return until;

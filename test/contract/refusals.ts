@@ -48,7 +48,7 @@ const cases: readonly Case[] = [
   ['GET', '/v1/rentals/1', undefined, 404, 'rental_not_found'],
   ['GET', `${noRental}/meter`, undefined, 404, 'rental_not_found'],
   ['GET', `${noRental}/charges`, undefined, 404, 'rental_not_found'],
-  ['POST', `${noRental}/keep-alive`, { until: '2020-01-01' }, 400, 'validation_failed', 'until'],
+  ['POST', `${noRental}/keep-alive`, { until: 'soon' }, 400, 'validation_failed', 'until'],
   ['PATCH', noRental, { idleIgnores: ['sessions'] }, 400, 'validation_failed', 'idleIgnores'],
   ['PATCH', noRental, { stopWhenIdleMinutes: 14 }, 400, 'validation_failed', 'stopWhenIdleMinutes'],
   ['GET', `${noRental}/telemetry`, undefined, 404, 'rental_not_found'],

@@ -4,7 +4,7 @@ import type { LedgerEntry } from '../../../adapters/postgres/ledger/ledger-reads
 import { notebookTokenOf } from '../../../adapters/notebook-token.js';
 import { newId } from '../../../adapters/ids.js';
 import { endingOf } from '../../../adapters/postgres/rentals/facts.js';
-import { readUntil } from '../../../api/rentals/keep-alive.js';
+import { boundUntil, readUntil } from '../../../api/rentals/keep-alive.js';
 import { refuseMisfits } from '../../../api/rentals/quotes.js';
 import { guardMisfitsOf } from '../../../domain/rentals/idle-guard.js';
 import { refuseToEnd } from '../../../api/api-keys/request.js';
@@ -157,8 +157,9 @@ function refuseGuard({ provider_code: providerCode }: MockRental['row'], { idleG
 
 function keepAlive(world: World) {
   return signedIn(world, (ctx, account) => {
+    const asked = readUntil(ctx);
     const { row } = getRental(ctx, account);
-    const until = readUntil(ctx, world.now());
+    const until = boundUntil(asked, world.now());
     const refusal = refusalOfEnding(endingOf(row), false, world.now());
     if (refusal) throw refusal;
     if (row.idle_guard === null) throw refusalByCode('no_idle_guard');
