@@ -21,6 +21,8 @@ describe('the idle guard of the mock, by the command', () => {
     assert.match(kept.out, /^\w{6} does not stop for being idle before 20\d\d-\d\d-\d\d \d\d:\d\d\.\n$/);
     const far = await ann.run(['keep-alive', 'box', '--for', '2d']);
     assert.match(far.err, /--until must be .* a day ahead at most/);
+    const past = await ann.run(['keep-alive', 'box', '--until', '2020-01-01T00:00Z']);
+    assert.match(past.err, /must be in the future/);
     const extended = await ann.run(['extend', 'box', '--no-stop-when-idle']);
     assert.match(extended.out, /now stops when you stop it or your balance runs out/);
     const none = await ann.run(['keep-alive', 'box', '--for', '2h']);
