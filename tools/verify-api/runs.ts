@@ -60,6 +60,8 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'changeWebhook',
   'changeRental',
   'listWebhookDeliveries',
+  'showTelemetry',
+  'keepRentalAlive',
 ];
 
 /** It ends when its client leaves; the project's own tests read it. */
