@@ -1,5 +1,6 @@
 import type { Rental } from '@gpu-rental/client';
 import { Suspense, useState } from 'react';
+import { isUsed } from '../../data/rentals.js';
 import { rentalListTexts } from '../../texts/rental-list.js';
 import { Button } from '../../ui/button.js';
 import { Checkbox } from '../../ui/field.js';
@@ -20,7 +21,7 @@ export interface Choice {
 /** Keeps which machines are chosen. One that ends by itself is chosen no more. */
 export function useChoice(rentals: readonly Rental[] = []): Choice {
   const [ids, choose] = useState<readonly string[]>([]);
-  const choosable = rentals.filter(({ status }) => status === 'provisioning' || status === 'running');
+  const choosable = rentals.filter(isUsed);
   return { choosable, chosen: choosable.filter(({ id }) => ids.includes(id)), choose };
 }
 

@@ -1,4 +1,5 @@
 import { lookUp, type Rental, type RentalStatus, wordOf } from '@gpu-rental/client';
+import { isUsed } from '../../data/rentals.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 
@@ -12,10 +13,9 @@ const tones: Readonly<Record<RentalStatus, Tone>> = {
 
 /** The state of a rental in a word, with a dot where it is a live one. */
 export function StatusBadge({ status }: { readonly status: RentalStatus }) {
-  const isLive = status === 'running' || status === 'provisioning';
   return (
     <Badge tone={lookUp(tones, status) ?? 'neutral'}>
-      {isLive && <span aria-hidden="true" className="size-1.5 rounded-full bg-current" />}
+      {isUsed({ status }) && <span aria-hidden="true" className="size-1.5 rounded-full bg-current" />}
       {wordOf(rentalTexts.status, status)}
     </Badge>
   );

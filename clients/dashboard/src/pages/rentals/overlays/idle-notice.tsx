@@ -3,6 +3,7 @@ import { rentalQuery } from '../../../data/rentals.js';
 import { keepAlive } from '../../../data/usage.js';
 import { useMutation } from '../../../data/use-mutation.js';
 import { shortTime } from '../../../format/time.js';
+import { serviceTimeAt } from '../../../live/service-clock.js';
 import { usageTexts as texts } from '../../../texts/usage.js';
 import { Callout } from '../../../ui/badge.js';
 import { Button } from '../../../ui/button.js';
@@ -19,7 +20,7 @@ interface IdleNoticeProps {
 export function IdleNotice({ id, stopsAt }: IdleNoticeProps) {
   const queryClient = useQueryClient();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => keepAlive(id, new Date(Date.now() + KEEP_MS)),
+    mutationFn: () => keepAlive(id, new Date(serviceTimeAt(Date.now()) + KEEP_MS)),
     onSuccess: (kept) => queryClient.setQueryData(rentalQuery(id).queryKey, kept),
   });
   return (
