@@ -92,6 +92,15 @@ describe('the key that gpu mcp makes for agents', () => {
     await (await serve()).call('list');
   });
 
+  it('is asked for again with the profile that the agent is served by', async () => {
+    const typed = { 'How much may': '20', 'How many days': '30', 'Your email address': ann.email };
+    await ann.type('mcp --profile work', { env: { GPU_API_KEY: '' }, types: { ...typed, ...mailedCode } });
+    const [made] = await keys();
+    await ann.elsewhere.delete(`/v1/api-keys/${made!.id}`);
+    const refused = await (await serve(['mcp', '--profile', 'work'])).refused('list');
+    assert.match(String(refused['next']), /run gpu --profile work mcp in a terminal/);
+  });
+
   it('is missed aloud where nobody can be asked, and nothing is spent then', async () => {
     await ann.type(`login --key`, { env: { GPU_API_KEY: '' }, input: ann.apiKey! });
     const env = { GPU_API_KEY: '' };

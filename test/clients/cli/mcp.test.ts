@@ -159,7 +159,7 @@ describe('gpu mcp', () => {
   });
 
   it('tells an agent the next step where a machine can not be entered', async () => {
-    const enter = answering(shapes.balance, () =>
+    const enter = answering({ ownKeyBy: 'gpu mcp' }, shapes.balance, () =>
       Promise.reject(new Failure('hostKey', 'Another key.', 'Stop it.')),
     );
     const { isError, content } = await enter({}, { signal: new AbortController().signal });
@@ -169,7 +169,9 @@ describe('gpu mcp', () => {
   });
 
   it('tells what was done also where it does not know the answer', async () => {
-    const stop = answering(shapes.stopped, () => Promise.resolve({ rentalId: 'rent_1' } as never));
+    const stop = answering({ ownKeyBy: 'gpu mcp' }, shapes.stopped, () =>
+      Promise.resolve({ rentalId: 'rent_1' } as never),
+    );
     const { isError, content } = await stop({}, { signal: new AbortController().signal });
     assert.equal(isError, true);
     assert.match(JSON.stringify(content), /It is done.*rent_1/);

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { withoutRoutes } from '../explain-failure.js';
 import { Failure } from '../failure.js';
 import { printableJson } from '../output/colour.js';
+import type { McpOptions } from './options.js';
 
 /** Why a tool did not do what it was asked, in its own words. */
 export class ToolRefusal extends Error {
@@ -39,6 +40,7 @@ export function unended({ timeoutMs }: Call): Omit<Call, 'signal'> {
  * as a failure that the agent can read, never as one of the protocol.
  */
 export function answering<Args, Shape extends z.ZodObject>(
+  options: Pick<McpOptions, 'ownKeyBy'>,
   shape: Shape,
   handler: (args: Args, call: Call) => Promise<z.input<Shape>>,
 ) {
@@ -49,7 +51,7 @@ export function answering<Args, Shape extends z.ZodObject>(
       if (!success) return { isError: true, content: [textOf({ ...strange, answer: given })] };
       return { content: [textOf(data)], structuredContent: data };
     } catch (error) {
-      return { isError: true, content: [textOf({ ...namedIn(args), ...failureOf(error) })] };
+      return { isError: true, content: [textOf({ ...namedIn(args), ...failureOf(error, options) })] };
     }
   };
 }
@@ -70,10 +72,10 @@ function namedIn(args: unknown): object {
   return isNamed && args.rentalId !== undefined ? { rentalId: args.rentalId } : {};
 }
 
-function failureOf(error: unknown): object {
+function failureOf(error: unknown, { ownKeyBy }: Pick<McpOptions, 'ownKeyBy'>): object {
   if (error instanceof ToolRefusal) return { error: error.code, message: error.message, ...error.more };
   if (error instanceof Failure) return { error: error.kind, message: error.message, next: error.next };
-  if (isApiError(error)) return refusalOf(error);
+  if (isApiError(error)) return refusalOf(error, ownKeyBy);
   if (error instanceof RentalNotReadyError) {
     return { error: 'not_ready', message: error.message, rentalId: error.rental.id };
   }
@@ -90,14 +92,15 @@ function failureOf(error: unknown): object {
 const keyless: ReadonlySet<string> = new Set(['key_expired', 'key_revoked', 'key_unknown']);
 
 /** A refusal in words for an agent: where to look by HTTP is none of its tools. */
-function refusalOf({ code, message, details, requestId, support, retryAfterSeconds }: AnyApiError): object {
+function refusalOf(
+  { code, message, details, requestId, support, retryAfterSeconds }: AnyApiError,
+  ownKeyBy: string,
+): object {
   const told = Object.entries(details ?? {}).filter(([name]) => name !== 'lookAt');
   return {
     error: code,
     message: withoutRoutes(message),
-    ...(keyless.has(code) && {
-      next: 'Ask the user for another key: gpu mcp in a terminal creates one, unless GPU_API_KEY is set.',
-    }),
+    ...(keyless.has(code) && { next: `Ask the user to give this server another key: run ${ownKeyBy}` }),
     details: details && Object.fromEntries(told),
     ...{ requestId, support, retryAfterSeconds },
   };

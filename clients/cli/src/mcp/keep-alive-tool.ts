@@ -1,12 +1,13 @@
-import type { GpuRental } from '@gpu-rental/client';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { answering, unended } from './answers.js';
+import type { McpOptions } from './options.js';
 import * as shapes from './shapes.js';
 import type { Spending } from './spending.js';
 
 /** Adds the tool that keeps an idle machine running. */
-export function addKeepAlive(server: McpServer, client: GpuRental, spending: Spending): void {
+export function addKeepAlive(server: McpServer, options: McpOptions, spending: Spending): void {
+  const { client } = options;
   server.registerTool(
     'keep_alive',
     {
@@ -20,7 +21,7 @@ export function addKeepAlive(server: McpServer, client: GpuRental, spending: Spe
       outputSchema: shapes.rental,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
-    answering(shapes.rental, async ({ rentalId, minutes }, call) => {
+    answering(options, shapes.rental, async ({ rentalId, minutes }, call) => {
       await spending.requireOwn(rentalId, call);
       const until = new Date(Date.now() + minutes * 60_000);
       return shapes.shownRental(await client.rentals.keepAlive(rentalId, until, unended(call)));

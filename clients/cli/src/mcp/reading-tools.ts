@@ -2,6 +2,7 @@ import { isApiError, type Balance, type GpuRental } from '@gpu-rental/client';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { answering, ToolRefusal, type Call } from './answers.js';
+import type { McpOptions } from './options.js';
 import * as shapes from './shapes.js';
 import { shownRental } from './shapes.js';
 import { readKey, type Spending } from './spending.js';
@@ -18,13 +19,10 @@ export const wish = {
 const reads = { readOnlyHint: true, openWorldHint: true };
 
 /** Adds the tools that change nothing: offers, list, balance, explain and events. */
-export function addReadingTools(
-  server: McpServer,
-  { client }: { readonly client: GpuRental },
-  spending: Spending,
-): void {
-  addOffers(server, client);
-  addList(server, client, spending);
+export function addReadingTools(server: McpServer, options: McpOptions, spending: Spending): void {
+  const { client } = options;
+  addOffers(server, options);
+  addList(server, options, spending);
   server.registerTool(
     'balance',
     {
@@ -34,16 +32,17 @@ export function addReadingTools(
       outputSchema: shapes.balance,
       annotations: reads,
     },
-    answering(shapes.balance, async (_, call) => {
+    answering(options, shapes.balance, async (_, call) => {
       const [key, wallet] = await Promise.all([readKey(client, call), readWallet(client, call)]);
       return { wallet, key: key ?? null };
     }),
   );
-  addExplain(server, client);
-  addEvents(server, client);
+  addExplain(server, options);
+  addEvents(server, options);
 }
 
-function addList(server: McpServer, client: GpuRental, spending: Spending): void {
+function addList(server: McpServer, options: McpOptions, spending: Spending): void {
+  const { client } = options;
   server.registerTool(
     'list',
     {
@@ -58,7 +57,7 @@ function addList(server: McpServer, client: GpuRental, spending: Spending): void
       outputSchema: shapes.rentals,
       annotations: reads,
     },
-    answering(shapes.rentals, async ({ status, mine, limit }, call) => {
+    answering(options, shapes.rentals, async ({ status, mine, limit }, call) => {
       const own = mine ? await spending.ownQuery(call) : {};
       const query = { ...(status && { status }), ...own, pageSize: pageFor(limit) };
       // A query that names no machine would find all of them.
@@ -73,7 +72,8 @@ function addList(server: McpServer, client: GpuRental, spending: Spending): void
 
 const none = { rows: [], more: {} };
 
-function addOffers(server: McpServer, client: GpuRental): void {
+function addOffers(server: McpServer, options: McpOptions): void {
+  const { client } = options;
   server.registerTool(
     'offers',
     {
@@ -93,7 +93,7 @@ function addOffers(server: McpServer, client: GpuRental): void {
       outputSchema: shapes.offers,
       annotations: reads,
     },
-    answering(shapes.offers, async ({ limit, ...wanted }, call) => {
+    answering(options, shapes.offers, async ({ limit, ...wanted }, call) => {
       const query = { ...withoutUndefined(wanted), pageSize: pageFor(limit) };
       const { rows, more } = await cutTo(limit, client.catalog.listings(query, call));
       const { familyId } = wanted;
@@ -103,7 +103,8 @@ function addOffers(server: McpServer, client: GpuRental): void {
   );
 }
 
-function addExplain(server: McpServer, client: GpuRental): void {
+function addExplain(server: McpServer, options: McpOptions): void {
+  const { client } = options;
   server.registerTool(
     'explain',
     {
@@ -118,7 +119,7 @@ function addExplain(server: McpServer, client: GpuRental): void {
       outputSchema: shapes.explanation,
       annotations: reads,
     },
-    answering(shapes.explanation, async ({ ledgerEntryId, rentalId, limit }, call) => {
+    answering(options, shapes.explanation, async ({ ledgerEntryId, rentalId, limit }, call) => {
       if (ledgerEntryId !== undefined) return client.wallet.explain(ledgerEntryId, call);
       const query = { ...(rentalId !== undefined && { rentalId }), pageSize: pageFor(limit) };
       const { rows, more } = await cutTo(limit, client.wallet.ledger(query, call));
@@ -127,7 +128,8 @@ function addExplain(server: McpServer, client: GpuRental): void {
   );
 }
 
-function addEvents(server: McpServer, client: GpuRental): void {
+function addEvents(server: McpServer, options: McpOptions): void {
+  const { client } = options;
   server.registerTool(
     'events',
     {
@@ -142,7 +144,7 @@ function addEvents(server: McpServer, client: GpuRental): void {
       outputSchema: shapes.events,
       annotations: reads,
     },
-    answering(shapes.events, async ({ rentalId, after, limit }, call) => {
+    answering(options, shapes.events, async ({ rentalId, after, limit }, call) => {
       // One that there is not is told so.
       const about = rentalId === undefined ? undefined : await client.rentals.get(rentalId, call);
       const { rows, more } = await cutTo(limit, {

@@ -70,13 +70,13 @@ const rentalId = z.string().describe('rent_…, from rent or list');
 /** Adds the tools that rent, extend, enter and stop. What spends is told beforehand, and needs the id of what was told. */
 export function addRentingTools(server: McpServer, options: McpOptions, spending: Spending): void {
   addQuote(server, options, spending);
-  addRent(server, options.client, spending);
-  addQuoteExtension(server, options.client, spending);
-  addExtend(server, options.client, spending);
+  addRent(server, options, spending);
+  addQuoteExtension(server, options, spending);
+  addExtend(server, options, spending);
   addSshCommand(server, options);
-  addKeepAlive(server, options.client, spending);
-  addStop(server, options.client, spending);
-  addRename(server, options.client, spending);
+  addKeepAlive(server, options, spending);
+  addStop(server, options, spending);
+  addRename(server, options, spending);
 }
 
 function addQuote(server: McpServer, options: McpOptions, spending: Spending): void {
@@ -101,7 +101,7 @@ function addQuote(server: McpServer, options: McpOptions, spending: Spending): v
       outputSchema: shapes.quote,
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
-    answering(shapes.quote, async (args, call) => {
+    answering(options, shapes.quote, async (args, call) => {
       if (args.autoStopAfterHours === undefined && args.maxSpendCents === undefined) {
         throw new ToolRefusal(
           'no_limit',
@@ -143,7 +143,8 @@ function shownQuote({ listing, alternatives, ...quote }: Quote) {
   };
 }
 
-function addRent(server: McpServer, client: GpuRental, spending: Spending): void {
+function addRent(server: McpServer, options: McpOptions, spending: Spending): void {
+  const { client } = options;
   server.registerTool(
     'rent',
     {
@@ -154,7 +155,7 @@ function addRent(server: McpServer, client: GpuRental, spending: Spending): void
       outputSchema: shapes.rented,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
-    answering(shapes.rented, async ({ quoteId }, call) => {
+    answering(options, shapes.rented, async ({ quoteId }, call) => {
       const { worstCaseCents } = spending.quote(quoteId);
       await spending.requireCap(call);
       try {
@@ -173,7 +174,8 @@ function addRent(server: McpServer, client: GpuRental, spending: Spending): void
   );
 }
 
-function addQuoteExtension(server: McpServer, client: GpuRental, spending: Spending): void {
+function addQuoteExtension(server: McpServer, options: McpOptions, spending: Spending): void {
+  const { client } = options;
   server.registerTool(
     'quote_extension',
     {
@@ -184,7 +186,7 @@ function addQuoteExtension(server: McpServer, client: GpuRental, spending: Spend
       outputSchema: shapes.quotedExtension,
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
-    answering(shapes.quotedExtension, async ({ rentalId: id, ...change }, call) => {
+    answering(options, shapes.quotedExtension, async ({ rentalId: id, ...change }, call) => {
       if (change.autoStopAfterHours === undefined && change.maxSpendCents === undefined) {
         throw new ToolRefusal('no_limit', 'Set maxSpendCents or autoStopAfterHours, or both.');
       }
@@ -200,7 +202,8 @@ function addQuoteExtension(server: McpServer, client: GpuRental, spending: Spend
   );
 }
 
-function addExtend(server: McpServer, client: GpuRental, spending: Spending): void {
+function addExtend(server: McpServer, options: McpOptions, spending: Spending): void {
+  const { client } = options;
   server.registerTool(
     'extend',
     {
@@ -210,7 +213,7 @@ function addExtend(server: McpServer, client: GpuRental, spending: Spending): vo
       outputSchema: shapes.extended,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
-    answering(shapes.extended, async ({ extensionId }, call) => {
+    answering(options, shapes.extended, async ({ extensionId }, call) => {
       const { rentalId: id, body, worstCaseCents } = spending.extension(extensionId);
       await spending.requireCap(call);
       await spending.requireOwn(id, call);
@@ -232,7 +235,7 @@ function addSshCommand(server: McpServer, options: McpOptions): void {
       outputSchema: shapes.entry,
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
-    answering(shapes.entry, async ({ rentalId: id, waitSeconds }, call) => {
+    answering(options, shapes.entry, async ({ rentalId: id, waitSeconds }, call) => {
       const rental = await readyWithin(options.client, id, waitSeconds, call);
       if (rental.status !== 'running') return { ready: false, ...shownRental(rental) };
       const words = await options.sshCommand(rental);
@@ -261,7 +264,8 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function addStop(server: McpServer, client: GpuRental, spending: Spending): void {
+function addStop(server: McpServer, options: McpOptions, spending: Spending): void {
+  const { client } = options;
   server.registerTool(
     'stop',
     {
@@ -272,7 +276,7 @@ function addStop(server: McpServer, client: GpuRental, spending: Spending): void
       outputSchema: shapes.stopped,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     },
-    answering(shapes.stopped, async ({ rentalId: id }, call) => {
+    answering(options, shapes.stopped, async ({ rentalId: id }, call) => {
       await spending.requireOwn(id, call);
       const { status, finalChargedCents, refundedCents } = await client.rentals.stop(id, unended(call));
       return { rentalId: id, status, finalChargedCents, refundedCents };
@@ -280,7 +284,8 @@ function addStop(server: McpServer, client: GpuRental, spending: Spending): void
   );
 }
 
-function addRename(server: McpServer, client: GpuRental, spending: Spending): void {
+function addRename(server: McpServer, options: McpOptions, spending: Spending): void {
+  const { client } = options;
   server.registerTool(
     'rename',
     {
@@ -290,7 +295,7 @@ function addRename(server: McpServer, client: GpuRental, spending: Spending): vo
       outputSchema: shapes.rental,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
-    answering(shapes.rental, async ({ rentalId: id, name }, call) => {
+    answering(options, shapes.rental, async ({ rentalId: id, name }, call) => {
       await spending.requireOpened(id, call);
       return shownRental(await client.rentals.change(id, { name }, unended(call)));
     }),
