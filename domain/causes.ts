@@ -11,6 +11,7 @@ import {
   type UserId,
   type WebhookId,
 } from './ids.js';
+import { monthPattern } from './instants.js';
 
 /**
  * The reason for which a row was written. It is unique in its table for ever, so a process that writes the row again,
@@ -92,7 +93,9 @@ export type UserNoticeCause =
   | Caused<'setup_acted', { actId: ChangeId }>
   | Caused<'card_saved', { cardId: string }>
   /** A month in UTC, such as 2026-11, and the share of its budget that was spent, in percent. */
-  | Caused<'budget_reached', { userId: UserId; month: string; percent: number }>;
+  | Caused<'budget_reached', { userId: UserId; month: string; percent: number }>
+  /** A month in UTC, such as 2026-10. */
+  | Caused<'statement', { userId: UserId; month: string }>;
 
 /**
  * The cause of what a refund or a dispute took. It may take more in a later round, after another one gave its part
@@ -187,6 +190,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   setup_acted: ({ actId }) => `setup-acted:${actId}`,
   card_saved: ({ cardId }) => `card-saved:${cardId}`,
   budget_reached: ({ userId, month, percent }) => `budget-reached:${userId}:${month}:${percent}`,
+  statement: ({ userId, month }) => `statement:${userId}:${month}`,
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
   no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
   unfit_account: ({ provider, day }) => `unfit-account:${provider}:${day}`,
@@ -242,6 +246,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['setup-acted', (rest) => withId('chg', rest, (actId) => ({ kind: 'setup_acted', actId }))],
   ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
   ['budget-reached', readBudgetReached],
+  ['statement', readStatementCause],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
   ['no-funds', (rest) => readAccount('no_funds', rest)],
   ['unfit-account', (rest) => readAccount('unfit_account', rest)],
@@ -292,6 +297,12 @@ function readAutoTopupOff(rest: string): Cause | undefined {
   const [user, since] = cut(rest, rest.indexOf(':'));
   const at = instantOf(since);
   return at && withId('usr', user, (userId) => ({ kind: 'auto_topup_off', userId, at }));
+}
+
+function readStatementCause(rest: string): Cause | undefined {
+  const [user, month] = cut(rest, rest.indexOf(':'));
+  if (!monthPattern.test(month)) return undefined;
+  return withId('usr', user, (userId) => ({ kind: 'statement', userId, month }));
 }
 
 function readBudgetReached(rest: string): Cause | undefined {

@@ -6,6 +6,7 @@ import { prune } from '../../adapters/postgres/upkeep/retention.js';
 import { signalWatermark } from '../../adapters/temporal/watermark.js';
 import { retention } from '../../domain/operations/retention.js';
 import { tellBudgets } from './budgets.js';
+import { noteStatements } from './statements.js';
 import { compareWatermarks, refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem, eachPart } from '../each-item.js';
@@ -30,6 +31,7 @@ export async function keepHouse(
   await eachPart(deps, 'notices for operators', () => mailOperators(deps));
   await eachPart(deps, 'warnings of near ends', () => warnOfNearEnds(deps.db));
   await eachPart(deps, 'alerts of budgets', () => tellBudgets(deps));
+  await eachPart(deps, 'monthly statements', () => noteStatements(deps));
   return { watermark, removed: await pruneTables(deps, tell) };
 }
 

@@ -1,9 +1,16 @@
 import { formatUsd } from '../money.js';
 import type { ToldKind } from '../notices/kinds.js';
 import { noticeLimits } from '../notices/limits.js';
-import type { EndedMachine, EndKind, IdleMachine, NoticeFacts, SetupAct } from '../notices/notices.js';
+import type {
+  EndedMachine,
+  EndKind,
+  IdleMachine,
+  NoticeFacts,
+  SetupAct,
+  StatementFacts,
+} from '../notices/notices.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
-import { fact, quietLink, row, type Part } from './parts.js';
+import { command, fact, quietLink, row, type Part } from './parts.js';
 
 /** What one mail tells: all that happened of one kind at about the same time, the oldest first. */
 export type Told = {
@@ -16,8 +23,11 @@ export type Told = {
  */
 export function noticeMail(told: Told, unsubscribeUrl: string | null): Message {
   const { subject, parts } = wordsOf(told);
-  const why =
-    'We send this email when something happens in your account that you did not ask for. You can turn it off.';
+  const when =
+    told.kind === 'statement'
+      ? 'once a month'
+      : 'when something happens in your account that you did not ask for';
+  const why = `We send this email ${when}. You can turn it off.`;
   const footer = unsubscribeUrl === null ? [] : ['', why, quietLink('Turn off these emails', unsubscribeUrl)];
   return messageOf(subject, [...parts, ...footer]);
 }
@@ -41,6 +51,8 @@ function wordsOf(told: Told): Words {
       return budgetReached(told.all);
     case 'rental_idle_near':
       return idleMachines(told.all);
+    case 'statement':
+      return statement(told.all);
     case 'auto_topup_off':
       return autoTopupOff(told.all);
     default:
@@ -239,6 +251,40 @@ function autoTopupOff(all: readonly NoticeFacts['auto_topup_off'][]): Words {
       'Save another card in your billing settings, then turn automatic top-ups back on.',
     ],
   };
+}
+
+/** Each month has a mail of its own, but for months that were told late: then the last one. */
+function statement(all: readonly StatementFacts[]): Words {
+  const last = all.at(-1);
+  if (last === undefined) throw new Error('a mail with a statement tells of a month');
+  const { month, openingCents, paidInCents, machinesCents, otherCents, closingCents, rootHash } = last;
+  const file = `proof-${month}.txt`;
+  return {
+    subject: `Your statement for ${nameOfMonth(month)}`,
+    parts: [
+      `You spent ${formatUsd(-machinesCents)} on machines in ${nameOfMonth(month)} (UTC). Your billing pages list them.`,
+      '',
+      fact('Balance at the start', formatUsd(openingCents)),
+      fact('Top-ups', formatUsd(paidInCents)),
+      fact('Machines', formatUsd(machinesCents)),
+      ...(otherCents === 0 ? [] : [fact('Refunds and corrections', formatUsd(otherCents))]),
+      fact('Balance at the end', formatUsd(closingCents)),
+      ...(rootHash === null
+        ? []
+        : [
+            '',
+            'Keep this email. With it, these commands show whether anyone has changed these entries:',
+            command(`gpu proof ${month} > ${file}`),
+            command(`gpu verify ${file} --root ${rootHash}`),
+          ]),
+    ],
+  };
+}
+
+/** October 2026 */
+function nameOfMonth(month: string): string {
+  const format = new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  return format.format(new Date(`${month}-01`));
 }
 
 /** Several shares may be passed at once: the mail tells the last one. */

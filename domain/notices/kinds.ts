@@ -45,6 +45,10 @@ export const noticeKinds = {
     description: 'You have spent 50, 80 or 100% of your budget for the month.',
     canSwitchOff: false,
   },
+  statement: {
+    description: 'Your statement of last month: what you paid in and spent, and how to prove it later.',
+    canSwitchOff: true,
+  },
   auto_topup_off: { description: 'We turned automatic top-ups off.', canSwitchOff: false },
   payments: {
     description: 'Receipts, failed payments, refunds, disputes, invoices and expired cards.',

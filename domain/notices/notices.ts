@@ -25,6 +25,21 @@ export interface IdleMachine extends Pick<EndedMachine, 'rentalId' | 'name' | 'g
   readonly stopsAt: string;
 }
 
+/** A month of a wallet. Amounts in cents, signed: opening, paid in, machines and other make closing. */
+export interface StatementFacts {
+  /** In UTC, such as 2026-10. */
+  readonly month: string;
+  readonly openingCents: number;
+  readonly paidInCents: number;
+  /** Charges of rentals less what was given back for them. */
+  readonly machinesCents: number;
+  /** Refunds of payments, disputes, credits. */
+  readonly otherCents: number;
+  readonly closingCents: number;
+  /** Of the first signed root that covers the month (docs/proof.md), 64 hexadecimal digits; null: there was none. */
+  readonly rootHash: string | null;
+}
+
 /** What a key with the scope `setup` does (decision 149, "Keys that set up"). */
 export type SetupAct = Extract<
   AuditKind,
@@ -56,6 +71,7 @@ export interface NoticeFacts extends Record<ToldKind, object> {
     readonly monthlyCents: number;
     readonly hard: boolean;
   };
+  statement: StatementFacts;
   ssh_key_added: { readonly keyId: SshKeyId; readonly name: string; readonly fingerprint: string };
   api_key_created: {
     readonly keyId: ApiKeyId;

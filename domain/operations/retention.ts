@@ -251,6 +251,7 @@ export const forGood: Readonly<Record<string, string>> = {
   ledger_note_salts: 'the proof of the ledger',
   ledger_roots: 'the proof of the ledger, a row a night',
   wallet_proof_ids: 'one row for each wallet',
+  statement_months: 'one row a month',
   ledger_causes: 'what each entry was written for',
   operator_actions: 'what operators did',
   operator_orders: 'what operators asked for',

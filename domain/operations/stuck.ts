@@ -20,6 +20,7 @@ export const duties = {
   attempt: 'a purchase that a crash left open',
   end_date: 'the date at which an upstream itself ends a machine',
   budget: 'a user who is told how much of a budget is spent',
+  statement: 'a wallet whose month is told by a statement',
   card_expiry: 'a user whose saved card has expired',
   mail: 'a mail',
   seal: 'a wallet whose ledger is sealed',

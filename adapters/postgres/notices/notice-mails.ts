@@ -49,7 +49,7 @@ export async function listDueNotices(
                where t.user_id = n.user_id and t.kind = n.kind
                  and t.told_at > clock.at - :setupEveryMs * interval '1 millisecond'))
         and ${isNotWaiting('notice', `user_id || ':' || kind`)}
-      order by first_at limit :atOnce`,
+      order by kind = 'statement', first_at limit :atOnce`,
     {
       quietMs,
       longestMs,

@@ -722,7 +722,8 @@ export interface NoticeSettingRow {
     | 'rental_idle'
     | 'rental_operator_stop'
     | 'rental_lost'
-    | 'rental_failed';
+    | 'rental_failed'
+    | 'statement';
   switched_off_at: Date;
 }
 
@@ -1412,6 +1413,20 @@ export interface SshKeyRow {
 }
 
 /**
+ * Statements by mail (decision 182, "Statements by mail"): how far each month's were noted. A walk that ends
+ * half-way goes on there.
+ */
+export interface StatementMonthRow {
+  /** In UTC, such as 2026-10. */
+  month: string;
+  /** Wallets up to this one were looked at. */
+  walked_wallet: number;
+  /** Those of them that failed, and are tried again. */
+  failed_wallets: string[];
+  done_at: Date | null;
+}
+
+/**
  * Asked for by the API without waiting for any lock that metering holds (decision 15, "Stopping a rental"). The
  * first one wins.
  */
@@ -1529,7 +1544,8 @@ export interface UserNoticeRow {
     | 'card_saved'
     | 'api_key_created'
     | 'budget_reached'
-    | 'setup_acted';
+    | 'setup_acted'
+    | 'statement';
   /** domain/causes.ts */
   cause: string;
   /** As domain/notices/notices.ts says it. */
@@ -1744,6 +1760,7 @@ declare module 'knex/types/tables.js' {
     sessions: Table<SessionRow>;
     software_secrets: Table<SoftwareSecretRow>;
     ssh_keys: Table<SshKeyRow>;
+    statement_months: Table<StatementMonthRow>;
     stop_requests: Table<StopRequestRow>;
     stream_hosts: Table<StreamHostRow>;
     stuck_items: Table<StuckItemRow>;

@@ -3145,7 +3145,7 @@ export interface components {
             description: string;
         };
         /** @enum {string} */
-        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "auto_topup_off" | "payments" | "ssh_key_added" | "api_key_created" | "setup_acted" | "card_saved";
+        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "statement" | "auto_topup_off" | "payments" | "ssh_key_added" | "api_key_created" | "setup_acted" | "card_saved";
         NoticeSettings: {
             notices: components["schemas"]["Notice"][];
         };
@@ -3996,6 +3996,7 @@ export interface components {
                 low_balance?: true;
                 /** @enum {boolean} */
                 budget_reached?: true;
+                statement?: boolean;
                 /** @enum {boolean} */
                 auto_topup_off?: true;
                 /** @enum {boolean} */

@@ -54,6 +54,72 @@ const mails: readonly Whole[] = [
     ],
   ],
   [
+    'tells what a month moved, and how to prove it later',
+    noticeMail(
+      {
+        kind: 'statement',
+        all: [
+          {
+            month: '2026-10',
+            openingCents: 500,
+            paidInCents: 200_000,
+            machinesCents: -123_456,
+            otherCents: -100,
+            closingCents: 76_944,
+            rootHash: 'ab'.repeat(32),
+          },
+        ],
+      },
+      url,
+    ),
+    'Your statement for October 2026',
+    [
+      'You spent $1,234.56 on machines in October 2026 (UTC). Your billing pages list them.',
+      '',
+      'Balance at the start: $5.00',
+      'Top-ups: $2,000.00',
+      'Machines: -$1,234.56',
+      'Refunds and corrections: -$1.00',
+      'Balance at the end: $769.44',
+      '',
+      'Keep this email. With it, these commands show whether anyone has changed these entries:',
+      'gpu proof 2026-10 > proof-2026-10.txt',
+      `gpu verify proof-2026-10.txt --root ${'ab'.repeat(32)}`,
+      '',
+      'We send this email once a month. You can turn it off.',
+      `Turn off these emails: ${url}`,
+    ],
+  ],
+  [
+    'tells of a month without a root as it is',
+    noticeMail(
+      {
+        kind: 'statement',
+        all: [
+          {
+            month: '2026-01',
+            openingCents: 0,
+            paidInCents: 300,
+            machinesCents: 0,
+            otherCents: 0,
+            closingCents: 300,
+            rootHash: null,
+          },
+        ],
+      },
+      null,
+    ),
+    'Your statement for January 2026',
+    [
+      'You spent $0.00 on machines in January 2026 (UTC). Your billing pages list them.',
+      '',
+      'Balance at the start: $0.00',
+      'Top-ups: $3.00',
+      'Machines: $0.00',
+      'Balance at the end: $3.00',
+    ],
+  ],
+  [
     'tells of one that was idle for long enough',
     noticeMail({ kind: 'rental_idle', all: [machine] }, url),
     'We stopped your machine for being idle',

@@ -24,6 +24,7 @@ export const noticeTexts = texts({
     rental_failed: 'Machine could not be provided',
     low_balance: 'Low balance',
     budget_reached: 'Budget reached',
+    statement: 'Monthly statement',
     auto_topup_off: 'Automatic top-ups off',
     payments: 'Payments',
     ssh_key_added: 'SSH key added',

@@ -69,6 +69,19 @@ describe('mails of notices (decision 103)', () => {
     assert.deepEqual(await due(), ['rental_lost']);
   });
 
+  it('put off statements, of which there are as many as users, for what cannot wait', async () => {
+    const facts = { openingCents: 0, paidInCents: 0, machinesCents: 0, otherCents: 0, closingCents: 0 };
+    await noteForUser(db, {
+      userId: user.id,
+      kind: 'statement',
+      cause: { kind: 'statement', userId: user.id, month: '2026-01' },
+      facts: { month: '2026-01', ...facts, rootHash: null },
+    });
+    await db('user_notices').update({ noted_at: db.raw(`noted_at - interval '1 hour'`) });
+    await note('rental_lost', 2 * quiet);
+    assert.deepEqual(await due(), ['rental_lost', 'statement']);
+  });
+
   it('wait no longer than a minute for more that goes on happening', async () => {
     await note('rental_failed', noticeLimits.longestMs / 1_000 + 1);
     await note('rental_failed', 0);
