@@ -1,3 +1,4 @@
+import { databaseRoles } from '../migrations/roles.js';
 import { integer, optional, required, text, url, withDefault, type ValuesOf } from './variables.js';
 
 /** A password is part of an address, and never needs RFC 4013's preparation. */
@@ -6,10 +7,11 @@ const loginPassword = text.pattern(/^[\w-]{8,200}$/).empty('');
 /** Each process's address and connections of the database, and the numbers of the metering. */
 export const databaseVariables = {
   DATABASE_URL: required(url('postgres', 'postgresql')),
-  DATABASE_ROLE: optional(text.valid('gpu_rental_api', 'gpu_rental_worker', 'gpu_rental_ops').empty('')),
+  DATABASE_ROLE: optional(text.valid(...Object.values(databaseRoles)).empty('')),
   API_DATABASE_PASSWORD: optional(loginPassword),
   WORKER_DATABASE_PASSWORD: optional(loginPassword),
   OPS_DATABASE_PASSWORD: optional(loginPassword),
+  MACHINE_DATABASE_PASSWORD: optional(loginPassword),
   DATABASE_POOL_MAX: withDefault(integer(2, 200), 20),
   DATABASE_OPEN_POOL_MAX: withDefault(integer(1, 100), 20),
   DATABASE_METER_POOL_MAX: optional(integer(1, 257).empty('')),
@@ -29,6 +31,7 @@ export function databaseOf(env: DatabaseValues) {
       api: env.API_DATABASE_PASSWORD,
       worker: env.WORKER_DATABASE_PASSWORD,
       ops: env.OPS_DATABASE_PASSWORD,
+      machine: env.MACHINE_DATABASE_PASSWORD,
     },
     poolMax: env.DATABASE_POOL_MAX,
     openPoolMax: env.DATABASE_OPEN_POOL_MAX,

@@ -3,6 +3,8 @@ export const databaseRoles = {
   api: 'gpu_rental_api',
   worker: 'gpu_rental_worker',
   ops: 'gpu_rental_ops',
+  /** The listener that machines call. */
+  machine: 'gpu_rental_machine',
 } as const;
 
 export type DatabaseRole = keyof typeof databaseRoles;

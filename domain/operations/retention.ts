@@ -179,6 +179,14 @@ export const retention: readonly Kept[] = [
       and not exists (select 1 from pods p where p.tag = t.tag and p.gone_at is null)`,
   },
   {
+    table: 'machine_tokens',
+    what: 'tokens of machines that may not call any more, with what they open',
+    keptMs: softwareLimits.secretsKeptMs,
+    since: 'created_at',
+    only: 'not machine_may_call(t.attempt_id)',
+  },
+  { table: 'machine_reports', what: 'what machines told', keptMs: 32 * DAY, since: 'received_at' },
+  {
     table: 'pods',
     what: 'machines that are gone, whose rental is closed',
     keptMs: 400 * DAY,

@@ -189,7 +189,7 @@ describe('the roles of the database', () => {
 
 describe('the logins of the processes', () => {
   let database: TestDatabase;
-  const passwords = { api: 'a-password_1', worker: 'another-one-2', ops: null };
+  const passwords = { api: 'a-password_1', worker: 'another-one-2', ops: null, machine: null };
 
   before(async () => {
     database = await createTestDatabase();

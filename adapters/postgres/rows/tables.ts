@@ -645,6 +645,34 @@ export interface LostMachineRow {
   settled_at: Date;
 }
 
+/** What machines told: the newest hundred of each attempt. */
+export interface MachineReportRow {
+  attempt_id: number;
+  /** Counts the attempt's reports from 1 on. */
+  no: number;
+  received_at: Date;
+  body: string;
+}
+
+/**
+ * The tokens of an attempt's machine, one for each purpose. Only their hashes are here, and what a bundle's token
+ * opens.
+ */
+export interface MachineTokenRow {
+  token_sha256: Buffer;
+  attempt_id: number;
+  /** bundle: fetches what the machine runs. report: tells how the machine is. */
+  purpose: 'bundle' | 'report';
+  /** Sealed by a key that is made from the token; null once it was acknowledged, and for reports. */
+  sealed: Buffer | null;
+  fetches: number;
+  first_fetched_at: Date | null;
+  acknowledged_at: Date | null;
+  /** How many reports came by it. */
+  reports: number;
+  created_at: Date;
+}
+
 /** Decision 36, "The mail outbox". The cause is unique, so that a retry never mails twice. */
 export interface MailOutboxRow {
   id: number;
@@ -1720,6 +1748,8 @@ declare module 'knex/types/tables.js' {
     login_codes: Table<LoginCodeRow>;
     look_signals: Table<LookSignalRow>;
     lost_machines: Table<LostMachineRow>;
+    machine_reports: Table<MachineReportRow>;
+    machine_tokens: Table<MachineTokenRow>;
     mail_outbox: Table<MailOutboxRow>;
     meter_readings: Table<MeterReadingRow>;
     meter_shards: Table<MeterShardRow>;
