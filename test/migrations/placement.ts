@@ -39,7 +39,7 @@ export const copied = names(`
 export const onOneNode = names(`
     login_codes oauth_states software_secrets rate_limits stream_hosts event_cursor webhook_feed mail_outbox
     look_signals stuck_items meter_shards ledger_roots processor_events odd_events parked_payments
-    charge_marks statement_months reconcile_runs reconcile_sources reconcile_documents reconcile_findings operator_actions
+    charge_marks machine_tokens machine_reports statement_months reconcile_runs reconcile_sources reconcile_documents reconcile_findings operator_actions
     operator_notices operator_orders operator_order_items pods unknown_pods provider_oddities provider_quotas
     catalog_hours offer_hours reliability reliability_hours knex_migrations knex_migrations_lock`);
 
@@ -85,7 +85,9 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
   {
     reason:
       'Leads from one wallet’s rows to a table of one node, or back: it goes, and a loop looks for what is left over.',
-    names: names('open_streams_host_id_fkey charge_marks_user_id_fkey operator_order_items_rental_no_fkey'),
+    names: names(`
+    open_streams_host_id_fkey charge_marks_user_id_fkey operator_order_items_rental_no_fkey
+    machine_tokens_attempt_id_fkey machine_reports_attempt_id_fkey`),
   },
   {
     reason:

@@ -141,7 +141,6 @@ describe('the roles of the database', () => {
       'brakes',
       'charge_marks (lifted_at)',
       'event_outbox (user_id, type, entity_id, data)',
-      'ledger_roots (line, endorsed, signature, signed_at)',
       'operator_actions',
       'operator_order_items (order_id, rental_no, amount_cents)',
       'operator_orders (id, kind, request, reason, said_by, status, rejected_why)',
@@ -155,6 +154,17 @@ describe('the roles of the database', () => {
       'unknown_pods (released_at, released_by, released_why)',
       'users (blocked_at, blocked_reason)',
     ]);
+  });
+
+  it('let the signer read and sign roots, and nothing else', async () => {
+    const role = databaseRoles.signer;
+    assert.deepEqual(await writableBy(owner, role), ['ledger_roots (line, endorsed, signature, signed_at)']);
+    const { rows } = await owner.raw<{ rows: { name: string }[] }>(
+      `select relname as name from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm')
+        and has_any_column_privilege(?, c.oid, 'select')`,
+      [role],
+    );
+    assert.deepEqual(rows, [{ name: 'ledger_roots' }]);
   });
 
   it('are not the owner of anything, may not make anything, and can not leave their role by rights', async () => {
@@ -189,7 +199,7 @@ describe('the roles of the database', () => {
 
 describe('the logins of the processes', () => {
   let database: TestDatabase;
-  const passwords = { api: 'a-password_1', worker: 'another-one-2', ops: null, machine: null };
+  const passwords = { api: 'a-password_1', worker: 'another-one-2', ops: null, signer: null, machine: null };
 
   before(async () => {
     database = await createTestDatabase();

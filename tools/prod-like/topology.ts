@@ -188,6 +188,7 @@ async function prepareDatabases(postgres: PostgresServer, from: string | undefin
     api: password('api'),
     worker: password('worker'),
     ops: password('ops'),
+    signer: null,
     machine: null,
   });
 }

@@ -25,7 +25,11 @@ describe('ops ledger key, sign and proof', () => {
     () => string,
     () => string,
   ];
-  const sign = () => ops('sign', '--key', key(), '--roots', roots());
+  const sign = (by?: 'signer'): Promise<OpsResult> =>
+    runOps(
+      { databaseUrl: money.url, ...(by && { role: by }) },
+      ...['ledger', 'sign', '--key', key(), '--roots', roots()],
+    );
 
   it('make a key once, sign what waits once, and write a proof that holds', async () => {
     const { db } = money;
@@ -35,8 +39,10 @@ describe('ops ledger key, sign and proof', () => {
     await makeRoot(db);
     assert.match((await ops('key', key())).out, /^The public key is [0-9a-f]{64}\.\n$/);
     assert.equal((await ops('key', key())).code, 2, 'a key is there');
-    assert.equal((await sign()).out, 'Root 1 is signed.\n');
-    assert.equal((await sign()).out, '');
+    assert.match((await sign()).err, /permission denied/, 'operators sign nothing');
+    rmSync(roots());
+    assert.equal((await sign('signer')).out, 'Root 1 is signed.\n');
+    assert.equal((await sign('signer')).out, '');
     const { out, code } = await ops('proof', '--user', wallet.user_id, '--month', '2026-01');
     assert.equal(code, 0);
     const file = join(folder, 'proof.txt');
@@ -58,7 +64,7 @@ describe('ops ledger key, sign and proof', () => {
     await makeRoot(db);
     const other = '0'.repeat(64);
     writeFileSync(roots(), `root 1 7 1 2026-11-01 ${other} ${other} ${other}\nsignature ${other}${other}\n`);
-    const refused = await sign();
+    const refused = await sign('signer');
     assert.deepEqual(
       [refused.code, refused.err.includes('ends with root 7 of epoch 1')],
       [2, true],

@@ -1,5 +1,6 @@
 import { openDatabase } from '../../../adapters/postgres/database.js';
 import { urlAs, type TestOperator } from './operators.js';
+import { databaseRoles, type DatabaseRole } from '../../../migrations/roles.js';
 import { runCommand } from '../../../ops/program.js';
 
 /**
@@ -12,6 +13,8 @@ export interface OpsRequest {
   readonly databaseUrl: string;
   /** The operator who is logged in. */
   readonly login: TestOperator;
+  /** The role to work as instead of the operator's. */
+  readonly role?: DatabaseRole | undefined;
   readonly temporalAddress: string;
   readonly namespace: string;
   /** How long it waits for the outcome of an order; default: as operators do. */
@@ -24,7 +27,7 @@ export interface OpsResult {
   readonly err: string;
 }
 
-async function run({ args, databaseUrl, login, waitMs, ...to }: OpsRequest): Promise<OpsResult> {
+async function run({ args, databaseUrl, login, role, waitMs, ...to }: OpsRequest): Promise<OpsResult> {
   const written = { out: '', err: '' };
   const restore = [
     capture('stdout', (text) => (written.out += text)),
@@ -33,7 +36,10 @@ async function run({ args, databaseUrl, login, waitMs, ...to }: OpsRequest): Pro
   try {
     const place = { address: to.temporalAddress, namespace: to.namespace, uiUrl: 'http://127.0.0.1:8233' };
     const code = await runCommand(args, {
-      open: () => openDatabase(urlAs(login, databaseUrl), 2, 'ops'),
+      open: () =>
+        role
+          ? openDatabase(databaseUrl, 2, 'ops', databaseRoles[role])
+          : openDatabase(urlAs(login, databaseUrl), 2, 'ops'),
       openAsOwner: () => openDatabase(databaseUrl, 1, 'ops'),
       temporal: () => place,
       ui: () => place,

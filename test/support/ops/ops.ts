@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { argsToTest } from '../programs.js';
+import type { DatabaseRole } from '../../../migrations/roles.js';
 import type { TestOperator } from './operators.js';
 import type { OpsRequest, OpsResult } from './ops-runner.js';
 
@@ -20,6 +21,8 @@ export async function runOps(
     readonly namespace?: { readonly address: string; readonly name: string };
     /** The operator who is logged in; default: Ada. */
     readonly operator?: TestOperator;
+    /** The role to work as instead of an operator's. */
+    readonly role?: DatabaseRole;
     /** How long a command waits for the outcome of an order; default: as operators do. */
     readonly waitMs?: number;
   },
@@ -28,11 +31,12 @@ export async function runOps(
   const {
     databaseUrl,
     operator: login = 'ada',
+    role,
     waitMs,
     namespace = { address: '127.0.0.1:1', name: 'default' },
   } = service;
   const request = {
-    ...{ args, login, databaseUrl, waitMs },
+    ...{ args, login, role, databaseUrl, waitMs },
     ...{ temporalAddress: namespace.address, namespace: namespace.name },
   };
   const result = last.then(() => ask(request));
