@@ -78,6 +78,7 @@ const rental = named(
   object({
     id: idOf('rent'),
     status: rentalStatus,
+    family: { ...text, description: 'What people call it by.' },
     model: text,
     gpuCount: count,
     provider: text,
@@ -162,7 +163,7 @@ const example: ValueOf<typeof explanation> = {
     rentalId: exampleId('rent'),
     processorChargeId: null,
   },
-  why: `$0.01 was taken from your wallet: 1 x RTX_4090 (${exampleId('rent')}) ran at $3.60 an hour from 2026-11-01T09:31:53.250Z until 2026-11-01T09:32:03.250Z.`,
+  why: `$0.01 was taken from your wallet: 1 × RTX 4090 (${exampleId('rent')}) ran at $3.60 an hour from 2026-11-01T09:31:53.250Z until 2026-11-01T09:32:03.250Z.`,
   charge: {
     occasion: 'tick',
     pricePerHourCents: 360,
@@ -182,6 +183,7 @@ const example: ValueOf<typeof explanation> = {
   rental: {
     id: exampleId('rent'),
     status: 'running',
+    family: 'rtx-4090',
     model: 'RTX_4090',
     gpuCount: 1,
     provider: 'shadeform',

@@ -34,6 +34,7 @@ export interface ExplainedEntry {
 export interface ExplainedRental {
   readonly id: RentalId;
   readonly status: RentalStatus;
+  readonly family: string;
   readonly model: string;
   readonly gpuCount: number;
   readonly provider: string;

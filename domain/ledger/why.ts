@@ -1,5 +1,6 @@
 import type { ChargeDerivation } from './charge-derivation.js';
 import type { Explanation } from './explanation.js';
+import { machineWords } from '../catalog/machine-words.js';
 import { formatUsd } from '../money.js';
 
 /** The facts of an explanation that its sentence uses. */
@@ -22,7 +23,7 @@ function reasonOf(facts: Facts): string {
 }
 
 function chargeReason(charge: ChargeDerivation, { rental }: Facts): string {
-  const what = rental === null ? 'a rental' : `${rental.gpuCount} x ${rental.model} (${rental.id})`;
+  const what = rental === null ? 'a rental' : `${machineWords(rental.gpuCount, rental.model)} (${rental.id})`;
   const rate = `at ${formatUsd(charge.pricePerHourCents)} an hour`;
   if (charge.occasion === 'capture') {
     return `the rest of the hold for ${what}, which failed; a refund returns all of it`;

@@ -1,3 +1,4 @@
+import { machineWords } from '../catalog/machine-words.js';
 import { formatUsd } from '../money.js';
 import type { ToldKind } from '../notices/kinds.js';
 import { noticeLimits } from '../notices/limits.js';
@@ -161,7 +162,7 @@ function minuteOf(at: string): string {
 }
 
 function hardwareOf({ gpuCount, model }: Pick<EndedMachine, 'gpuCount' | 'model'>): string {
-  return `${gpuCount} x ${model}`;
+  return machineWords(gpuCount, model);
 }
 
 function keysAdded(all: readonly NoticeFacts['ssh_key_added'][]): Words {

@@ -1,3 +1,5 @@
+import { machineWords } from '../catalog/machine-words.js';
+
 /** What an invoice asks money for. The offer to pay what a card did not, `topup_failed`, adds to the balance. */
 export const invoiceReasons = ['topup_failed', 'overage', 'manual'] as const;
 export type InvoiceReason = (typeof invoiceReasons)[number];
@@ -12,5 +14,5 @@ export function isDebt({ reason }: { readonly reason: InvoiceReason }): boolean 
 
 /** The line of an invoice for usage that the wallet did not cover. */
 export function overageLine(machine: { readonly gpu_count: number; readonly model: string }): string {
-  return `Usage of ${machine.gpu_count} x ${machine.model} beyond the wallet's balance`;
+  return `Usage of ${machineWords(machine.gpu_count, machine.model)} beyond the wallet's balance`;
 }

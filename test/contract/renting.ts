@@ -209,8 +209,12 @@ export function describeRenting(backend: () => Backend): void {
       for (const entry of entries) {
         const { status, body } = await person.get(`/v1/billing/ledger/${entry.id}/explain`);
         assert.equal(status, 200, JSON.stringify(body));
-        const { charge } = body as unknown as { charge: { dueCents: number; chargedBeforeCents: number } };
+        const { charge, rental } = body as unknown as {
+          charge: { dueCents: number; chargedBeforeCents: number };
+          rental: { family: string };
+        };
         assert.equal(charge.dueCents, -entry.amountCents, JSON.stringify(body));
+        assert.equal(rental.family, machine.familyId);
       }
       const nobodys = await person.get('/v1/billing/ledger/led_00000000000000000000000000/explain');
       assert.deepEqual([nobodys.status, nobodys.body.error], [404, 'not_found']);

@@ -31,8 +31,8 @@ describe('a machine without a name of its own', function () {
   it('is called by its family where an entry is explained, beside the provider it was rented from', async () => {
     const page = await visitor.open(`/app/ledger?rental=${id}`);
     await page.getByRole('row').filter({ hasText: 'Rental charge' }).last().click();
-    // The sentence above is the service's.
     await page.getByRole('definition').filter({ hasText: '8 × H100 80 GB at mock' }).waitFor();
+    await isCalled('8 × H100 80 GB (rent_');
   });
 
   it('is called by its family in the palette, with its state in words', async () => {

@@ -14,6 +14,8 @@ import {
 } from '../../clients/dashboard/src/pages/rent/search.js';
 import { drawSpark } from '../../clients/dashboard/src/pages/rent/sparkline-points.js';
 import { labelsOf, pairFault, pairsOf, sameLabels } from '../../clients/dashboard/src/ui/label-pairs.js';
+import { families } from '../../domain/catalog/families.js';
+import { machineWords } from '../../domain/catalog/machine-words.js';
 
 function listing(fields: Partial<Listing>): Listing {
   return {
@@ -40,6 +42,12 @@ describe('the names of machines', () => {
       'L40S',
     ]);
     assert.deepEqual(['FR', 'eu', 'somewhere'].map(countryName), ['France', 'eu', 'somewhere']);
+  });
+
+  it('are the service’s in its sentences and mails, for every family', () => {
+    for (const { id, models } of families) {
+      for (const model of models) assert.equal(machineWords(1, model), `1 × ${familyName(id)}`);
+    }
   });
 });
 

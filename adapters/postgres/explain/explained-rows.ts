@@ -11,6 +11,7 @@ export function explainRental(row: RentalRow): ExplainedRental {
   return {
     id: row.id,
     status: row.status,
+    family: row.family,
     model: row.model,
     gpuCount: row.gpu_count,
     provider: row.provider_code,

@@ -2224,6 +2224,8 @@ export interface components {
         ExplainedRental: {
             id: string;
             status: components["schemas"]["RentalStatus"];
+            /** @description What people call it by. */
+            family: string;
             model: string;
             gpuCount: number;
             provider: string;

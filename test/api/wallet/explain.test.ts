@@ -55,7 +55,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     assert.equal(rental?.id, rentalId);
     assert.match(
       why,
-      /^\$0\.10 was taken from your wallet: 1 x RTX_4090 \(rent_\w+\) ran at \$3\.60 an hour from /,
+      /^\$0\.10 was taken from your wallet: 1 × RTX 4090 \(rent_\w+\) ran at \$3\.60 an hour from /,
     );
   });
 
@@ -90,7 +90,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
       charge?.formula ?? '',
       /^round\(360 cents\/h x \d+ ms .* = 10\.[5-9]\d+\) = 11; 11 - 10 charged before = 1$/,
     );
-    assert.match(why, /the final charge for 1 x RTX_4090/);
+    assert.match(why, /the final charge for 1 × RTX 4090/);
   });
 
   it('says what the wallet did not cover, and which limit ended it', async () => {

@@ -9,7 +9,7 @@ const machine = {
   rentalId,
   name: 'trainer',
   gpuCount: 8,
-  model: 'H100',
+  model: 'H100_SXM_80GB',
   chargedCents: 1_234,
   error: null,
 };
@@ -17,7 +17,7 @@ const nameless = { ...machine, name: null };
 const table = [
   'Rental: rent_01ARZ3NDEKTSV4RRFFQ69G5FAV',
   'Name: trainer',
-  'Machine: 8 x H100',
+  'Machine: 8 × H100 80 GB',
   'Total charged: $12.34',
 ];
 const footer = [
@@ -145,7 +145,7 @@ const mails: readonly Whole[] = [
     [
       'You asked us to stop machines that nobody uses. Everything on the disk is lost then.',
       '',
-      `${rentalId}  8 x H100  stops at 09:45 UTC  trainer`,
+      `${rentalId}  8 × H100 80 GB  stops at 09:45 UTC  trainer`,
       '',
       'To keep one, use its GPUs, or choose “Keep it running” on its page, or type: gpu keep-alive ID --for 2h',
       ...footer,
@@ -158,8 +158,8 @@ const mails: readonly Whole[] = [
     [
       'Your wallet could not pay for more time.',
       '',
-      'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV  8 x H100  $12.34  trainer',
-      'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV  8 x H100  $12.34',
+      'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV  8 × H100 80 GB  $12.34  trainer',
+      'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV  8 × H100 80 GB  $12.34',
       '',
       'Top up your wallet before you rent again. Automatic top-ups keep machines running.',
     ],
@@ -199,7 +199,7 @@ const mails: readonly Whole[] = [
       'It never became ready, so you pay nothing for it.',
       '',
       'Rental: rent_01ARZ3NDEKTSV4RRFFQ69G5FAV',
-      'Machine: 8 x H100',
+      'Machine: 8 × H100 80 GB',
       'Total charged: $0.00',
       'What happened: Too late.',
       '',

@@ -69,7 +69,7 @@ describe('what users are told without having asked (decision 103)', () => {
       ['Your balance ran out, so we stopped 3 of your machines'],
     );
     for (const id of ids)
-      assert.ok(mails[0]?.body?.includes(`${id}  1 x RTX_4090  $0.40`), mails[0]?.body ?? '');
+      assert.ok(mails[0]?.body?.includes(`${id}  1 × RTX 4090  $0.40`), mails[0]?.body ?? '');
     assert.equal(mails[0]?.unsubscribe_url, null, 'what is about money is always sent');
   });
 

@@ -469,6 +469,7 @@ class ExplainedPayment(TypedDict):
 class ExplainedRental(TypedDict):
     id: str
     status: "RentalStatus"
+    family: str
     model: str
     gpuCount: int
     provider: str

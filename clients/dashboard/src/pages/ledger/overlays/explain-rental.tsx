@@ -1,7 +1,5 @@
 import { type components, wordOf } from '@gpu-rental/client';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { rentalQuery } from '../../../data/rentals.js';
 import { familyName } from '../../../format/machine.js';
 import { number } from '../../../format/number.js';
 import { money } from '../../../format/money.js';
@@ -83,14 +81,12 @@ export function RefundPart({ refund }: { readonly refund: Schemas['ExplainedRent
 
 /** The rental that an entry belongs to. */
 export function RentalPart({ rental }: { readonly rental: Schemas['ExplainedRental'] }) {
-  const { id, gpuCount, provider, stoppedAt, error } = rental;
-  // The explanation tells the provider’s name of the model alone.
-  const { data: whole } = useQuery(rentalQuery(id));
+  const { id, gpuCount, family, provider, stoppedAt, error } = rental;
   return (
     <div>
       <Facts title={explain.rental}>
         <Fact label={explain.machineLabel}>
-          {whole ? explain.machine(number(gpuCount), familyName(whole.family), provider) : number(gpuCount)}
+          {explain.machine(number(gpuCount), familyName(family), provider)}
         </Fact>
         {stoppedAt !== null && <Fact label={explain.stoppedAt}>{exactTime(stoppedAt)}</Fact>}
         {error !== null && <Fact label={explain.failure}>{error}</Fact>}
