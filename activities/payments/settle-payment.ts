@@ -23,7 +23,7 @@ export async function settlePayment(deps: ActivityDeps, topup: TopupRow, payment
     return park(deps, payment, `paid for ${payment.userId}, who is not the user of the top-up`, topup.id);
   }
   await saveConsentedCard(deps, topup.user_id, payment);
-  await creditTopup(deps.db, topup.id, payment);
+  await creditTopup(deps.db, topup.id, payment, deps.settings.seller);
 }
 
 /**

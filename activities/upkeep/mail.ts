@@ -48,9 +48,9 @@ function contactFor(
 /** The file of a receipt; it is written when its mail leaves, so that it waits in no row. */
 async function attachmentsOf({ db, settings }: ActivityDeps, { cause }: { readonly cause: string }) {
   const parsed = parseCause(cause);
-  const receipt = parsed?.kind === 'receipt' ? await findReceipt(db, parsed) : undefined;
+  const receipt = parsed?.kind === 'receipt' ? await findReceipt(db, parsed, settings.seller) : undefined;
   if (!receipt) return [];
-  const content = await receiptPdf(receipt, settings.seller);
+  const content = await receiptPdf(receipt);
   return [{ filename: receiptFileName(receipt), contentType: 'application/pdf', content }];
 }
 

@@ -1,6 +1,6 @@
 import PDFDocument from 'pdfkit';
 import { formatUsd } from '../../domain/money.js';
-import type { Receipt, Seller } from '../../domain/payments/receipt.js';
+import type { Receipt } from '../../domain/payments/receipt.js';
 import { mainFont, runsOf } from './fonts.js';
 
 const MARGIN = 56;
@@ -17,8 +17,8 @@ const LINE = '#d8dedc';
  * and what was taken back of it.
  * @returns the file; the same facts make the same one
  */
-export async function receiptPdf(receipt: Receipt, seller: Seller): Promise<Buffer> {
-  const { topupId, paidAt } = receipt;
+export async function receiptPdf(receipt: Receipt): Promise<Buffer> {
+  const { topupId, paidAt, seller } = receipt;
   const doc = new PDFDocument({
     size: 'A4',
     margin: MARGIN,
@@ -41,7 +41,7 @@ export async function receiptPdf(receipt: Receipt, seller: Seller): Promise<Buff
     ['Paid by', paidBy(receipt)],
   ]);
   page.gap(18);
-  page.sides(['From', ...sellerLines(seller)], ['Billed to', ...buyerLines(receipt)]);
+  page.sides(['From', ...sellerLines(receipt)], ['Billed to', ...buyerLines(receipt)]);
   page.gap(26);
   page.sums(sumsOf(receipt));
   page.gap(20);
@@ -58,7 +58,7 @@ function paidBy({ card }: Receipt): string {
   return `${brand} ending in ${card.last4}`;
 }
 
-function sellerLines({ name, address, taxId }: Seller): string[] {
+function sellerLines({ seller: { name, address, taxId } }: Receipt): string[] {
   return [name, ...address, ...(taxId === null ? [] : [`Tax ID: ${taxId}`])];
 }
 

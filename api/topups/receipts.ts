@@ -5,12 +5,7 @@ import { createExactCount, type Standing } from '../../adapters/postgres/request
 import { receiptPdf } from '../../adapters/receipts/receipt-pdf.js';
 import { MINUTE } from '../../domain/durations.js';
 import { isId } from '../../domain/ids.js';
-import {
-  receiptFileName,
-  type BillingDetails,
-  type Receipt,
-  type Seller,
-} from '../../domain/payments/receipt.js';
+import { receiptFileName, type BillingDetails, type Receipt } from '../../domain/payments/receipt.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { callerOf, sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
@@ -56,10 +51,12 @@ function download({ db, settings }: ApiDeps): Step {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const topupId = ctx.params['id'] ?? '';
-    const receipt = isId('top', topupId) ? await findReceipt(db, { userId, topupId }) : undefined;
+    const receipt = isId('top', topupId)
+      ? await findReceipt(db, { userId, topupId }, settings.seller)
+      : undefined;
     // Making the file is the work: an id of nothing uses up none of it.
     if (receipt) refuseWhenTooMany(await count.count(userId));
-    await sendReceipt(ctx, receipt, settings.seller);
+    await sendReceipt(ctx, receipt);
   };
 }
 
@@ -71,13 +68,9 @@ function refuseWhenTooMany({ allowed, resetMs }: Standing): void {
 }
 
 /** Answers with the file of a receipt. @throws Refusal topup_not_found where there is none */
-export async function sendReceipt(
-  ctx: ApiContext,
-  receipt: Receipt | undefined,
-  seller: Seller,
-): Promise<void> {
+export async function sendReceipt(ctx: ApiContext, receipt: Receipt | undefined): Promise<void> {
   if (!receipt) throw new Refusal('topup_not_found', 'There is no receipt: no such top-up was paid.');
   ctx.type = 'application/pdf';
   ctx.attachment(receiptFileName(receipt));
-  ctx.body = await receiptPdf(receipt, seller);
+  ctx.body = await receiptPdf(receipt);
 }

@@ -34,6 +34,7 @@ export interface Receipt {
   readonly isAuto: boolean;
   readonly card: { readonly brand: string; readonly last4: string } | null;
   readonly email: string;
+  readonly seller: Seller;
   readonly buyer: BillingDetails;
 }
 

@@ -1,4 +1,4 @@
-import type { BillingDetails, Receipt } from '../../domain/payments/receipt.js';
+import { unnamedSeller, type BillingDetails, type Receipt } from '../../domain/payments/receipt.js';
 import type { Account } from './account.js';
 
 /** The receipt of a top-up that was paid. */
@@ -15,6 +15,7 @@ export function receiptOf(account: Account, topupId: string | undefined): Receip
     isAuto: topup.source === 'auto_topup',
     card: brand === null || last4 === null ? null : { brand, last4 },
     email: account.user.email,
+    seller: topup.sold_by ?? unnamedSeller,
     buyer: topup.billed_to ?? account.billingDetails,
   };
 }

@@ -1,6 +1,7 @@
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
+import { unnamedSeller } from '../../domain/payments/receipt.js';
 import type { TopupSource } from '../../domain/payments/topup.js';
 import type { Account } from './account.js';
 import { saveCard } from './cards.js';
@@ -79,6 +80,7 @@ function succeed(world: World, account: Account, topup: TopupRow): void {
   topup.payment_id = chargeId.replace('ch_', 'pi_');
   topup.credited_cents = topup.amount_cents;
   topup.credited_at = world.now();
+  topup.sold_by = unnamedSeller;
   topup.billed_to = isSaid(account.billingDetails) ? { ...account.billingDetails } : null;
   topup.card_brand = account.card?.row.brand ?? 'visa';
   topup.card_last4 = account.card?.row.last4 ?? '4242';
@@ -118,6 +120,7 @@ function newTopup(world: World, account: Account, amountCents: number, source: T
     page_asked_at: null,
     decline_code: null,
     billed_to: null,
+    sold_by: null,
     card_brand: null,
     card_last4: null,
   };

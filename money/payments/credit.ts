@@ -1,5 +1,6 @@
 import type { TopupId, UserId } from '../../domain/ids.js';
 import { receiptMail } from '../../domain/mails/payments.js';
+import type { Seller } from '../../domain/payments/receipt.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
@@ -18,13 +19,19 @@ import { moneyTransaction } from '../ledger/transaction.js';
  * Credits a payment that succeeded to the wallet of its top-up, with the amount that was really received, and leaves
  * the receipt's mail. All of it is one transaction, once per payment however often it is called. A page that was paid
  * twice credits twice (decision 32, "Checkout and credit").
+ * @param seller as its receipt names them for good
  * @returns whether it was credited now
  */
-export async function creditTopup(db: Database, topupId: TopupId, payment: Payment): Promise<boolean> {
+export async function creditTopup(
+  db: Database,
+  topupId: TopupId,
+  payment: Payment,
+  seller: Seller,
+): Promise<boolean> {
   const topup = await getTopup(db, topupId);
   return moneyTransaction(db, topup.user_id, async (trx) => {
     if (!(await creditPayment(trx, topup.user_id, payment, topup))) return false;
-    await becomeSucceeded(trx, topup, payment);
+    await becomeSucceeded(trx, topup, payment, seller);
     return true;
   });
 }
@@ -33,7 +40,12 @@ export async function creditTopup(db: Database, topupId: TopupId, payment: Payme
  * Notes that a top-up was paid. It is told once; what a page brings that is paid twice is told as a credit of the
  * wallet alone.
  */
-async function becomeSucceeded(trx: Transaction, topup: TopupRow, payment: Payment): Promise<void> {
+async function becomeSucceeded(
+  trx: Transaction,
+  topup: TopupRow,
+  payment: Payment,
+  seller: Seller,
+): Promise<void> {
   const { rows } = await trx.raw<{
     rows: (Pick<TopupRow, 'amount_cents' | 'source'> & { before: TopupRow['status'] })[];
   }>(
@@ -50,6 +62,7 @@ async function becomeSucceeded(trx: Transaction, topup: TopupRow, payment: Payme
             billed_to = case when t.credited_at is null then
                           (select ${buyerSql} from billing_details b where b.user_id = t.user_id)
                         else t.billed_to end,
+            sold_by = case when t.credited_at is null then :seller::jsonb else t.sold_by end,
             card_brand = case when t.credited_at is null then coalesce(:brand, saved.brand)
                          else t.card_brand end,
             card_last4 = case when t.credited_at is null then coalesce(:last4, saved.last4)
@@ -64,6 +77,7 @@ async function becomeSucceeded(trx: Transaction, topup: TopupRow, payment: Payme
       chargeId: payment.chargeId,
       receiptUrl: payment.receiptUrl,
       cents: payment.amountReceivedCents,
+      seller: JSON.stringify(seller),
       brand: payment.card?.brand ?? null,
       last4: payment.card?.last4 ?? null,
       // A page may have been paid by another card than the one that could not be charged.

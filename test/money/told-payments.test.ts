@@ -13,6 +13,7 @@ import { requestVoid } from '../../money/invoices/invoice-voids.js';
 import { insertManualInvoice } from '../../money/invoices/manual-invoice.js';
 import { post } from '../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../money/ledger/wallets.js';
+import { unnamedSeller } from '../../domain/payments/receipt.js';
 import { creditTopup, creditUser } from '../../money/payments/credit.js';
 import { settleInvoice } from '../../money/payments/settle-invoice.js';
 import { dropAutoTopup, failAutoTopup } from '../../money/topups/auto-topup-failures.js';
@@ -67,22 +68,22 @@ describe('the events of an account', () => {
       const row = await topup();
       const cents = { amountCents: 2_000, creditedCents: 1_900, source: 'checkout' };
       await told(
-        () => creditTopup(db, row.id, paymentFor(row, 1_900)),
+        () => creditTopup(db, row.id, paymentFor(row, 1_900), unnamedSeller),
         [credited(1_900), ['topup.succeeded', cents]],
       );
     });
 
     it('tell a page that is paid twice as two credits and one top-up', async () => {
       const row = await topup();
-      await creditTopup(db, row.id, paymentFor(row));
+      await creditTopup(db, row.id, paymentFor(row), unnamedSeller);
       const second = { ...paymentFor(row), paymentId: 'pi_second' };
-      await told(() => creditTopup(db, row.id, second), [['wallet.credited']]);
+      await told(() => creditTopup(db, row.id, second, unnamedSeller), [['wallet.credited']]);
     });
 
     it('tell an automatic one as a top-up and as automatic', async () => {
       const row = await auto();
       await told(
-        () => creditTopup(db, row.id, paymentFor(row)),
+        () => creditTopup(db, row.id, paymentFor(row), unnamedSeller),
         [
           credited(2_000, 2, 'auto_topup'),
           ['topup.succeeded', { amountCents: 2_000, creditedCents: 2_000, source: 'auto_topup' }],
@@ -98,7 +99,10 @@ describe('the events of an account', () => {
         () => endTopup(db, row.id, { status: 'failed', error: failed.message, declineCode: 'do_not_honor' }),
         [['topup.failed', { amountCents: 2_000, source: 'checkout', ...failed }]],
       );
-      await told(() => creditTopup(db, row.id, paymentFor(row)), [credited(2_000), ['topup.succeeded']]);
+      await told(
+        () => creditTopup(db, row.id, paymentFor(row), unnamedSeller),
+        [credited(2_000), ['topup.succeeded']],
+      );
       const late = await topup();
       await told(
         () => endTopup(db, late.id, { status: 'expired' }),

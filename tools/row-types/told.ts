@@ -36,6 +36,7 @@ export const typesOfColumns: Readonly<Record<string, string>> = {
   'rentals.software': 'SoftwareOutline',
   'ssh_keys.id': 'SshKeyId',
   'topups.billed_to': 'BillingDetails',
+  'topups.sold_by': 'Seller',
   'user_notices.facts': 'Record<string, unknown>',
   'webhooks.types': 'EventType[]',
 };
@@ -94,7 +95,7 @@ export const sources: readonly (readonly [module: string, names: readonly string
   ['../../../domain/accounts/api-keys.js', ['ApiKeyScope']],
   ['../../../domain/events/events.js', ['EventType']],
   ['../../../domain/ids.js', [...Object.values(typesOfIds), 'SshKeyId'].sort()],
-  ['../../../domain/payments/receipt.js', ['BillingDetails']],
+  ['../../../domain/payments/receipt.js', ['BillingDetails', 'Seller']],
   ['../../../domain/operations/operation.js', ['OperationResult', 'OrderedAction']],
   ['../../../domain/operations/reconcile.js', ['FindingKind']],
   ['../../../domain/payments/processor-routes.js', ['EventWorkflow']],

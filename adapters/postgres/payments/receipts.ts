@@ -1,5 +1,10 @@
 import type { TopupId, UserId } from '../../../domain/ids.js';
-import { noBillingDetails, type BillingDetails, type Receipt } from '../../../domain/payments/receipt.js';
+import {
+  noBillingDetails,
+  type BillingDetails,
+  type Receipt,
+  type Seller,
+} from '../../../domain/payments/receipt.js';
 import type { Database } from '../database.js';
 
 /** Which receipt: of a user's top-up, or of a payment. */
@@ -9,14 +14,20 @@ export type WhichReceipt =
 /**
  * Finds the receipt of a top-up that was paid; undefined where there is none. Who had said nothing of themselves by the
  * payment is named as they say now.
+ * @param seller named where the payment kept none
  */
-export async function findReceipt(db: Database, which: WhichReceipt): Promise<Receipt | undefined> {
+export async function findReceipt(
+  db: Database,
+  which: WhichReceipt,
+  seller: Seller,
+): Promise<Receipt | undefined> {
   const [condition, bindings] =
     'paymentId' in which
       ? ['t.payment_id = :paymentId', { paymentId: which.paymentId }]
       : ['t.id = :topupId and t.user_id = :userId', { topupId: which.topupId, userId: which.userId }];
   const { rows } = await db.raw<{
-    rows: (Omit<Receipt, 'buyer' | 'card'> & {
+    rows: (Omit<Receipt, 'seller' | 'buyer' | 'card'> & {
+      soldBy: Seller | null;
       buyer: BillingDetails | null;
       brand: string | null;
       last4: string | null;
@@ -27,6 +38,7 @@ export async function findReceipt(db: Database, which: WhichReceipt): Promise<Re
                        where r.payment_id = t.payment_id and r.taken_at is not null
                          and r.given_back_at is null), 0)::bigint as "reversedCents",
             t.source = 'auto_topup' as "isAuto", t.card_brand as brand, t.card_last4 as last4, u.email,
+            t.sold_by as "soldBy",
             coalesce(t.billed_to,
                      (select ${buyerSql} from billing_details b where b.user_id = t.user_id)) as buyer
        from topups t join users u on u.id = t.user_id
@@ -35,9 +47,9 @@ export async function findReceipt(db: Database, which: WhichReceipt): Promise<Re
   );
   const [row] = rows;
   if (!row) return undefined;
-  const { brand, last4, buyer, ...receipt } = row;
+  const { brand, last4, buyer, soldBy, ...receipt } = row;
   const card = brand === null || last4 === null ? null : { brand, last4 };
-  return { ...receipt, card, buyer: buyer ?? noBillingDetails };
+  return { ...receipt, card, seller: soldBy ?? seller, buyer: buyer ?? noBillingDetails };
 }
 
 /** The billing details of a row `b`, as `topups.billed_to` keeps them. */

@@ -21,7 +21,7 @@ import type {
   UserId,
   WebhookId,
 } from '../../../domain/ids.js';
-import type { BillingDetails } from '../../../domain/payments/receipt.js';
+import type { BillingDetails, Seller } from '../../../domain/payments/receipt.js';
 import type { OperationResult, OrderedAction } from '../../../domain/operations/operation.js';
 import type { FindingKind } from '../../../domain/operations/reconcile.js';
 import type { EventWorkflow } from '../../../domain/payments/processor-routes.js';
@@ -1542,6 +1542,11 @@ export interface TopupRow {
   billed_to: BillingDetails | null;
   card_brand: string | null;
   card_last4: string | null;
+  /**
+   * The seller as the settings named them when the payment was credited, as billed_to keeps the buyer (decision 148,
+   * "Receipts and buyers"). Null: it was credited before this step.
+   */
+  sold_by: Seller | null;
 }
 
 /** Machines that a restored database does not know. They are not ended before a human has decided. */

@@ -1,6 +1,5 @@
 import type { ApiRouter } from '../../../api/context.js';
 import { readDetails, sendReceipt } from '../../../api/topups/receipts.js';
-import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { receiptOf } from '../receipts.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -24,6 +23,6 @@ export function receiptRoutes(router: ApiRouter, world: World): void {
   );
   router.get(
     '/v1/billing/topups/:id/receipt',
-    signedIn(world, (ctx, account) => sendReceipt(ctx, receiptOf(account, ctx.params['id']), unnamedSeller)),
+    signedIn(world, (ctx, account) => sendReceipt(ctx, receiptOf(account, ctx.params['id']))),
   );
 }

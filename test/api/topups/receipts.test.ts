@@ -3,7 +3,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { newId } from '../../../adapters/ids.js';
 import { deliveryOf } from '../../../activities/upkeep/mail.js';
 import type { Mail } from '../../../adapters/mailer/smtp.js';
-import { unnamedSeller } from '../../../domain/payments/receipt.js';
+import { unnamedSeller, type Seller } from '../../../domain/payments/receipt.js';
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { creditTopup } from '../../../money/payments/credit.js';
 import { paymentOf } from '../../support/activities/scripted-processor.js';
@@ -12,6 +12,7 @@ import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js
 import { textsOfPdf } from '../../support/receipts.js';
 
 const DETAILS = '/v1/billing/details';
+const sellerInc = { name: 'Seller Inc', address: ['Town'], taxId: null };
 const details = { name: 'Example Ltd', address: '1 High Street\nLondon', taxId: 'GB1' };
 
 describe('receipts', function () {
@@ -20,18 +21,18 @@ describe('receipts', function () {
   let user: SignedIn;
 
   before(async () => {
-    api = await startApi({ settings: { seller: { name: 'Seller Inc', address: ['Town'], taxId: null } } });
+    api = await startApi({ settings: { seller: sellerInc } });
   });
   beforeEach(async () => {
     user = await api.signIn();
   });
   after(() => api.stop());
 
-  async function pay(userId: UserId = user.user.id): Promise<string> {
+  async function pay(userId: UserId = user.user.id, seller: Seller = sellerInc): Promise<string> {
     const topup = await insertTopup(api.db, userId);
     const card = { ...noCard, brand: 'visa', last4: '4242' };
     const payment = paymentOf({ topupId: topup.id, userId, amountCents: 2_000 });
-    await creditTopup(api.db, topup.id, { ...payment, card });
+    await creditTopup(api.db, topup.id, { ...payment, card }, seller);
     return topup.id;
   }
   const noCard = {
@@ -112,6 +113,17 @@ describe('receipts', function () {
     assert.match(await textsOf(named), /Example Ltd/);
     await user.put(DETAILS, {});
     assert.doesNotMatch(await textsOf(nameless), /Ltd/);
+  });
+
+  it('keep the seller of the payment, and name that of now where none was kept', async () => {
+    const former = await pay(user.user.id, { name: 'Former Ltd', address: ['Old Town'], taxId: 'GB9' });
+    assert.match(await textsOf(former), /Former Ltd[^]*Old Town[^]*GB9/);
+    assert.doesNotMatch(await textsOf(former), /Seller Inc/);
+    await api
+      .db('topups')
+      .where({ id: former as TopupId })
+      .update({ sold_by: null });
+    assert.match(await textsOf(former), /Seller Inc/);
   });
 
   it('tell what was taken back', async () => {

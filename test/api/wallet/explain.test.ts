@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { creditTopup } from '../../../money/payments/credit.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
 import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
@@ -145,7 +146,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
   it('finds the top-up of a page that was paid twice by the payment’s own event', async () => {
     const { topupId, payment } = await ledger.payTopup();
     const second = { ...payment, paymentId: `${payment.paymentId}b`, chargeId: 'ch_b' };
-    await creditTopup(api.db, topupId as `top_${string}`, second);
+    await creditTopup(api.db, topupId as `top_${string}`, second, unnamedSeller);
     await api.db('processor_events').insert({
       ...{ id: `evt_${topupId}`, kind: 'payment_intent.succeeded', created_at: new Date(), livemode: false },
       object: { object: 'payment_intent', id: second.paymentId, metadata: { topup_id: topupId } },

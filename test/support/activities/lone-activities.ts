@@ -6,6 +6,7 @@ import type { Database } from '../../../adapters/postgres/database.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
 import type { Provider } from '../../../adapters/providers/provider.js';
 import type { UpkeepDuty } from '../../../domain/operations/upkeep.js';
+import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { runAlone } from '../service/activity-context.js';
 import { openMoneyDatabase } from '../money/money.js';
 import { ScriptedProcessor } from './scripted-processor.js';
@@ -65,6 +66,7 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
     log: pino({ level: 'error' }, { write: (line) => void alarms.push(JSON.parse(line) as Alarm) }),
     settings: {
       deployment: 'test',
+      seller: unnamedSeller,
       shards: 1,
       allowPrivatePods: true,
       checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },

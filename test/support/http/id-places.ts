@@ -3,6 +3,7 @@ import { insertQuote } from '../../../adapters/postgres/rentals/quotes.js';
 import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
 import { newId } from '../../../adapters/ids.js';
 import type { UserId } from '../../../domain/ids.js';
+import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { creditTopup } from '../../../money/payments/credit.js';
 import { paymentOf } from '../activities/scripted-processor.js';
 import {
@@ -43,7 +44,7 @@ export const insertOwned: Readonly<
   // One that was paid has a receipt as well.
   async top({ db }, userId) {
     const { id: topupId, amount_cents: amountCents } = await insertTopup(db, userId);
-    await creditTopup(db, topupId, paymentOf({ topupId, userId, amountCents }));
+    await creditTopup(db, topupId, paymentOf({ topupId, userId, amountCents }), unnamedSeller);
     return topupId;
   },
   async ses({ db }, userId) {

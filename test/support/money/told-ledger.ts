@@ -10,6 +10,7 @@ import { applyReversal } from '../../../money/reversals/reversals.js';
 import { endLost } from '../../../money/rentals/lost.js';
 import { endUnstarted, settle } from '../../../money/rentals/settle.js';
 import { tick } from '../../../money/metering/tick.js';
+import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { creditTopup } from '../../../money/payments/credit.js';
 import {
   lockWalletOfRental,
@@ -46,7 +47,7 @@ export class ToldLedger {
   ): Promise<{ topupId: string; payment: Payment }> {
     const topup = await insertTopup(this.db, this.userId, columns);
     const payment = paymentOf(topup, cents);
-    await creditTopup(this.db, topup.id, payment);
+    await creditTopup(this.db, topup.id, payment, unnamedSeller);
     return { topupId: topup.id, payment };
   }
 
