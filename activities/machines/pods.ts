@@ -6,6 +6,7 @@ import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
+import { knownStarts } from '../../adapters/postgres/catalog/starts.js';
 import { findIdleGuard } from '../../adapters/postgres/rentals/idle-guards.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
@@ -163,6 +164,7 @@ async function buyAnother(
       maxPricePerHourCents: rental.price_per_hour_cents,
     },
     [...attempts.map(({ listing_id }) => listing_id), ...passedOver],
+    await knownStarts(deps.db),
   );
   if (!listing) {
     const since = attempts.at(-1)?.changed_at ?? rental.started_at;

@@ -1,10 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findListing } from '../../adapters/postgres/catalog/listings.js';
+import { knownStarts } from '../../adapters/postgres/catalog/starts.js';
 import { listAttempts } from '../../adapters/postgres/machines/attempts.js';
 import { earlierOf, findRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import { isAskedForTwice } from '../../adapters/postgres/rentals/quotes.js';
 import { UserBusy } from '../../adapters/postgres/requests/user-turns.js';
+import type { KnownStarts } from '../../domain/catalog/starts.js';
 import type { RentalId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
@@ -75,7 +77,7 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
   const opening = await readOpening(deps, input);
   tell('locking the wallet');
   const limits = { ...rentalLimits.freeMachines, ...deps.settings.freeMachines };
-  const market = marketOf(deps, opening, tell);
+  const market = marketOf(deps, opening, await knownStarts(deps.db), tell);
   const { openLockWaitMs } = deps.settings;
   const opened = await openRental(deps.openDb, opening, market, limits, openLockWaitMs).catch(
     (error: unknown) => refuseWhenBusy(deps, opening, error),
@@ -112,10 +114,16 @@ async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInp
 }
 
 /** The upstreams as an opening sees them. */
-function marketOf(deps: ActivityDeps, { rentalId, request }: RentalToOpen, tell: Tell): Market {
+function marketOf(
+  deps: ActivityDeps,
+  { rentalId, request }: RentalToOpen,
+  starts: KnownStarts,
+  tell: Tell,
+): Market {
   let tries = 0;
   return {
     providerCodes: providersFor(deps, request),
+    starts,
     findBought: (untilMs) => findBought(deps, rentalId, untilMs, request.software?.diskGb),
     buy: (order) => {
       tries += 1;

@@ -105,6 +105,16 @@ export const listing = named(
       ),
       'Measured from our own rentals of the last 30 days, by provider and family. Null below 20 samples.',
     ),
+    recentStarts: orNull(
+      named(
+        'RecentStarts',
+        object({
+          succeeded: { ...count, description: 'How many of them started.' },
+          asked: { ...count, description: 'How many machines of this offer were ordered.' },
+        }),
+      ),
+      'Of the last 24 hours. An offer whose starts fail is rented after others that cost little more. Null when none was ordered.',
+    ),
   }),
 );
 
@@ -165,6 +175,7 @@ export const exampleListing: ValueOf<typeof listing> = {
     samples: 320,
     days: 30,
   },
+  recentStarts: { succeeded: 3, asked: 4 },
 };
 
 const unchanged: DescribedAnswer<never> = {

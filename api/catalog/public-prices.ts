@@ -4,7 +4,7 @@ import { catalogLimits } from '../../domain/catalog/limits.js';
 import type { ApiContext } from '../context.js';
 import { isKnownVersion } from '../http/known-version.js';
 import { withoutBody } from '../http/serve.js';
-import { keptFor } from '../kept.js';
+import { keptFor } from '../../adapters/kept.js';
 
 /**
  * Answers strangers where the service tells its prices (decision 162, "Public prices"): with one answer a minute for all of

@@ -16,7 +16,7 @@ import { defaultTemplateId, templates } from '../../domain/catalog/templates.js'
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { toStrangers } from './public-prices.js';
-import { knownReliability, reliabilityIn, type ReliabilityOf } from './known-reliability.js';
+import { knownRecords, type RecordOf } from './known-reliability.js';
 import { isKnownVersion } from '../http/known-version.js';
 import { type Read } from '../http/fields.js';
 import { readQuery } from '../http/validation.js';
@@ -29,7 +29,7 @@ export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 /** One more whenever presentListing tells something else of the same row. */
-const ANSWER_FORM = 2;
+const ANSWER_FORM = 3;
 
 function showListings(deps: ApiDeps): Handler<typeof declared.listListings> {
   return async (ctx) => {
@@ -37,12 +37,11 @@ function showListings(deps: ApiDeps): Handler<typeof declared.listListings> {
     const after = readCursor(query.cursor, isListingKey);
     // Both are read before the listings: a change in between is told under an older version, and never the other way.
     const version = await readCatalogVersion(deps.db);
-    const reliability = await knownReliability(deps.db);
-    if (isKnownVersion(ctx, [ANSWER_FORM, version, [...reliability]])) return withoutBody;
+    const records = await knownRecords(deps.db);
+    if (isKnownVersion(ctx, [ANSWER_FORM, version, records.version])) return withoutBody;
     const rows = await listLiveListings(deps.db, filterOf(query), after && keyOf(after), query.pageSize + 1);
     const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
-    const reliabilityOf = reliabilityIn(reliability);
-    return { listings: page.map((row) => presentListing(row, reliabilityOf)), nextCursor };
+    return { listings: page.map((row) => presentListing(row, records.recordOf)), nextCursor };
   };
 }
 
@@ -112,7 +111,7 @@ export function keyOf([pricePerHourCents, id]: ListingCursor): ListingKey {
 }
 
 /** A listing on read, with what is known of such machines (decision 106, "Progress and reliability"). */
-export function presentListing(row: ListingRow, reliabilityOf: ReliabilityOf) {
+export function presentListing(row: ListingRow, recordOf: RecordOf) {
   return {
     id: row.id,
     model: row.model,
@@ -131,6 +130,6 @@ export function presentListing(row: ListingRow, reliabilityOf: ReliabilityOf) {
     cudaVersion: row.cuda_version,
     driverVersion: row.driver_version,
     availableUntil: row.available_until?.toISOString() ?? null,
-    reliability: reliabilityOf(row),
+    ...recordOf(row),
   };
 }

@@ -2,6 +2,7 @@ import * as declared from './describe-quotes.js';
 import { serve, type Handler } from '../http/serve.js';
 import { findAlternatives, type Besides } from '../../adapters/postgres/catalog/alternatives.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
+import { knownStarts } from '../../adapters/postgres/catalog/starts.js';
 import { listProvidersFor, type ProviderMisfit } from '../../adapters/postgres/catalog/provider-health.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { readRenter } from '../../adapters/postgres/rentals/open-guards.js';
@@ -18,7 +19,7 @@ import type { RentalRequest } from '../../domain/rentals/request.js';
 import { Refusal } from '../../domain/refusal.js';
 import { refuseRenter } from '../../domain/rentals/open.js';
 import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quote.js';
-import { reliabilityNow, type ReliabilityOf } from '../catalog/known-reliability.js';
+import { knownRecords, type RecordOf } from '../catalog/known-reliability.js';
 import { presentListing } from '../catalog/routes.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
@@ -65,12 +66,12 @@ export async function quote(
   tried: readonly ListingId[],
 ): Promise<Quote> {
   const { codes: providerCodes } = await listProvidersFor(db, request);
-  const listing = await findCheapestOffer(db, { ...request, providerCodes }, tried);
+  const listing = await findCheapestOffer(db, { ...request, providerCodes }, tried, await knownStarts(db));
   if (!listing) throw await unavailable(db, request, tried);
-  const [balance, readySeconds, reliabilityOf, alternatives] = [
+  const [balance, readySeconds, { recordOf }, alternatives] = [
     await getBalance(db, request.userId),
     await readReadiness(db, { providerCode: listing.provider_code, family: listing.family }),
-    await reliabilityNow(db),
+    await knownRecords(db),
     await findAlternatives(
       db,
       { ...request, providerCodes },
@@ -100,7 +101,7 @@ export async function quote(
     graceMs: settings.ownSoftware.graceMs,
     telemetry: request.idleGuard && (await findTelemetryTold(db, listing.provider_code)),
   };
-  return presentQuote(facts, reliabilityOf);
+  return presentQuote(facts, recordOf);
 }
 
 /** The refusal of a request that nothing on offer meets, with what can be had instead. */
@@ -121,7 +122,7 @@ export async function unavailable(
     return refuseMisfits(misfits);
   }
   const alternatives = await findAlternatives(db, { ...request, providerCodes: codes }, besides);
-  return refuseUnavailable(request, { alternatives, reliabilityOf: await reliabilityNow(db) }, message);
+  return refuseUnavailable(request, { alternatives, recordOf: (await knownRecords(db)).recordOf }, message);
 }
 
 /**
@@ -154,10 +155,10 @@ export function refuseMisfits(misfits: readonly ProviderMisfit[]): Refusal {
 /** The same refusal from the rows of its alternatives. */
 export function refuseUnavailable(
   { familyId, gpuCount, region }: RentalRequest,
-  { alternatives, reliabilityOf }: { alternatives: readonly ListingRow[]; reliabilityOf: ReliabilityOf },
+  { alternatives, recordOf }: { alternatives: readonly ListingRow[]; recordOf: RecordOf },
   message: string,
 ): Refusal {
-  const offers = alternatives.map((row) => presentListing(row, reliabilityOf));
+  const offers = alternatives.map((row) => presentListing(row, recordOf));
   return new Refusal('model_unavailable', message, { familyId, gpuCount, region, alternatives: offers });
 }
 
@@ -178,13 +179,13 @@ interface QuoteFacts {
 }
 
 /** A quote: what it costs at most, what it leaves of the wallet, and how long it takes. Amounts in cents. */
-export function presentQuote(facts: QuoteFacts, reliabilityOf: ReliabilityOf) {
+export function presentQuote(facts: QuoteFacts, recordOf: RecordOf) {
   const { id, expiresAt, listing, request, pots, funds, readySeconds, alternatives } = facts;
   const pricePerHourCents = listing.price_per_hour_cents;
   return {
     quoteId: id,
     expiresAt: expiresAt.toISOString(),
-    listing: presentListing(listing, reliabilityOf),
+    listing: presentListing(listing, recordOf),
     pricePerHourCents,
     holdCents: pricePerHourCents,
     maxSpendCents: request.maxSpendCents,
@@ -195,7 +196,7 @@ export function presentQuote(facts: QuoteFacts, reliabilityOf: ReliabilityOf) {
     expectedReadySeconds: readySeconds,
     ownSoftware: presentQuotedSoftware(request.software, Math.ceil(facts.graceMs / 1_000)),
     idleGuard: presentQuotedGuard(request.idleGuard, facts.telemetry),
-    alternatives: alternatives.map((row) => presentListing(row, reliabilityOf)),
+    alternatives: alternatives.map((row) => presentListing(row, recordOf)),
   };
 }
 

@@ -8,6 +8,7 @@ import { insertAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { isWalletBusy } from '../../adapters/postgres/requests/user-turns.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import { prune } from '../../adapters/postgres/upkeep/retention.js';
+import { noStarts } from '../../domain/catalog/starts.js';
 import { eventLimits } from '../../domain/events/limits.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import { retention } from '../../domain/operations/retention.js';
@@ -184,6 +185,7 @@ async function live(db: Database, userId: UserId, patiently: Patiently): Promise
 function marketOf(db: Database): Market {
   return {
     providerCodes: [PROVIDER],
+    starts: noStarts,
     findBought: () => Promise.resolve(undefined),
     queue: () => Promise.resolve(undefined),
     buy: async ({ rentalId, listing, endBy }: PodOrder) => {

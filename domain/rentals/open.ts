@@ -76,3 +76,12 @@ export function limitOfMachine(
   }
   return limitOfOpening(asked, pricePerHourCents, pots);
 }
+
+/**
+ * Returns the most that an hour of another offer may cost, in cents, where the renter said nothing (decision 19, "Order of
+ * an opening"): a tenth more than the cheapest of these.
+ */
+export function dearestBeside(offers: readonly { readonly price_per_hour_cents: number }[]): number {
+  const cheapest = Math.min(...offers.map((offer) => offer.price_per_hour_cents));
+  return Math.floor((cheapest * (100 + rentalLimits.openMaxDearerPercent)) / 100);
+}

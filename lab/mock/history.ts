@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { OfferRecord } from '../../api/catalog/known-reliability.js';
 import type { OfferHour } from '../../adapters/postgres/catalog/offer-history.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
@@ -53,6 +54,17 @@ export function madeUpReliability({ provider_code: code, family }: ListingRow): 
     losses: losses % 12,
     machineMs: 4_000 * HOUR,
   });
+}
+
+/** Makes up what is known of an offer: of two in three that a few of its own machines were asked for. */
+export function madeUpRecord(row: ListingRow): OfferRecord {
+  const [kind, count, failed] = diceOf(row.offer_id);
+  const asked = kind % 3 === 0 ? 0 : 1 + (count % 9);
+  const succeeded = asked - (failed % 4 === 0 && asked > 1 ? 1 : 0);
+  return {
+    reliability: madeUpReliability(row),
+    recentStarts: asked === 0 ? null : { succeeded, asked },
+  };
 }
 
 /** Three numbers that a text always gives. */

@@ -6,7 +6,7 @@ import { countriesOf } from '../../domain/catalog/regions.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
 import type { Refusal } from '../../domain/refusal.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { madeUpReliability } from './history.js';
+import { madeUpRecord } from './history.js';
 import { matches } from './listings.js';
 import { refusalByCode } from './refuse.js';
 import type { World } from './world.js';
@@ -25,7 +25,7 @@ export function unavailable(world: World, request: RentalRequest): Refusal {
   const misfits = matching(world, request).flatMap((row) => misfitsFor(row, request));
   if (misfits.length > 0) return refuseMisfits(misfits);
   const alternatives = findAlternatives(world, request, undefined);
-  const offers = { alternatives, reliabilityOf: madeUpReliability };
+  const offers = { alternatives, recordOf: madeUpRecord };
   return refuseUnavailable(request, offers, refusalByCode('model_unavailable').message);
 }
 

@@ -9,7 +9,7 @@ import { refuseRenter } from '../../domain/rentals/open.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Account, MockQuote, MockRental, RentalFate } from './account.js';
 import { readBurn } from './burn.js';
-import { madeUpReliability } from './history.js';
+import { madeUpRecord } from './history.js';
 import { findAlternatives, findCheapest, unavailable } from './offers.js';
 import { openRental, readRenter } from './rentals.js';
 import { potsOf } from './spending.js';
@@ -42,7 +42,7 @@ function quote(world: World, account: Account, request: RentalRequest): Quote {
     graceMs: softwareLimits.graceMs,
     telemetry: mockTelemetry,
   };
-  return presentQuote(facts, madeUpReliability);
+  return presentQuote(facts, madeUpRecord);
 }
 
 function keep(world: World, account: Account, request: RentalRequest, pricePerHourCents: number): MockQuote {

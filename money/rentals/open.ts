@@ -1,6 +1,6 @@
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { listKeysOf } from '../../adapters/postgres/accounts/ssh-keys.js';
-import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
+import { findOffers } from '../../adapters/postgres/catalog/offers.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { readFreeMachines } from '../../adapters/postgres/rentals/free-machines.js';
@@ -14,7 +14,7 @@ import type { RentalRequest } from '../../domain/rentals/request.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { FreeMachineLimits } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { refuseOpening } from '../../domain/rentals/open.js';
+import { dearestBeside, refuseOpening } from '../../domain/rentals/open.js';
 import { wordsOf } from '../../domain/rentals/words.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../ledger/wallets.js';
@@ -173,17 +173,21 @@ async function tryListings(
   untilMs: number,
 ): Promise<Tries> {
   const publicKeys = await listKeysOf(trx, request, request.sshPublicKeys);
-  const { providerCodes } = market;
+  const { providerCodes, starts } = market;
   const tried: ListingRow[] = [];
+  let maxPricePerHourCents = request.maxPricePerHourCents;
   let passedOver: PassedOver | undefined;
   // The time left must do for a call: a call that is cut off at once would only leave an unknown outcome.
   while (tried.length < rentalLimits.openTries && untilMs - performance.now() >= rentalLimits.openTryMinMs) {
-    const listing = await findCheapestOffer(
+    const offers = await findOffers(
       trx,
-      { ...request, providerCodes, maxPricePerHourCents: priceCap(request, tried[0]) },
+      { ...request, providerCodes, maxPricePerHourCents },
       tried.map(({ id }) => id),
+      starts,
     );
+    const listing = firstAffordable(offers, wallet);
     if (!listing) break;
+    maxPricePerHourCents ??= dearestBeside(offers);
     await limitFor(trx, request, fundsFor(wallet, listing), 'unlocked');
     tried.push(listing);
     const order = {
@@ -201,6 +205,14 @@ async function tryListings(
     if (purchase.outOfTurnMs !== undefined) passedOver ??= { order, waitMs: purchase.outOfTurnMs };
   }
   return { bargain: undefined, tried, passedOver };
+}
+
+/** The first that the wallet can pay for: an order by more than the price refuses nobody. Else the first. */
+function firstAffordable(
+  offers: readonly ListingRow[],
+  { availableCents }: LockedWallet,
+): ListingRow | undefined {
+  return offers.find((offer) => offer.price_per_hour_cents <= availableCents) ?? offers[0];
 }
 
 function nothingToRent(
@@ -240,13 +252,6 @@ async function lockWallet(trx: Transaction, userId: UserId, lockUntilMs: number)
  */
 function budgetMs(leftMs: number): number {
   return Math.min(rentalLimits.openBudgetMs, leftMs - rentalLimits.openFinishMs);
-}
-
-/** Returns the most that a listing may cost: the request's cap; without one, a tenth above the first listing. */
-function priceCap(request: RentalRequest, first: ListingRow | undefined): number | null {
-  if (!first) return request.maxPricePerHourCents;
-  const dearest = Math.floor((first.price_per_hour_cents * (100 + rentalLimits.openMaxDearerPercent)) / 100);
-  return request.maxPricePerHourCents ?? dearest;
 }
 
 function fundsFor({ availableCents }: LockedWallet, { price_per_hour_cents: pricePerHourCents }: ListingRow) {

@@ -1,5 +1,6 @@
 import type { AllocationAttemptRow, ListingRow } from '../../adapters/postgres/rows/tables.js';
 import type { Wait } from '../../adapters/providers/provider.js';
+import type { KnownStarts } from '../../domain/catalog/starts.js';
 import type { RentalId } from '../../domain/ids.js';
 import type { SoftwareOutline } from '../../domain/rentals/software.js';
 
@@ -39,6 +40,8 @@ export interface Bargain {
 export interface Market {
   /** The upstreams that can start a machine as it was asked for. */
   readonly providerCodes: readonly string[];
+  /** What came of the machines that were lately asked for there. */
+  readonly starts: KnownStarts;
   /**
    * Finds what a try of the same opening bought before it died; undefined when it bought nothing.
    * @param untilMs until when the upstream may be asked, by this process's clock (performance.now)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
+import { readStarts } from '../../adapters/postgres/catalog/starts.js';
 import { listProviders } from '../../adapters/postgres/catalog/provider-health.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import type { Database } from '../../adapters/postgres/database.js';
@@ -50,6 +51,7 @@ export function addCatalogCommands(program: Command, context: OpsContext): void 
  */
 async function offersInOrder(db: Database, wanted: Omit<Wanted, 'json'>): Promise<ListingRow[]> {
   const providerCodes = wanted.provider ?? (await listProviders(db)).map(({ code }) => code);
+  const starts = await readStarts(db);
   const offers: ListingRow[] = [];
   while (offers.length < wanted.limit) {
     const offer = await findCheapestOffer(
@@ -63,6 +65,7 @@ async function offersInOrder(db: Database, wanted: Omit<Wanted, 'json'>): Promis
         templateId: null,
       },
       offers.map(({ id }) => id),
+      starts,
     );
     if (!offer) break;
     offers.push(offer);

@@ -28,6 +28,7 @@ function listing(fields: Partial<Listing>): Listing {
       ...{ vcpus: null, memoryGb: null, diskGb: null, networkMbps: null },
       ...{ cudaVersion: null, driverVersion: null, availableUntil: null },
       reliability: null,
+      recentStarts: null,
     },
     ...fields,
   };

@@ -1,4 +1,6 @@
 import { countriesOf } from '../../../domain/catalog/regions.js';
+import { inOrderOfCost, noStarts, startLimits, type KnownStarts } from '../../../domain/catalog/starts.js';
+import { dearestBeside } from '../../../domain/rentals/open.js';
 import { ownSoftwareId, type SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { ListingId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
@@ -28,14 +30,45 @@ export function startsOf({ templateId, software }: Pick<Wanted, 'templateId' | '
 }
 
 /**
- * Finds the cheapest live listing that matches, ties by id (decision 13, "Live listings").
+ * Finds the live listing that matches and costs least until a machine comes up (decision 176, "Failover that learns"): the
+ * cheapest, ties by id, where nothing is known of any (decision 13, "Live listings").
  * @param tried listings that had no capacity
+ * @param starts what is known of the machines that were asked for; absent: nothing, and only the price counts
  */
 export async function findCheapestOffer(
   db: Database | Transaction,
   wanted: Wanted,
   tried: readonly ListingId[],
+  starts: KnownStarts = noStarts,
 ): Promise<ListingRow | undefined> {
+  const [best] = await findOffers(db, wanted, tried, starts);
+  return best;
+}
+
+/**
+ * Finds the offers among which `findCheapestOffer` takes the first: the cheapest ones, in the order in which they are to
+ * be tried. Where no price was said, none is much dearer than the cheapest.
+ */
+export async function findOffers(
+  db: Database | Transaction,
+  wanted: Wanted,
+  tried: readonly ListingId[],
+  starts: KnownStarts,
+): Promise<ListingRow[]> {
+  const cheapest = await readCheapest(db, wanted, tried, starts === noStarts ? 1 : startLimits.candidates);
+  const dearest = wanted.maxPricePerHourCents ?? dearestBeside(cheapest);
+  return inOrderOfCost(
+    cheapest.filter((row) => row.price_per_hour_cents <= dearest),
+    starts,
+  );
+}
+
+async function readCheapest(
+  db: Database | Transaction,
+  wanted: Wanted,
+  tried: readonly ListingId[],
+  limit: number,
+): Promise<ListingRow[]> {
   const { rows } = await db.raw<{ rows: ListingRow[] }>(
     `select l.* from listings l
       where l.offered and l.family = :familyId and l.gpu_count = :gpuCount
@@ -45,7 +78,7 @@ export async function findCheapestOffer(
         and ${canStart}
         and l.provider_code = any (:providerCodes::text[])
         and l.id <> all (:tried::text[])
-      order by l.price_per_hour_cents, l.id limit 1`,
+      order by l.price_per_hour_cents, l.id limit :limit::int`,
     {
       familyId: wanted.familyId,
       gpuCount: wanted.gpuCount,
@@ -54,7 +87,8 @@ export async function findCheapestOffer(
       providerCodes: [...wanted.providerCodes],
       starts: startsOf(wanted),
       tried: [...tried],
+      limit,
     },
   );
-  return rows[0];
+  return rows;
 }

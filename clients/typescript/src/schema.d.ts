@@ -2949,6 +2949,8 @@ export interface components {
             availableUntil: string | null;
             /** @description Measured from our own rentals of the last 30 days, by provider and family. Null below 20 samples. */
             reliability: components["schemas"]["Reliability"] | null;
+            /** @description Of the last 24 hours. An offer whose starts fail is rented after others that cost little more. Null when none was ordered. */
+            recentStarts: components["schemas"]["RecentStarts"] | null;
         };
         ListingPage: {
             listings: components["schemas"]["Listing"][];
@@ -3497,6 +3499,12 @@ export interface components {
             temporal: "ok" | "away";
             /** @description What operators have paused. */
             brakes: string[];
+        };
+        RecentStarts: {
+            /** @description How many of them started. */
+            succeeded: number;
+            /** @description How many machines of this offer were ordered. */
+            asked: number;
         };
         RedeliverWebhook: {
             afterSeq: number;
@@ -5395,6 +5403,7 @@ export type RateLimitedDetails = components['schemas']['RateLimitedDetails'];
 export type RateLimitedError = components['schemas']['RateLimitedError'];
 export type Readiness = components['schemas']['Readiness'];
 export type ReadinessChecks = components['schemas']['ReadinessChecks'];
+export type RecentStarts = components['schemas']['RecentStarts'];
 export type RedeliverWebhook = components['schemas']['RedeliverWebhook'];
 export type RefreshProof = components['schemas']['RefreshProof'];
 export type RefreshedProof = components['schemas']['RefreshedProof'];

@@ -13,7 +13,7 @@ import { knownFamily, presentHistory } from '../../../api/catalog/history.js';
 import { pageOf, readCursor } from '../../../api/http/cursor.js';
 import { isKnownVersion } from '../../../api/http/known-version.js';
 import { readQuery } from '../../../api/http/validation.js';
-import { madeUpHistory, madeUpReliability } from '../history.js';
+import { madeUpHistory, madeUpRecord } from '../history.js';
 import { findListings, offeredFamilies } from '../listings.js';
 import { signedIn, signedInOrStranger } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -27,7 +27,7 @@ export function catalogRoutes(router: ApiRouter, world: World): void {
       const after = readCursor(query.cursor, isListingKey);
       const rows = findListings(world.listings, filterOf(query), after && keyOf(after), query.pageSize + 1);
       const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
-      const body = { listings: page.map((row) => presentListing(row, madeUpReliability)), nextCursor };
+      const body = { listings: page.map((row) => presentListing(row, madeUpRecord)), nextCursor };
       if (!isKnownVersion(ctx, body)) ctx.body = body;
     }),
   );

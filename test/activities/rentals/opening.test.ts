@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
+import { knownStarts } from '../../../adapters/postgres/catalog/starts.js';
 import { insertQuote } from '../../../adapters/postgres/rentals/quotes.js';
 import { insertRentalRequest } from '../../../adapters/postgres/requests/opening-requests.js';
 import type { AllocationAttemptRow, ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
@@ -12,6 +13,7 @@ import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
 import { insertListing, insertProvider } from '../../support/money/factories.js';
+import { until } from '../../support/until.js';
 import { getRental, getWallet, insertWallet } from '../../support/money/money.js';
 
 const CHEAP = 100;
@@ -32,6 +34,10 @@ describe('the opening of a rental', () => {
     await insertProvider(lone.db);
     cheap = await insertListing(lone.db, { offer_id: 'cheap', price_per_hour_cents: CHEAP });
     await insertListing(lone.db, { offer_id: 'dear', price_per_hour_cents: TOO_DEAR });
+    for (const family of ['l40s', 'a100-80gb']) {
+      for (const price of [CHEAP, TOO_DEAR])
+        await insertListing(lone.db, { family, price_per_hour_cents: price });
+    }
   });
   beforeEach(async () => {
     upstream.reset();
@@ -130,14 +136,51 @@ describe('the opening of a rental', () => {
     });
   });
 
-  it('takes no machine that is more than a tenth dearer, unless that was agreed to', async () => {
+  describe('where nothing is left', () => {
     const soldOut = () => Promise.reject(new ProviderError('no_capacity', 'sold out'));
-    upstream.allocations.push(soldOut);
-    await assert.rejects(open(await ask()), { type: 'model_unavailable' });
-    await assertNothingIsOpen();
-    upstream.allocations.push(soldOut);
-    const agreed = await open(await ask({ maxPricePerHourCents: TOO_DEAR }));
-    assert.equal(agreed.pricePerHourCents, TOO_DEAR);
+
+    it('takes no machine that is more than a tenth dearer', async () => {
+      upstream.allocations.push(soldOut);
+      await assert.rejects(open(await ask({ familyId: 'l40s' })), { type: 'model_unavailable' });
+      assert.equal(upstream.asked.length, 1);
+      await assertNothingIsOpen();
+    });
+
+    it('takes the dearer one that was agreed to', async () => {
+      upstream.allocations.push(soldOut);
+      const agreed = await open(await ask({ familyId: 'a100-80gb', maxPricePerHourCents: TOO_DEAR }));
+      assert.equal(agreed.pricePerHourCents, TOO_DEAR);
+    });
+
+    it('sends nobody to the machine that has just failed another, but who can pay for no other one', async () => {
+      const wanted = { familyId: 'b200' };
+      const [bad, good] = [
+        await insertListing(lone.db, { family: 'b200', price_per_hour_cents: CHEAP }),
+        await insertListing(lone.db, { family: 'b200', price_per_hour_cents: CHEAP + 10 }),
+      ];
+      upstream.allocations.push(soldOut);
+      await open(await ask(wanted));
+      assert.deepEqual(upstream.asked, [
+        ['allocate', bad.offer_id],
+        ['allocate', good.offer_id],
+      ]);
+      await until(
+        'the failure is known',
+        async () => (await knownStarts(lone.db)).recent.get(bad.id)?.asked === 1,
+      );
+      upstream.asked.length = 0;
+      wallet = await insertWallet(lone.db, CHEAP + 10);
+      await open(await ask(wanted));
+      wallet = await insertWallet(lone.db, CHEAP);
+      await open(await ask(wanted));
+      // Who says what it may cost gets nothing dearer.
+      wallet = await insertWallet(lone.db, 1_000);
+      await open(await ask({ ...wanted, maxPricePerHourCents: CHEAP }));
+      assert.deepEqual(
+        upstream.asked.map(([, offer]) => offer),
+        [good.offer_id, bad.offer_id, bad.offer_id],
+      );
+    });
   });
 
   describe('whose create does not tell what the machine costs (decision 74)', () => {

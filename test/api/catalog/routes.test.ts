@@ -49,6 +49,7 @@ describe('the catalog', () => {
             driverVersion: null,
             availableUntil: null,
             reliability: null,
+            recentStarts: null,
           },
         ],
         nextCursor: null,

@@ -1,10 +1,12 @@
 import { insertAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import type { Database } from '../../../adapters/postgres/database.js';
+import { noStarts } from '../../../domain/catalog/starts.js';
 import type { Bargain, Market, PodOrder, Purchase } from '../../../money/rentals/purchase.js';
 
 /** Upstreams that sell everything by default; a test may change that. */
 export class TestMarket implements Market {
   readonly providerCodes = ['lab'];
+  readonly starts = noStarts;
   readonly asked: PodOrder[] = [];
   bought: Bargain | undefined;
   sell: (order: PodOrder) => Promise<Purchase> = (order) => this.attempt(order);

@@ -37,7 +37,7 @@ export const rental = z.object({
 
 const offer = z.object({
   ...{ familyId: text, gpuCount: whole, vramGb: whole, pricePerHourCents: cents, region: text },
-  ...{ interconnect: text, reliability: asTold.nullable() },
+  ...{ interconnect: text, reliability: asTold.nullable(), recentStarts: asTold.nullish() },
 });
 
 export const offers = z.object({ offers: z.array(offer), ...more });

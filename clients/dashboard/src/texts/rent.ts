@@ -67,6 +67,7 @@ export const rentTexts = texts({
   cheapest: 'Cheapest match',
   notOffered: (names: string) => `Not available right now: ${names}.`,
   starts: (count: number, of: number) => `${count} of ${of} starts succeed`,
+  startsLately: (count: number, of: number) => `lately ${count} of ${of} here`,
   counted: (count: number, of: number) => `${count} of ${of}`,
   sshShort: (half: string, most: string) => `${half} / ${most}`,
   sshTitle: 'Half of the machines were ready within the first time, and nine of ten within the second.',

@@ -875,6 +875,7 @@ class Listing(TypedDict):
     driverVersion: Optional[str]
     availableUntil: Optional[str]
     reliability: Optional["Reliability"]
+    recentStarts: Optional["RecentStarts"]
 
 class ListingPage(TypedDict):
     listings: List["Listing"]
@@ -1184,6 +1185,10 @@ class ReadinessChecks(TypedDict):
     schema: Literal["ok", "behind", "unknown"]
     temporal: Literal["ok", "away"]
     brakes: List[str]
+
+class RecentStarts(TypedDict):
+    succeeded: int
+    asked: int
 
 class RedeliverWebhook(TypedDict):
     afterSeq: int

@@ -77,6 +77,9 @@ function priceFrom({ fromPricePerHourCents }: Family): string {
   return fromPricePerHourCents === null ? '' : usd(fromPricePerHourCents);
 }
 
+const startsLegend =
+  'STARTS: how many of 100 started, and how fast, in 30 days; in brackets, of this machine in the last day. LOST: machines per 1,000 hours.';
+
 const columns: Column<Listing>[] = [
   { title: 'GPUS', value: ({ gpuCount, model }) => `${gpuCount} x ${model.replaceAll('_', ' ')}` },
   { title: 'PER HOUR', value: ({ pricePerHourCents }) => usd(pricePerHourCents), align: 'right' },
@@ -115,9 +118,7 @@ async function showListings(cli: Cli, family: string | undefined, options: Optio
     ...out.table(shown, listings),
     '',
     ...words,
-    ...(hasReliability && out.width >= 60
-      ? out.text('STARTS: how many of 100 started, and how fast, in 30 days. LOST: machines per 1,000 hours.')
-      : []),
+    ...(hasReliability && out.width >= 60 ? out.text(startsLegend) : []),
     ...(cheapest
       ? out.text(`Rent the cheapest: gpu rent ${cheapest.family} --gpus ${cheapest.gpuCount}`)
       : []),
@@ -147,11 +148,16 @@ function machineWords({ vcpus, memoryGb, availableUntil }: Listing): string {
   return words.filter((word) => word !== '').join(', ');
 }
 
-function startsWords({ reliability }: Listing): string {
+function startsWords({ reliability, recentStarts }: Listing): string {
   if (!reliability) return '';
   const speed = reliability.timeToSshSeconds;
   const share = `${Math.round(reliability.createSuccess * 100)}%`;
-  return speed === null ? share : `${share}, ${duration(speed.p50)}`;
+  return `${speed === null ? share : `${share}, ${duration(speed.p50)}`}${latelyWords(recentStarts)}`;
+}
+
+/** " (3 of 4)" where a machine of this very offer failed to start in the last day. */
+function latelyWords(recent: Listing['recentStarts'] | undefined): string {
+  return recent && recent.succeeded < recent.asked ? ` (${recent.succeeded} of ${recent.asked})` : '';
 }
 
 function lostWords({ reliability }: Listing): string {

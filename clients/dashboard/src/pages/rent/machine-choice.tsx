@@ -170,11 +170,14 @@ function startsOf(share: number): string {
 
 function describe(offer: Offer | undefined): string {
   if (!offer) return texts.noneThere;
-  const { region, regionCode, interconnect, reliability } = offer.cheapest;
+  const { region, regionCode, interconnect, reliability, recentStarts: recent } = offer.cheapest;
   return [
     ...(region === regionCode ? [] : [region]),
     interconnect.toUpperCase(),
     ...(reliability ? [startsOf(reliability.createSuccess)] : []),
+    ...(recent && recent.succeeded < recent.asked
+      ? [rentTexts.startsLately(recent.succeeded, recent.asked)]
+      : []),
     ...(reliability?.timeToSshSeconds ? [texts.ssh(span(reliability.timeToSshSeconds.p50))] : []),
   ].join(rentTexts.separator);
 }
