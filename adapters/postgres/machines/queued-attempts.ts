@@ -43,13 +43,10 @@ export async function beginQueued(db: Database, id: number): Promise<boolean> {
 
 /** Puts a purchase back to its place: the upstream took another's, and nothing was bought. */
 export async function requeue(db: Database, id: number, waitMs: number): Promise<void> {
+  const then = db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [Math.ceil(waitMs)]);
   await db('allocation_attempts')
     .where({ id, state: 'open', pod_id: null })
-    .update({
-      asked_at: null,
-      launch_at: db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [Math.ceil(waitMs)]),
-      not_before: db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [Math.ceil(waitMs)]),
-    });
+    .update({ asked_at: null, launch_at: then, not_before: then });
 }
 
 /** Ends the wait of a purchase that was asked for: it is as old as the question, and as unknown as any other. */
