@@ -60,6 +60,22 @@ describe('finding a machine', function () {
     assert(most <= 3, `${most} at once`);
   });
 
+  it('tells a family’s prices hour by hour, by the keyboard and to screen readers', async () => {
+    await visitor.open('/app/rent/h100-80gb');
+    const line = page.getByRole('slider', { name: /^Lowest hourly price over 30 days: from \$/ });
+    const told = () => line.getAttribute('aria-valuetext');
+    await page.getByRole('region', { name: 'Lowest price, 30 days' }).scrollIntoViewIfNeeded();
+    await line.focus();
+    const newest = await told();
+    assert.match(newest ?? '', / · \$\d+\.\d\d an hour$/);
+    await page.getByText(newest ?? '', { exact: true }).waitFor();
+    await line.press('PageDown');
+    await until('the day before is told', async () => (await told()) !== newest);
+    await page.getByText((await told()) ?? '', { exact: true }).waitFor();
+    await line.press('End');
+    await until('the newest is told', async () => (await told()) === newest);
+  });
+
   it('keeps its filters in the address, and shows what fits', async () => {
     await visitor.open('/app/rent');
     await page.getByLabel('GPUs', { exact: true }).selectOption('8');

@@ -215,8 +215,18 @@ describe('a price line', () => {
 
   it('is drawn from the left to the right, and leaves gaps where there was no price', () => {
     const spark = drawSpark([hour(0, 500), hour(1, 40), hour(2, 60), hour(3, null), hour(4, 50)], box);
+    assert(spark);
+    const { prices, ...drawn } = spark;
+    assert.deepEqual(
+      prices.map(({ cents, x }) => [cents, x]),
+      [
+        [40, 0],
+        [60, 10],
+        [50, 30],
+      ],
+    );
     // The first hour lies before the box; the last one stands alone.
-    assert.deepEqual(spark, {
+    assert.deepEqual(drawn, {
       ...{ path: 'M0 10L10 0M30 5h0', lowestCents: 40, highestCents: 60, latestCents: 50 },
     });
   });

@@ -76,6 +76,7 @@ export const rentTexts = texts({
     `Of ${samples} machines that we ordered in ${days} days`,
   spark: (days: number, lowest: string, highest: string) =>
     `Lowest hourly price over ${days} days: from ${lowest} to ${highest}`,
+  sparkAt: (time: string, amount: string) => `${time} · ${amount} an hour`,
   sparkNone: 'No prices yet',
   choose: (family: string) => `Rent ${family}`,
   emptyTitle: 'No offers match',

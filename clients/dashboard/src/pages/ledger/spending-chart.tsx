@@ -2,8 +2,10 @@ import { useState } from 'react';
 import { money } from '../../format/money.js';
 import { utcDay } from '../../format/time.js';
 import { ledgerTexts } from '../../texts/ledger.js';
+import { Axis } from '../../ui/axis.js';
 import { classes } from '../../ui/classes.js';
 import { Money } from '../../ui/money.js';
+import { sliderProps } from '../../ui/slider.js';
 import type { ChartDay, SpendingChartData } from './spending-chart-data.js';
 
 const texts = ledgerTexts.spending;
@@ -31,21 +33,11 @@ export function SpendingChart({ chart }: { readonly chart: SpendingChartData }) 
       </p>
       <Axis amounts={[highest, Math.round(highest / 2), 0]} />
       <div
-        role="slider"
-        tabIndex={0}
-        aria-label={texts.chart(money(highest))}
-        aria-valuemin={0}
-        aria-valuemax={days.length - 1}
-        aria-valuenow={at}
-        aria-valuetext={told(pointed ?? last)}
-        onFocus={() => setPointedFrom((pointed ?? last).from)}
-        onBlur={() => setPointedFrom(undefined)}
-        onKeyDown={(event) => {
-          const next = days[dayAfter(event.key, at, days.length) ?? -1];
-          if (!next) return;
-          event.preventDefault();
-          setPointedFrom(next.from);
-        }}
+        {...sliderProps({
+          label: texts.chart(money(highest)),
+          ...{ count: days.length, at, text: told(pointed ?? last), page: 7 },
+          move: (to) => setPointedFrom(days[to ?? -1]?.from),
+        })}
         className="flex h-36 items-stretch border-y border-line"
       >
         {days.map((day) => (
@@ -69,27 +61,6 @@ export function SpendingChart({ chart }: { readonly chart: SpendingChartData }) 
         {otherCents > 0 && <Key fill={fillOf(undefined)} name={texts.otherMachines} cents={otherCents} />}
       </ul>
       <BalanceLine days={days} />
-    </div>
-  );
-}
-
-/** The day that a key leads to, by its place. */
-function dayAfter(key: string, at: number, count: number): number | undefined {
-  const places: Readonly<Record<string, number>> = {
-    ...{ ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1 },
-    ...{ Home: 0, End: count - 1 },
-  };
-  const place = places[key];
-  return place === undefined ? undefined : Math.min(count - 1, Math.max(0, place));
-}
-
-/** The amounts of a vertical axis, the highest first; each stands beside its height. */
-function Axis({ amounts }: { readonly amounts: readonly number[] }) {
-  return (
-    <div aria-hidden="true" className="-my-2.5 flex flex-col justify-between text-right leading-5">
-      {amounts.map((cents, place) => (
-        <span key={place}>{money(cents)}</span>
-      ))}
     </div>
   );
 }

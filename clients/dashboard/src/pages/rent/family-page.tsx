@@ -22,7 +22,7 @@ import { RentBar } from './rent-bar.js';
 import { readFamilySearch, type FamilySearch } from './search.js';
 import { SoftwareChoice } from './software-choice.js';
 import { noSoftware, type HeldSoftware } from './software-draft.js';
-import { Sparkline } from './sparkline.js';
+import { PriceHistory } from './sparkline.js';
 import { useRenting, type Renting } from './use-renting.js';
 
 const route = getRouteApi('/app/rent/$familyId');
@@ -173,7 +173,7 @@ function Choices(props: ChoicesProps) {
         <LimitChoice {...further} onFault={onFault} />
         <NamingChoice {...further} onFault={onFault} />
         <Card title={rentTexts.family.history}>
-          <Sparkline familyId={familyId} days={30} className="h-16 max-w-none!" />
+          <PriceHistory familyId={familyId} days={30} />
         </Card>
       </div>
     </fieldset>

@@ -2,10 +2,19 @@ import type { FamilyHistory } from '@gpu-rental/client';
 
 type Hour = FamilyHistory['points'][number];
 
+/** The lowest price of an hour, and where it is drawn. */
+export interface PricedHour {
+  readonly at: string;
+  readonly cents: number;
+  readonly x: number;
+}
+
 /** A line of prices that was drawn, with what it says in figures. */
 export interface Spark {
   /** The data of an SVG path. Hours without a price leave a gap. */
   readonly path: string;
+  /** The hours that had a price, in order. */
+  readonly prices: readonly PricedHour[];
   readonly lowestCents: number;
   readonly highestCents: number;
   /** The newest price. */
@@ -25,30 +34,30 @@ export function drawSpark(
   const last = points.at(-1);
   if (!last) return undefined;
   const fromMs = Date.parse(last.at) - (hours - 1) * HOUR_MS;
+  const xOf = (hour: number): number => round((hour / Math.max(1, hours - 1)) * width);
   const priced = points.flatMap(({ at, lowestPricePerHourCents: cents }) => {
     const hour = (Date.parse(at) - fromMs) / HOUR_MS;
-    return cents === null || hour < 0 ? [] : [{ hour, cents }];
+    return cents === null || hour < 0 ? [] : [{ at, hour, cents, x: xOf(hour) }];
   });
   const latest = priced.at(-1);
   if (!latest) return undefined;
-  const prices = priced.map(({ cents }) => cents);
-  const [lowestCents, highestCents] = [Math.min(...prices), Math.max(...prices)];
-  const x = (hour: number): string => round((hour / Math.max(1, hours - 1)) * width);
-  const y = (cents: number): string =>
+  const amounts = priced.map(({ cents }) => cents);
+  const [lowestCents, highestCents] = [Math.min(...amounts), Math.max(...amounts)];
+  const y = (cents: number): number =>
     highestCents === lowestCents
       ? round(height / 2)
       : round(height - ((cents - lowestCents) / (highestCents - lowestCents)) * height);
   const path = priced
-    .map(({ hour, cents }, index) => {
+    .map(({ hour, cents, x }, index) => {
       const isJoined = priced[index - 1]?.hour === hour - 1;
       // A stroke of no length has round ends: a lonely hour is a dot.
       const alone = !isJoined && priced[index + 1]?.hour !== hour + 1 ? 'h0' : '';
-      return `${isJoined ? 'L' : 'M'}${x(hour)} ${y(cents)}${alone}`;
+      return `${isJoined ? 'L' : 'M'}${x} ${y(cents)}${alone}`;
     })
     .join('');
-  return { path, lowestCents, highestCents, latestCents: latest.cents };
+  return { path, prices: priced, lowestCents, highestCents, latestCents: latest.cents };
 }
 
-function round(value: number): string {
-  return (Math.round(value * 10) / 10).toString();
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
 }

@@ -1,14 +1,16 @@
-import 'uplot/dist/uPlot.min.css';
-import { useEffect, useRef } from 'react';
-import uPlot from 'uplot';
+import { useState } from 'react';
 import { money } from '../../format/money.js';
 import { fullTime, hourAndMinute, shortTime, timeOfDay } from '../../format/time.js';
-import { watchTheme } from '../../ui/watch-theme.js';
+import { Axis } from '../../ui/axis.js';
+import { nearestPlace, sliderProps } from '../../ui/slider.js';
 import type { ChargePoint } from './charge-points.js';
 
-const HEIGHT = 200;
+/** The drawing's own units. */
+const [WIDTH, HEIGHT] = [600, 100];
+const thin = { vectorEffect: 'non-scaling-stroke' } as const;
 
 interface CostChartProps {
+  /** At least one. */
   readonly points: readonly ChargePoint[];
   /** Drawn as a line of its own; null: there is no limit. */
   readonly limitCents: number | null;
@@ -16,96 +18,75 @@ interface CostChartProps {
   readonly label: string;
 }
 
-/** A line of a running total over time, below that of its limit. It follows the width and the theme. */
+/** A line of a running total over time, below that of its limit; point by point for the pointer and the keyboard. */
 export function CostChart({ points, limitCents, label }: CostChartProps) {
-  const frame = useRef<HTMLDivElement>(null);
-  const readout = useRef<HTMLParagraphElement>(null);
-  useEffect(() => {
-    const { current } = frame;
-    if (!current) return undefined;
-    const data: uPlot.AlignedData = [
-      points.map(({ at }) => at),
-      points.map(({ cents }) => cents),
-      points.map(() => limitCents),
-    ];
-    let chart: uPlot | undefined;
-    const draw = (): void => {
-      chart?.destroy();
-      chart = new uPlot(optionsOf(current, readout.current), data, current);
-    };
-    draw();
-    const stopWatching = watchTheme(draw);
-    const resized = new ResizeObserver(() => chart?.setSize({ width: current.clientWidth, height: HEIGHT }));
-    resized.observe(current);
-    return () => {
-      resized.disconnect();
-      stopWatching();
-      chart?.destroy();
-    };
-  }, [points, limitCents]);
+  const [pointed, setPointed] = useState<number>();
+  const at = Math.min(pointed ?? Infinity, points.length - 1);
+  const [first, last, shown] = [points[0], points.at(-1), points[at]];
+  if (!first || !last || !shown) return null;
+  const highest = Math.max(1, limitCents ?? 0, ...points.map(({ cents }) => cents));
+  const xOf = (point: ChargePoint): number =>
+    ((point.at - first.at) / Math.max(1, last.at - first.at)) * WIDTH;
+  const yOf = (cents: number): number => HEIGHT * (1 - cents / highest);
+  const line = points.map((point) => `${xOf(point)},${yOf(point.cents)}`).join(' ');
+  const tick = tickOf(last.at - first.at);
   return (
-    <div>
-      <div ref={frame} role="img" aria-label={label} className="h-[200px] w-full overflow-hidden" />
-      <p ref={readout} aria-hidden="true" className="h-5 text-right text-[13px] tabular text-muted" />
+    <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 text-[13px] tabular text-muted">
+      <p aria-hidden="true" className="col-span-2 mb-3 h-5 truncate text-right">
+        {pointed !== undefined && told(shown)}
+      </p>
+      <Axis amounts={[highest, Math.round(highest / 2), 0]} />
+      <div
+        {...sliderProps({
+          label,
+          ...{ count: points.length, at, text: told(shown), page: 24 },
+          move: setPointed,
+        })}
+        onPointerMove={(event) => setPointed(nearestPlace(event, points.map(xOf), WIDTH))}
+        onPointerLeave={() => setPointed(undefined)}
+        className="h-40 border-y border-line"
+      >
+        <svg
+          aria-hidden="true"
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          className="size-full overflow-visible fill-none"
+        >
+          <polygon points={`${line} ${WIDTH},${HEIGHT} 0,${HEIGHT}`} className="fill-accent-soft" />
+          <polyline
+            points={line}
+            className="stroke-accent"
+            strokeWidth={2}
+            strokeLinejoin="round"
+            {...thin}
+          />
+          {limitCents !== null && (
+            <path
+              d={`M0 ${yOf(limitCents)}H${WIDTH}`}
+              className="stroke-warn"
+              strokeWidth={2}
+              strokeDasharray="6 5"
+              {...thin}
+            />
+          )}
+          {pointed !== undefined && (
+            <path d={`M${xOf(shown)} 0V${HEIGHT}`} className="stroke-muted" {...thin} />
+          )}
+        </svg>
+      </div>
+      <div aria-hidden="true" className="col-start-2 mt-2 flex justify-between">
+        <span>{tick(isoOf(first.at))}</span>
+        <span>{tick(isoOf(last.at))}</span>
+      </div>
     </div>
   );
 }
 
-function optionsOf(frame: HTMLElement, readout: HTMLElement | null): uPlot.Options {
-  const color = colorsOf(frame);
-  const axis: uPlot.Axis = {
-    stroke: color('--muted'),
-    grid: { stroke: color('--line'), width: 1 },
-    ticks: { show: false },
-    font: `12px ${getComputedStyle(frame).fontFamily}`,
-  };
-  return {
-    width: frame.clientWidth,
-    height: HEIGHT,
-    legend: { show: false },
-    cursor: { y: false, drag: { setScale: false } },
-    scales: { y: { range: (_chart, _min, max) => [0, Math.max(1, max * 1.1)] } },
-    axes: [
-      { ...axis, space: 130, size: 32, values: ({ scales }, instants) => instants.map(ticksOf(scales['x'])) },
-      { ...axis, size: 72, values: (_chart, amounts) => amounts.map(atAmount) },
-    ],
-    series: [
-      {},
-      { stroke: color('--accent'), width: 2, fill: color('--accent-soft'), points: { show: false } },
-      { stroke: color('--warn'), width: 2, dash: [6, 5], points: { show: false } },
-    ],
-    hooks: {
-      setCursor: [
-        ({ cursor: { idx }, data: [instants, amounts] }) => {
-          const [at, cents] = typeof idx === 'number' ? [instants[idx], amounts?.[idx]] : [];
-          if (readout)
-            readout.textContent = at === undefined ? '' : `${atInstant(at)} · ${atAmount(cents ?? 0)}`;
-        },
-      ],
-    },
-  };
-}
-
-/** The instants of an axis, as exactly as its length asks for. */
-function ticksOf({ min = 0, max = 0 }: Pick<uPlot.Scale, 'min' | 'max'> = {}): (seconds: number) => string {
-  const length = max - min;
-  const format = length < 600 ? timeOfDay : length < 86_400 ? hourAndMinute : shortTime;
-  return (seconds) => format(isoOf(seconds));
+/** How an axis of so many seconds names its instants. */
+function tickOf(seconds: number): (iso: string) => string {
+  if (seconds < 600) return timeOfDay;
+  return seconds < 86_400 ? hourAndMinute : shortTime;
 }
 
 const isoOf = (seconds: number): string => new Date(seconds * 1_000).toISOString();
-const atInstant = (seconds: number): string => fullTime(isoOf(seconds));
-/** An axis may stand between two cents: no amount does. */
-const atAmount = (cents: number): string => (Number.isInteger(cents) ? money(cents) : '');
-
-/** Reads the tokens as the colours that they are now: a canvas knows no light-dark(). */
-function colorsOf(frame: HTMLElement): (token: string) => string {
-  return (token) => {
-    const probe = document.createElement('span');
-    probe.style.color = `var(${token})`;
-    frame.append(probe);
-    const { color } = getComputedStyle(probe);
-    probe.remove();
-    return color;
-  };
-}
+const told = ({ at, cents }: ChargePoint): string => `${fullTime(isoOf(at))} · ${money(cents)}`;
