@@ -80,7 +80,7 @@ async function judge(
   deadlineMs: number,
 ): Promise<PodOutcome | undefined> {
   const mostMs = deadlineOf(rental, deadlineMs);
-  if (rental.waitedMs > mostMs) {
+  if (rental.waitedMs > mostMs && !isInGrace(rental)) {
     const seconds = Math.round(mostMs / 1_000);
     return { kind: 'failed', error: `The machine did not answer within ${seconds} seconds.` };
   }
@@ -92,6 +92,14 @@ async function judge(
   if (!machine) return undefined;
   await recordAnswer(deps.db, rental.rentalId, machine);
   return { kind: 'answered' };
+}
+
+/**
+ * Own software that its upstream runs already is billed once its grace is over, however late it came up: what does not
+ * answer then is no failure of the machine.
+ */
+function isInGrace({ software, pod, lost }: AwaitedRental): boolean {
+  return software !== null && pod?.status === 'active' && !lost;
 }
 
 /** A template is ready once SSH answers; own software by the first of SSH, a public port, or time (decision 155, "Ready or not"). */

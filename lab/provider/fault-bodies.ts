@@ -2,8 +2,10 @@ import Joi from 'joi';
 import {
   crashModes,
   endpoints,
+  gpuFaults,
   type CrashMode,
   type Endpoint,
+  type GpuFault,
   type LabFaults,
   type Times,
 } from './faults.js';
@@ -47,6 +49,7 @@ export const faultsSchema = Joi.object({
   crashAfter: timesOr({ afterMs: ms, mode: Joi.string().valid(...crashModes) }),
   reuseAddress: timesOr({ forMs: ms }),
   soldTwice: times,
+  badGpu: timesOr({ kind: Joi.string().valid(...gpuFaults) }),
   bootMs: ms,
   deleteMs: ms,
   balanceCents: Joi.number().integer(),
@@ -91,6 +94,7 @@ export interface FaultsBody {
   crashAfter?: WithTimes<{ afterMs: number; mode: CrashMode }>;
   reuseAddress?: WithTimes<{ forMs: number }>;
   soldTwice?: WireTimes;
+  badGpu?: WithTimes<{ kind: GpuFault }>;
   /** Settings rather than faults; they stay when the faults are cleared. */
   bootMs?: number;
   deleteMs?: number;
@@ -111,6 +115,7 @@ const DEFAULTS = {
   late404: { forMs: 2_000 },
   crashAfter: { afterMs: 1_000, mode: 'error' },
   reuseAddress: { forMs: 2_000 },
+  badGpu: { kind: 'wrong_model' },
 } as const;
 
 /** Returns only the faults that the body names. */

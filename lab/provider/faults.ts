@@ -5,6 +5,23 @@ export type Times = number | 'until_cleared';
 export const crashModes = ['error', 'preempted', 'vanish', 'unreachable'] as const;
 export type CrashMode = (typeof crashModes)[number];
 
+/**
+ * What may be wrong with the GPUs of a machine, as its nvidia-smi tells it: another model, one too few, memory errors, no
+ * answer of a card, none at all, a slice, a driver that is not loaded, and an nvidia-smi that hangs.
+ */
+export const gpuFaults = [
+  'wrong_model',
+  'missing_gpu',
+  'ecc',
+  'wedged',
+  'lost',
+  'none',
+  'sliced',
+  'no_driver',
+  'hangs',
+] as const;
+export type GpuFault = (typeof gpuFaults)[number];
+
 /** The endpoints of an upstream, in any dialect. */
 export const endpoints = ['offers', 'list', 'create', 'delete', 'balance'] as const;
 export type Endpoint = (typeof endpoints)[number];
@@ -53,6 +70,8 @@ export interface LabFaults {
   reuseAddress: { times: Times; forMs: number } | null;
   /** The upstream sells the machine twice: the pod that was made fails to start. */
   soldTwice: Times;
+  /** The GPUs of the pod are not what was rented, or not well. */
+  badGpu: { times: Times; kind: GpuFault } | null;
 }
 
 /** No fault at all. */
@@ -79,6 +98,7 @@ export function noFaults(): LabFaults {
     crashAfter: null,
     reuseAddress: null,
     soldTwice: 0,
+    badGpu: null,
   };
 }
 
@@ -92,6 +112,7 @@ export interface Ails {
   readonly unknownForMs: number;
   readonly crash: { readonly afterMs: number; readonly mode: CrashMode } | null;
   readonly borrowsAddressForMs: number;
+  readonly gpu: GpuFault | null;
 }
 
 /** Draws the faults of the next pod, and uses them up. */
@@ -106,6 +127,7 @@ export function drawAils(faults: LabFaults): Ails {
     unknownForMs: drawMs(faults, 'late404'),
     crash: crash === undefined ? null : { afterMs: crash.afterMs, mode: crash.mode },
     borrowsAddressForMs: drawMs(faults, 'reuseAddress'),
+    gpu: findStrike(faults, 'badGpu')?.kind ?? null,
   };
 }
 

@@ -298,6 +298,7 @@ function newPod(request: NewPod, ails: Ails, bootMs: number): LabPod {
     createdAtMs: nowMs,
     bootAtMs: ails.neverBoots ? null : nowMs + bootMs,
     ssh: ails.ssh,
+    gpuFault: ails.gpu,
     listedAtMs: nowMs + ails.listLagMs,
     knownAtMs: nowMs + ails.unknownForMs,
     endByMs: endBy === null ? null : endBy.getTime(),

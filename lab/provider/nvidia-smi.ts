@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { GpuFault } from './faults.js';
 import type { LabGpu } from './offers.js';
 
 const DRIVER = '570.133.20';
@@ -37,6 +38,8 @@ value_of() {
     utilization.gpu|utilization.memory) printf '0%s' "$percent" ;;
     temperature.gpu) printf 31 ;;
     power.draw) printf '28.50%s' "$watt" ;;
+    ecc.errors.uncorrected.volatile.total) printf %s "$ecc" ;;
+    mig.mode.current) printf %s "$mig" ;;
     *) printf 'Field "%s" is not a valid field to query.\n' "$1" >&2; exit 2 ;;
   esac
 }
@@ -101,24 +104,61 @@ done
 $want
 `;
 
+/** What another machine than the rented one shows: a lesser product, with less memory. */
+const LESSER = { productName: 'Tesla T4', memoryMib: 15_360, hasEcc: true, vramGb: 16 };
+
+/** What it prints on a machine whose GPUs are gone, and how it ends (see domain/machines/proof.ts for the sources). */
+const LAST_WORDS: Partial<Record<GpuFault, readonly [words: string, code: number]>> = {
+  none: ['No devices were found', 6],
+  lost: [
+    'Unable to determine the device handle for GPU0000:02:00.0: GPU is lost.  Reboot the system to recover this GPU',
+    15,
+  ],
+  no_driver: [
+    'NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.',
+    9,
+  ],
+};
+
 /**
  * Makes a shell script that answers as nvidia-smi would on a machine with these GPUs: the plain table, `-L`, and
  * `--query-gpu=… --format=csv[,noheader][,nounits]`.
  * @param podId determines the GPUs' UUIDs, so that they stay the same for the pod's life
+ * @param fault what is wrong with the GPUs; null: nothing
  */
-export function nvidiaSmiScript(gpu: LabGpu, gpuCount: number, podId: string): string {
+export function nvidiaSmiScript(
+  rented: LabGpu,
+  rentedCount: number,
+  podId: string,
+  fault: GpuFault | null = null,
+): string {
+  if (fault === 'hangs') return '#!/bin/sh\ntrap "" TERM\nsleep 60\n';
+  const last = fault === null ? undefined : LAST_WORDS[fault];
+  if (last) return `#!/bin/sh\necho '${last[0]}'\nexit ${last[1]}\n`;
+  const gpu: LabGpu = fault === 'wrong_model' ? LESSER : rented;
+  const gpuCount = fault === 'missing_gpu' ? rentedCount - 1 : rentedCount;
   const uuids = Array.from({ length: gpuCount }, (_, index) => uuidOf(podId, index));
   return [
     '#!/bin/sh',
     '# nvidia-smi of a lab pod: shows the GPUs that were rented.',
     `name='${gpu.productName}'`,
-    `total=${gpu.memoryMib}`,
+    `total=${fault === 'wedged' ? 'ERR!' : gpu.memoryMib}`,
+    `ecc='${gpu.hasEcc === true ? eccErrorsOf(fault) : '[N/A]'}'`,
+    `mig='${gpu.hasMig === true ? migModeOf(fault) : '[N/A]'}'`,
     `count=${gpuCount}`,
     `uuids='${uuids.join(' ')}'`,
     `driver='${DRIVER}'`,
     `cuda='${CUDA}'`,
     BODY,
   ].join('\n');
+}
+
+function eccErrorsOf(fault: GpuFault | null): number {
+  return fault === 'ecc' ? 2 : 0;
+}
+
+function migModeOf(fault: GpuFault | null): string {
+  return fault === 'sliced' ? 'Enabled' : 'Disabled';
 }
 
 function uuidOf(podId: string, index: number): string {

@@ -77,19 +77,34 @@ export interface LabGpu {
   readonly productName: string;
   /** The usable memory as nvidia-smi prints it, in MiB. */
   readonly memoryMib: number;
+  /** Whether it counts memory errors, and whether it can be cut into slices; default: neither, and it says `[N/A]`. */
+  readonly hasEcc?: boolean;
+  readonly hasMig?: boolean;
 }
 
 const GPUS = new Map<string, LabGpu>([
   ['RTX4090 pcie', { vramGb: 24, productName: 'NVIDIA GeForce RTX 4090', memoryMib: 24_564 }],
   ['RTX5090 pcie', { vramGb: 32, productName: 'NVIDIA GeForce RTX 5090', memoryMib: 32_607 }],
   ['RTX6000Ada pcie', { vramGb: 48, productName: 'NVIDIA RTX 6000 Ada Generation', memoryMib: 49_140 }],
-  ['L40S pcie', { vramGb: 48, productName: 'NVIDIA L40S', memoryMib: 46_068 }],
-  ['A100_80G pcie', { vramGb: 80, productName: 'NVIDIA A100 80GB PCIe', memoryMib: 81_920 }],
-  ['A100_80G sxm4', { vramGb: 80, productName: 'NVIDIA A100-SXM4-80GB', memoryMib: 81_920 }],
-  ['H100 pcie', { vramGb: 80, productName: 'NVIDIA H100 PCIe', memoryMib: 81_559 }],
-  ['H100 sxm5', { vramGb: 80, productName: 'NVIDIA H100 80GB HBM3', memoryMib: 81_559 }],
-  ['H200 sxm5', { vramGb: 141, productName: 'NVIDIA H200', memoryMib: 143_771 }],
-  ['B200 sxm6', { vramGb: 180, productName: 'NVIDIA B200', memoryMib: 183_359 }],
+  ['L40S pcie', { vramGb: 48, productName: 'NVIDIA L40S', memoryMib: 46_068, hasEcc: true }],
+  [
+    'A100_80G pcie',
+    { vramGb: 80, productName: 'NVIDIA A100 80GB PCIe', memoryMib: 81_920, hasEcc: true, hasMig: true },
+  ],
+  [
+    'A100_80G sxm4',
+    { vramGb: 80, productName: 'NVIDIA A100-SXM4-80GB', memoryMib: 81_920, hasEcc: true, hasMig: true },
+  ],
+  [
+    'H100 pcie',
+    { vramGb: 80, productName: 'NVIDIA H100 PCIe', memoryMib: 81_559, hasEcc: true, hasMig: true },
+  ],
+  [
+    'H100 sxm5',
+    { vramGb: 80, productName: 'NVIDIA H100 80GB HBM3', memoryMib: 81_559, hasEcc: true, hasMig: true },
+  ],
+  ['H200 sxm5', { vramGb: 141, productName: 'NVIDIA H200', memoryMib: 143_771, hasEcc: true, hasMig: true }],
+  ['B200 sxm6', { vramGb: 180, productName: 'NVIDIA B200', memoryMib: 183_359, hasEcc: true, hasMig: true }],
 ]);
 
 /** Finds the GPU of an offer. @throws when the tables above do not fit each other */

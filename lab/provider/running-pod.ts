@@ -213,7 +213,7 @@ function nvidiaSmiOf(pod: LabPod): string {
   const offer = findLabOffer(pod.cloud, pod.type, pod.region);
   if (offer === undefined)
     throw new Error(`the lab no longer sells ${pod.cloud}/${pod.type} in ${pod.region}`);
-  return nvidiaSmiScript(getLabGpu(offer), offer.gpuCount, pod.id);
+  return nvidiaSmiScript(getLabGpu(offer), offer.gpuCount, pod.id, pod.gpuFault);
 }
 
 async function startOnPort(

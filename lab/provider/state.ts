@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { GpuFault } from './faults.js';
 import type { PortForward } from './port-forwards.js';
 
 /** The words of Shadeform's instance status. */
@@ -51,6 +52,8 @@ export interface LabPod {
   unreachable: boolean;
   /** The behaviour of its daemon; default: well. */
   readonly ssh?: 'well' | 'silent' | 'refused';
+  /** What is wrong with its GPUs; default: nothing. */
+  readonly gpuFault?: GpuFault | null;
   /** The instants from which the lists show it, and from which its id is known; default: at once. */
   readonly listedAtMs?: number;
   readonly knownAtMs?: number;

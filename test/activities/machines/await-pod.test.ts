@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-requests.js';
 import type { PodRow } from '../../../adapters/postgres/rows/tables.js';
 import type { PodPort } from '../../../domain/rentals/endpoints.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
@@ -6,6 +8,8 @@ import { insertProvider, insertRental, insertUser } from '../../support/money/fa
 
 const PAGE = { name: 'page', port: 8080, kind: 'http', public: true };
 const WAITED_MS = 60_000;
+/** For so long a machine that is not ready is looked at. */
+const LOOKED_MS = 300;
 const host = '192.0.2.1';
 const mapped = (hostPort: number): PodPort => ({
   ...{ port: 8080, url: null, host, hostPort, changesOnRestart: true },
@@ -38,17 +42,21 @@ describe('own software whose port answers', () => {
     });
   };
 
-  async function isReady(pod: Partial<PodRow>): Promise<boolean> {
+  async function isReady(pod: Partial<PodRow>, deadlineMs = WAITED_MS + LOOKED_MS): Promise<boolean> {
     const { id: userId } = await insertUser(lone.db);
     const started_at = new Date(Date.now() - WAITED_MS);
-    const { id } = await insertRental(lone.db, userId, { started_at, pod_id: 'own' });
+    const { id, no } = await insertRental(lone.db, userId, { started_at, pod_id: 'own' });
     await lone.db.raw('update rentals set software = ? where id = ?', [
       JSON.stringify({ ports: [PAGE] }),
       id,
     ]);
     await addPod('own', pod);
-    const outcome = await lone.run('awaitPod', id, WAITED_MS + 300);
+    const stopped = sleep(LOOKED_MS).then(() => insertStopRequest(lone.db, no, 'user'));
+    const outcome = await lone.run('awaitPod', id, deadlineMs);
+    await stopped;
     await lone.db('rentals').where({ id }).update({ pod_id: null });
+    // One that its upstream runs has not failed, whatever the deadline of its boot.
+    assert.notEqual(outcome.kind, 'failed');
     return outcome.kind === 'answered';
   }
 
@@ -68,6 +76,12 @@ describe('own software whose port answers', () => {
       assert.equal(await isReady({ ports: [mapped(30_001)] }), true);
     });
   }
+
+  it('has not failed because it came up late: its grace begins when its upstream runs it', async () => {
+    const late = { ports: [mapped(30_001)], active_at: new Date() };
+    await addPod('other', { ports: [mapped(30_001)] });
+    assert.equal(await isReady(late, WAITED_MS - 1_000), false);
+  });
 
   it('is ready by a port that is mapped to it beside those of others', async () => {
     await addPod('other', { host, port: 30_002, ports: [mapped(30_003)] });

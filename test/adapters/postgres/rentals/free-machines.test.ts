@@ -65,6 +65,24 @@ describe('machines that nobody was billed for', () => {
     assert.equal(await refusedAt(), 120);
   });
 
+  it('count with their grace what never answered', async () => {
+    const running = Date.now() - 70_000;
+    const ran = { running_at: new Date(running), ended_at: new Date(running + 10_000), charged_cents: 9 };
+    const active_at = new Date(running - 2 * MINUTE);
+    await db('providers').insert({ code: 'lab' }).onConflict('code').ignore();
+    for (const pod_id of ['mute', 'silent', 'unlisted']) {
+      await ended(1, { ...ran, pod_id, ready_by: 'grace' });
+      if (pod_id === 'unlisted') continue;
+      await db('pods').insert({
+        ...{ provider_code: 'lab', pod_id, tag: pod_id, status: 'ending', upstream_status: 'deleting' },
+        ...{ first_seen_at: active_at, active_at },
+      });
+    }
+    await ended(1, { ...ran, pod_id: 'mute', ready_by: 'port' });
+    // 130 s of two, and the least of two others, each less what was charged.
+    assert.equal(await refusedAt(), Math.ceil((2 * (3_000 * 130)) / 3_600 + 2 * 50 - 4 * 9));
+  });
+
   it('do not count where the upstream failed, was slow or lost them, or an operator stopped them', async () => {
     const other = await insertUser(db);
     const paid = { running_at: new Date(Date.now() - 30 * MINUTE), charged_cents: 1_450 };
