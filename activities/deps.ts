@@ -60,6 +60,8 @@ export interface ActivityDeps {
     readonly freeMachines?: Partial<FreeMachineLimits>;
     /** Makes the tokens of notebooks, in base64; absent or empty: no notebook is started. */
     readonly installationKey?: string;
+    /** Where machines reach the listener, without a slash at the end; null or absent: they fetch nothing from us. */
+    readonly machineUrl?: string | null;
     /** How long own software has until it is billed all the same, in milliseconds. Default: the limit's value. */
     readonly ownSoftwareGraceMs?: number;
     /** How long an opening waits for whoever holds the wallet, in milliseconds. Default: the limit's value. */

@@ -77,6 +77,7 @@ export type MailCause =
 /** The cause of a notice to operators. */
 export type NoticeCause =
   | Caused<'refund_limit', { rentalId: RentalId }>
+  | Caused<'bad_machine', { rentalId: RentalId }>
   /** A day in UTC, such as 2026-11-22: the notice is sent once a day. */
   | Caused<'no_funds', { provider: string; day: string }>
   | Caused<'unfit_account', { provider: string; day: string }>;
@@ -192,6 +193,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   budget_reached: ({ userId, month, percent }) => `budget-reached:${userId}:${month}:${percent}`,
   statement: ({ userId, month }) => `statement:${userId}:${month}`,
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
+  bad_machine: ({ rentalId }) => `bad-machine:${rentalId}`,
   no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
   unfit_account: ({ provider, day }) => `unfit-account:${provider}:${day}`,
 };
@@ -247,6 +249,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
   ['budget-reached', readBudgetReached],
   ['statement', readStatementCause],
+  ['bad-machine', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'bad_machine', rentalId }))],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
   ['no-funds', (rest) => readAccount('no_funds', rest)],
   ['unfit-account', (rest) => readAccount('unfit_account', rest)],

@@ -1,4 +1,5 @@
 import { sleep } from '@temporalio/activity';
+import { createListenerLook, type ListenerLook } from '../../adapters/machine-listener.js';
 import { isSharedAddress, type AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
 import { recordAnswer } from '../../money/rentals/answered-machines.js';
 import type { PodAddress, ReadyMachine } from '../../money/rentals/rentals.js';
@@ -9,6 +10,7 @@ import { openedAt } from '../../domain/rentals/endpoints.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { softwareLimits, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { createAwaitBoard } from './await-board.js';
+import { findFault, mayStillTell } from './machine-proofs.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 
@@ -34,6 +36,8 @@ const HEARTBEAT_MS = 3_000;
 export function createAwaitPod(deps: ActivityDeps) {
   const pollMs = deps.settings.pollMs ?? machineLimits.pollMs;
   const board = createAwaitBoard(deps.db, pollMs / 20);
+  const { listenerLookMs: lookMs, listenerSeenMs: seenMs } = machineLimits;
+  const listener = createListenerLook(deps.settings.machineUrl ?? null, { lookMs, seenMs });
   return {
     /**
      * Waits until the pod's SSH daemon answers (spec: provisioning, every 2 seconds). It reads what the watcher wrote,
@@ -46,7 +50,7 @@ export function createAwaitPod(deps: ActivityDeps) {
           for (;;) {
             const rental = await board.look(rentalId);
             if (rental?.status !== 'provisioning' || rental.stopRequested) return { kind: 'stopped' };
-            const outcome = await judge(deps, rental, deadlineMs);
+            const outcome = await judge({ ...deps, listener }, rental, deadlineMs);
             if (outcome) return outcome;
             tell({
               upstream: rental.pod?.upstream_status ?? 'not listed yet',
@@ -75,7 +79,7 @@ function deadlineOf(rental: AwaitedRental, saidMs: number): number {
 
 /** Judges how the waiting ends; undefined while it goes on. */
 async function judge(
-  deps: ActivityDeps,
+  deps: ActivityDeps & { readonly listener: ListenerLook },
   rental: AwaitedRental,
   deadlineMs: number,
 ): Promise<PodOutcome | undefined> {
@@ -88,8 +92,10 @@ async function judge(
     const word = rental.pod?.upstream_status ?? 'gone';
     return { kind: 'failed', error: `The upstream lost the machine (${word}).` };
   }
+  const fault = await findFault(deps, rental);
+  if (fault !== undefined) return { kind: 'failed', error: fault };
   const machine = await findReady(deps, rental);
-  if (!machine) return undefined;
+  if (!machine || (await mayStillTell(deps, deps.listener, rental))) return undefined;
   await recordAnswer(deps.db, rental.rentalId, machine);
   return { kind: 'answered' };
 }

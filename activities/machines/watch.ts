@@ -21,6 +21,7 @@ import type { ActivityDeps } from '../deps.js';
 import { eachPart } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { startableAt } from '../rentals/allocation.js';
+import { judgeReports } from './machine-proofs.js';
 import { renewEnds } from './renew-ends.js';
 import { readBalance } from './watch-balance.js';
 import { askRunningPods, judgePodList } from './watch-pods.js';
@@ -180,7 +181,14 @@ class Watch {
     this.state.pods = pods.length;
     const minutes = this.#useMinutes.take(askedAt.getTime(), usesIn(pods));
     if (minutes.length > 0) await this.#keepUse(minutes, askedAt.getTime());
-    if ((await recordLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
+    const bad = await this.#judgeReports();
+    if ((await recordLostPods(this.deps.db, this.provider.code)) + bad > 0) this.#delivery.begin();
+  }
+
+  /** A failure keeps no list from being judged: the next round reads the same reports. */
+  async #judgeReports(): Promise<number> {
+    const part = `reports of machines at ${this.provider.code}`;
+    return (await eachPart(this.deps, part, () => judgeReports(this.deps, this.provider))) ?? 0;
   }
 
   /** What a machine did is worth less than what it is: a failure keeps no list from being judged. */

@@ -1,6 +1,8 @@
 import { PeerError, statusesOfAll } from '../peer-error.js';
+import type { ReportTarget } from './proof-script.js';
 import type { TemplateId } from '../../domain/catalog/templates.js';
 import type { PodPort } from '../../domain/rentals/endpoints.js';
+import type { ListedHardware } from '../../domain/machines/claims.js';
 import type { ListedUse, TelemetryTold } from '../../domain/machines/telemetry.js';
 import type { ownSoftwareId, Software, SoftwareCapabilities } from '../../domain/rentals/software.js';
 
@@ -28,6 +30,11 @@ export interface Provider {
   readonly templates: ReadonlySet<StartId>;
   /** What it can do with a renter's own software; absent: nothing. */
   readonly software?: SoftwareCapabilities;
+  /**
+   * Where a script of ours can run before anything of the renter's, and tell how the GPUs are: on the machine itself, or
+   * inside of a container; absent: nowhere.
+   */
+  readonly proof?: 'machine' | 'container';
   /** What its list tells of the use of machines; absent: nothing, not even that of their GPUs. */
   readonly telemetry?: TelemetryTold;
   /** Lists everything on offer now, whole: a missing offer is not for sale. */
@@ -148,6 +155,8 @@ export interface AllocationRequest extends Wait {
   readonly maxPricePerHourCents: number;
   /** The renter's own; absent: the template alone. */
   readonly software?: Software | undefined;
+  /** Where the machine tells how its GPUs are; absent: nowhere. */
+  readonly report?: ReportTarget | undefined;
   /** Opens the notebook of a template that has one; absent for the others. */
   readonly notebookToken?: string | undefined;
   /** OpenSSH lines of the renter's keys; none where they want no SSH. They are joined by a throw-away key of which no private half is kept. */
@@ -179,6 +188,8 @@ export interface Pod {
   readonly ports?: readonly PodPort[];
   /** Absent where the upstream tells none, or not now. */
   readonly use?: ListedUse | undefined;
+  /** Absent where the upstream tells nothing of it. */
+  readonly hardware?: ListedHardware;
 }
 
 /**

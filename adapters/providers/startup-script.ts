@@ -1,5 +1,6 @@
 import type { Software } from '../../domain/rentals/software.js';
 import type { TemplateContainer } from './offers/templates.js';
+import { proofLines, type ReportTarget } from './proof-script.js';
 import { shellWords } from './shell-words.js';
 
 /** Marks the keys that the script has already put there, so that a second run changes nothing. */
@@ -13,6 +14,8 @@ export interface Preparation {
   /** The template's, or that of the renter's image. */
   readonly container: TemplateContainer | null;
   readonly software?: Software | undefined;
+  /** Where the machine tells how its GPUs are, before anything else; absent: nowhere. */
+  readonly report?: ReportTarget | undefined;
 }
 
 /**
@@ -21,11 +24,13 @@ export interface Preparation {
  * as root, so the right authorized_keys is the one in which the upstream put the throw-away key. Foreign text goes in as
  * base64, which needs no quoting.
  */
-export function startupScript({ throwAwayKey, publicKeys, container, software }: Preparation): string {
+export function startupScript(preparation: Preparation): string {
+  const { throwAwayKey, publicKeys, container, software, report } = preparation;
   const own = software?.image === null ? software : undefined;
   return [
     '#!/bin/bash',
     '# Prepares a rented machine; runs once after boot.',
+    ...(report === undefined ? [] : proofLines(report)),
     ...(publicKeys.length === 0 ? [] : keyLines(throwAwayKey, publicKeys)),
     ...(own && own.ports.length > 0 ? firewallLines(own) : []),
     ...(container === null ? [] : containerLines(container, software)),

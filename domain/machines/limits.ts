@@ -18,6 +18,15 @@ export const machineLimits = {
   /** Operators are told of a pod that was told to end and is still there after this. */
   slowEndMs: 15 * MINUTE,
 
+  /**
+   * How long a machine that answers may take, from when its upstream runs it, to tell how its GPUs are: as long as it
+   * waits for its driver (decision 174, "Proof of machines").
+   */
+  proofWaitMs: 20 * SECOND,
+  /** How long a look at the listener of machines takes at most, and holds. */
+  listenerLookMs: SECOND,
+  listenerSeenMs: 5 * SECOND,
+
   /** The times for an SSH daemon to accept, to send its identification line (RFC 4253 4.2), to show its key. */
   sshConnectMs: 1_500,
   sshIdentMs: 1_500,

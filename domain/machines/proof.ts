@@ -167,7 +167,7 @@ function bestOf(cards: readonly Card[], gpuCount: number): Card[] {
 /**
  * A card of the same product in a better socket is as good: lists mistake the socket. Better than SXM there is none.
  */
-function fitsModel(told: string | null, rented: string): boolean {
+export function fitsModel(told: string | null, rented: string): boolean {
   if (told === rented) return true;
   const isSameChip = told !== null && chipOf(told) === chipOf(rented);
   return isSameChip && !rented.includes('_SXM');

@@ -41,6 +41,26 @@ export function refundLimitMail(rental: {
   ]);
 }
 
+/** A running machine called itself bad, and its bill stands (decision 175, "Claims of machines"). */
+export function badMachineMail(rental: {
+  readonly rentalId: RentalId;
+  readonly userId: UserId;
+  readonly provider: string;
+  readonly faults: readonly string[];
+  /** Whether its upstream's list, or another user, says so too. */
+  readonly isConfirmed: boolean;
+}): Message {
+  const { rentalId, userId, provider, faults, isConfirmed } = rental;
+  return messageOf(`A machine at ${provider} says it is bad: ${rentalId}`, [
+    `${rentalId} of ${userId} was ended, because its machine reported: ${faults.join(' ')}`,
+    isConfirmed
+      ? 'Something besides its renter says so too. But we refund by ourselves only within a minute of the start, where a payment came in, and a few times a day.'
+      : 'Only the machine says so, and its renter can make it say anything. So the bill stands.',
+    `Look at it: npm run ops -- rentals show ${rentalId}`,
+    `If a refund is due: npm run ops -- wallet adjust --user ${userId} --amount-cents …`,
+  ]);
+}
+
 /** Our account at an upstream is empty. @param message the upstream's words */
 export function noFundsMail({ provider, message }: { provider: string; message: string }): Message {
   return messageOf(`Our account at ${provider} is out of money`, [

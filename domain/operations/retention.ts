@@ -185,6 +185,12 @@ export const retention: readonly Kept[] = [
     since: 'created_at',
     only: 'not machine_may_call(t.attempt_id)',
   },
+  {
+    table: 'machine_findings',
+    what: 'machines that were called bad',
+    keptMs: 32 * DAY,
+    since: 'found_at',
+  },
   { table: 'machine_reports', what: 'what machines told', keptMs: 32 * DAY, since: 'received_at' },
   {
     table: 'pods',

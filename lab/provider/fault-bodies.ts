@@ -49,7 +49,7 @@ export const faultsSchema = Joi.object({
   crashAfter: timesOr({ afterMs: ms, mode: Joi.string().valid(...crashModes) }),
   reuseAddress: timesOr({ forMs: ms }),
   soldTwice: times,
-  badGpu: timesOr({ kind: Joi.string().valid(...gpuFaults) }),
+  badGpu: timesOr({ kind: Joi.string().valid(...gpuFaults), listed: Joi.boolean() }),
   bootMs: ms,
   deleteMs: ms,
   balanceCents: Joi.number().integer(),
@@ -94,7 +94,7 @@ export interface FaultsBody {
   crashAfter?: WithTimes<{ afterMs: number; mode: CrashMode }>;
   reuseAddress?: WithTimes<{ forMs: number }>;
   soldTwice?: WireTimes;
-  badGpu?: WithTimes<{ kind: GpuFault }>;
+  badGpu?: WithTimes<{ kind: GpuFault; listed: boolean }>;
   /** Settings rather than faults; they stay when the faults are cleared. */
   bootMs?: number;
   deleteMs?: number;
@@ -115,7 +115,7 @@ const DEFAULTS = {
   late404: { forMs: 2_000 },
   crashAfter: { afterMs: 1_000, mode: 'error' },
   reuseAddress: { forMs: 2_000 },
-  badGpu: { kind: 'wrong_model' },
+  badGpu: { kind: 'wrong_model', listed: false },
 } as const;
 
 /** Returns only the faults that the body names. */

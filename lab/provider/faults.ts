@@ -70,8 +70,8 @@ export interface LabFaults {
   reuseAddress: { times: Times; forMs: number } | null;
   /** The upstream sells the machine twice: the pod that was made fails to start. */
   soldTwice: Times;
-  /** The GPUs of the pod are not what was rented, or not well. */
-  badGpu: { times: Times; kind: GpuFault } | null;
+  /** The GPUs of the pod are not what was rented, or not well; `listed`: Vast's list shows another model by itself. */
+  badGpu: { times: Times; kind: GpuFault; listed: boolean } | null;
 }
 
 /** No fault at all. */
@@ -112,7 +112,7 @@ export interface Ails {
   readonly unknownForMs: number;
   readonly crash: { readonly afterMs: number; readonly mode: CrashMode } | null;
   readonly borrowsAddressForMs: number;
-  readonly gpu: GpuFault | null;
+  readonly gpu: { readonly kind: GpuFault; readonly listed: boolean } | null;
 }
 
 /** Draws the faults of the next pod, and uses them up. */
@@ -127,7 +127,7 @@ export function drawAils(faults: LabFaults): Ails {
     unknownForMs: drawMs(faults, 'late404'),
     crash: crash === undefined ? null : { afterMs: crash.afterMs, mode: crash.mode },
     borrowsAddressForMs: drawMs(faults, 'reuseAddress'),
-    gpu: findStrike(faults, 'badGpu')?.kind ?? null,
+    gpu: findStrike(faults, 'badGpu') ?? null,
   };
 }
 

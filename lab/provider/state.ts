@@ -54,6 +54,8 @@ export interface LabPod {
   readonly ssh?: 'well' | 'silent' | 'refused';
   /** What is wrong with its GPUs; default: nothing. */
   readonly gpuFault?: GpuFault | null;
+  /** Whether its upstream's list shows another model. */
+  readonly isListedOtherwise?: boolean;
   /** The instants from which the lists show it, and from which its id is known; default: at once. */
   readonly listedAtMs?: number;
   readonly knownAtMs?: number;

@@ -197,6 +197,7 @@ function listPage(ctx: Context, fleet: Fleet): Record<string, unknown> {
 
 function instanceOf(pod: LabPod, { host, settings }: Fleet): Record<string, unknown> {
   const port = pod.status === 'active' ? (pod.shownPort ?? pod.port) : null;
+  const offer = vastLabOffers.find(({ type, region }) => type === pod.type && region === pod.region);
   return {
     id: numberOf(pod),
     ...{ label: pod.name, actual_status: STATUSES[pod.status], intended_status: 'running' },
@@ -205,10 +206,18 @@ function instanceOf(pod: LabPod, { host, settings }: Fleet): Record<string, unkn
     ports: port === null ? null : { '22/tcp': [{ HostIp: '0.0.0.0', HostPort: String(port) }] },
     ...{ ssh_host: 'ssh1.example.org', ssh_port: 10_000 },
     ...{ dph_total: pod.priceCents / 100, is_bid: false },
-    ...vastUseOf(
-      pod,
-      vastLabOffers.find(({ type, region }) => type === pod.type && region === pod.region),
-    ),
+    ...vastUseOf(pod, offer),
+    ...hardwareOf(pod, offer),
     end_date: (pod.createdAtMs + settings.contractMs) / 1_000,
   };
+}
+
+/** Each offer is one host's machine, and an instance tells it with what is in it. */
+function hardwareOf(pod: LabPod, offer: LabOffer | undefined): Record<string, unknown> {
+  if (offer === undefined) return {};
+  const shown =
+    pod.isListedOtherwise === true
+      ? ['RTX 3090', 24_576]
+      : [GPU_NAMES[offer.gpuType], getLabGpu(offer).memoryMib];
+  return { machine_id: 5_000 + vastLabOffers.indexOf(offer), gpu_name: shown[0], gpu_ram: shown[1] };
 }

@@ -7,6 +7,7 @@ import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfRental, reread, type LockedWallet } from '../ledger/wallets.js';
 import { meterWallets } from '../metering/meter.js';
 import { claimAnswer } from './answered-machines.js';
+import { endWhenCalledBad } from './bad-machines.js';
 import { endWhenLost } from './lost.js';
 import { getUserOfRental, lockRental, startRunning, type RentalWithStop } from './rentals.js';
 import { endUnstarted, settle } from './settle.js';
@@ -51,7 +52,7 @@ export async function advanceMetering(db: Database, rentalId: RentalId, beltMs: 
   return underLock(db, rentalId, async (trx, wallet, rental) => {
     if (rental.status !== 'running') return 0;
     if (await isPulled(trx, 'metering')) return pausedLookMs(trx);
-    if (!(await endWhenLost(trx, wallet, rental))) await meterWallets(trx, [wallet.id]);
+    if (!(await endOfMachine(trx, wallet, rental))) await meterWallets(trx, [wallet.id]);
     return nextLookMs(trx, wallet, rental.no, beltMs);
   });
 }
@@ -63,8 +64,17 @@ export async function advanceMetering(db: Database, rentalId: RentalId, beltMs: 
 export async function settleEnded(db: Database, rentalId: RentalId): Promise<void> {
   await underLock(db, rentalId, async (trx, wallet, rental) => {
     if (rental.status !== 'stopping') return;
-    if (!(await endWhenLost(trx, wallet, rental))) await settle(trx, wallet, rental);
+    if (!(await endOfMachine(trx, wallet, rental))) await settle(trx, wallet, rental);
   });
+}
+
+/** Ends a rental whose machine is of no use any more: it said so, or its upstream did. @returns whether it did */
+async function endOfMachine(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalWithStop,
+): Promise<boolean> {
+  return (await endWhenCalledBad(trx, wallet, rental)) || (await endWhenLost(trx, wallet, rental));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { endOfLost } from '../../domain/rentals/settlement.js';
+import { endOfLost, type EndOfLost, type LostRental } from '../../domain/rentals/settlement.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import { refundLimitMail } from '../../domain/mails/operators.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
@@ -39,29 +39,48 @@ export async function endLost(
   rental: RentalWithStop,
   lastAliveAt: Date,
 ): Promise<boolean> {
-  const end = endOfLost({
+  const facts = await lostFacts(trx, wallet, rental, lastAliveAt);
+  const end = endOfLost({ ...facts, neverAnswered: rental.ready_by === 'grace' });
+  if (!end) return false;
+  await writeLoss(trx, wallet, rental, end, lastAliveAt);
+  if (end.kind === 'billed' && end.isRefused) await recordRefusedRefund(trx, rental);
+  return true;
+}
+
+/** What decides how a lost machine ends its rental, but for whether it ever answered. */
+export async function lostFacts(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalWithStop,
+  lastAliveAt: Date,
+): Promise<Omit<LostRental, 'neverAnswered'>> {
+  return {
     ...billedOf(rental),
     lastAliveAt,
-    neverAnswered: rental.ready_by === 'grace',
     stopAskedAt: rental.stop?.requested_at ?? null,
     moneyEndedAt: await moneyEndedAt(trx, wallet, rental),
     fullRefundsToday: await fullRefundsToday(trx, wallet),
-  });
-  if (!end) return false;
+  };
+}
+
+/** Writes how the loss of its machine ends a rental, and settles it. */
+export async function writeLoss(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalWithStop,
+  end: EndOfLost,
+  lastAliveAt: Date,
+): Promise<void> {
   const { endedAt: ended_at } = end;
   if (end.kind === 'unpaid') {
-    await endAt(trx, wallet, { ...rental, stop_reason: 'balance_exhausted', ended_at });
-    return true;
+    return endAt(trx, wallet, { ...rental, stop_reason: 'balance_exhausted', ended_at });
   }
   await trx('lost_machines').insert({ rental_no: rental.no, last_alive_at: lastAliveAt });
   const { error } = end;
   if (end.kind === 'refunded') {
-    await failWithFullRefund(trx, wallet, { ...rental, stop_reason: null, ended_at }, error);
-    return true;
+    return failWithFullRefund(trx, wallet, { ...rental, stop_reason: null, ended_at }, error);
   }
-  if (end.isRefused) await recordRefusedRefund(trx, rental);
   await endAt(trx, wallet, { ...rental, stop_reason: 'pod_lost', ended_at, error });
-  return true;
 }
 
 /**

@@ -69,6 +69,7 @@ const kept: readonly [text: string, cause: Cause][] = [
   ],
   [`statement:usr_${ulid}:2026-10`, { kind: 'statement', userId, month: '2026-10' }],
   [`refund-limit:rent_${ulid}`, { kind: 'refund_limit', rentalId }],
+  [`bad-machine:rent_${ulid}`, { kind: 'bad_machine', rentalId }],
   ['no-funds:runpod:2026-01-02', { kind: 'no_funds', provider: 'runpod', day: '2026-01-02' }],
   ['unfit-account:vast:2026-01-02', { kind: 'unfit_account', provider: 'vast', day: '2026-01-02' }],
 ];
@@ -156,6 +157,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   }),
   statement: fc.record({ userId: ours('usr'), month: fc.constantFrom('2026-01', '2027-12') }),
   refund_limit: fc.record({ rentalId: ours('rent') }),
+  bad_machine: fc.record({ rentalId: ours('rent') }),
   no_funds: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
   unfit_account: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
 };

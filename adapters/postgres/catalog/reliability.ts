@@ -74,6 +74,8 @@ const counting = `with hours as (
      select r.provider_code, r.family, date_trunc('hour', l.settled_at, 'UTC') as hour, count(*) as losses
        from lost_machines l join rentals r on r.no = l.rental_no
       where l.settled_at >= :from and l.settled_at < :to
+        -- What a renter's machine says of itself is no fault of the upstream unless somebody else says so too.
+        and not exists (select 1 from machine_findings f where f.rental_id = r.id and not f.confirmed)
       group by 1, 2, 3
    ), lives as (
      select provider_code, family, running_at, coalesce(ended_at, :now) as ended_at

@@ -1,12 +1,16 @@
 import type { RentalId } from '../../../domain/ids.js';
+import type { RentedGpus } from '../../../domain/machines/proof.js';
 import type { SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database } from '../database.js';
 import type { PodRow } from '../rows/tables.js';
+import { firstProofSql } from './proofs.js';
 
 /** A rental whose machine is awaited, with what the watcher last saw of the machine. */
-export interface AwaitedRental {
+export interface AwaitedRental extends RentedGpus {
   readonly rentalId: RentalId;
+  readonly providerCode: string;
+  readonly tag: string;
   readonly status: RentalStatus;
   readonly stopRequested: boolean;
   /** Milliseconds since its machine was asked for. */
@@ -19,6 +23,9 @@ export interface AwaitedRental {
   readonly software: SoftwareOutline | null;
   /** Milliseconds since a list first showed its machine active; null before. */
   readonly activeMs: number | null;
+  /** Whether its machine was given a way to tell how its GPUs are, and what it told first; null: nothing yet. */
+  readonly canReport: boolean;
+  readonly proof: string | null;
   /** Another live machine is shown at the same address: it is unknown whose daemon answers there. */
   readonly sharesAddress: boolean;
   /** The upstream said so itself, or its lists show the machine no more. */
@@ -31,13 +38,15 @@ export async function readAwaitedRentals(
   rentalIds: readonly RentalId[],
 ): Promise<Map<RentalId, AwaitedRental>> {
   const { rows } = await db.raw<{ rows: AwaitedRental[] }>(
-    `select r.id as "rentalId", r.status, s.rental_no is not null as "stopRequested",
+    `select r.id as "rentalId", r.provider_code as "providerCode", r.tag, r.model, r.gpu_count as "gpuCount", r.status, s.rental_no is not null as "stopRequested",
             epoch_ms(clock_ms()) - epoch_ms(coalesce(a.created_at, r.started_at)) as "waitedMs",
             a.deadline_ms as "deadlineMs",
             case when p.pod_id is not null then jsonb_build_object(
               'status', p.status, 'upstream_status', p.upstream_status, 'host', p.host, 'port', p.port,
               'username', p.username, 'ports', p.ports) end as pod,
             r.software, epoch_ms(clock_ms()) - epoch_ms(p.active_at) as "activeMs",
+            exists (select 1 from machine_tokens t where t.attempt_id = a.id and t.purpose = 'report') as "canReport",
+            ${firstProofSql('a.id')} as proof,
             exists (select 1 from pods o where o.host = p.host and o.port = p.port and o.gone_at is null
                        and (o.provider_code, o.pod_id) <> (p.provider_code, p.pod_id)) as "sharesAddress",
             coalesce(p.status in ('lost', 'ending') or p.gone_at is not null, false) as lost

@@ -65,28 +65,30 @@ async function recordListed(trx: Transaction, providerCode: string, pods: readon
     `with listed as materialized (
        select * from jsonb_to_recordset(:pods::jsonb) as x
          ("podId" text, tag text, status text, "upstreamStatus" text, host text, port int, username text,
-          "pricePerHourCents" int, ports jsonb)
+          "pricePerHourCents" int, ports jsonb, hardware jsonb)
      ), before as materialized (
        select pods_listed_at from providers where code = :providerCode
      )
      insert into pods (provider_code, pod_id, tag, status, upstream_status, host, port, username,
-                       price_per_hour_cents, ports, first_seen_at, active_at)
+                       price_per_hour_cents, ports, hardware, first_seen_at, active_at)
      select :providerCode, "podId", tag, status, "upstreamStatus", host, port, username, "pricePerHourCents", ports,
-            clock_ms(),
+            hardware, clock_ms(),
             case status when 'active' then clock_ms() end
        from listed
      on conflict (provider_code, pod_id) do update set
        status = excluded.status, upstream_status = excluded.upstream_status, host = excluded.host,
        port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents, ports = excluded.ports,
+       hardware = excluded.hardware,
        missing_lists = 0, gone_at = null, held_since = null,
        active_at = coalesce(pods.active_at, excluded.active_at),
        last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
                             then greatest(pods.last_alive_at, (select pods_listed_at from before))
                             else pods.last_alive_at end
      where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at,
-            pods.held_since, pods.price_per_hour_cents, pods.ports)
+            pods.held_since, pods.price_per_hour_cents, pods.ports, pods.hardware)
            is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
-                             excluded.username, 0, null, null, excluded.price_per_hour_cents, excluded.ports)`,
+                             excluded.username, 0, null, null, excluded.price_per_hour_cents, excluded.ports,
+                             excluded.hardware)`,
     { providerCode, pods: JSON.stringify(pods) },
   );
 }

@@ -645,6 +645,21 @@ export interface LostMachineRow {
   settled_at: Date;
 }
 
+/** The machines that were called bad, one for each purchase. */
+export interface MachineFindingRow {
+  attempt_id: number;
+  rental_id: RentalId;
+  provider_code: string;
+  /** The upstream's own name of the machine under it; null where it tells none, so that nobody knows it again. */
+  machine: string | null;
+  faults: string[];
+  /** What became of its rental's money: billing never began, all was given back, or the bill stands. */
+  outcome: 'not_billed' | 'refunded' | 'billed';
+  /** Whether anybody but its renter says so. */
+  confirmed: boolean;
+  found_at: Date;
+}
+
 /** What machines told: the newest hundred of each attempt. */
 export interface MachineReportRow {
   attempt_id: number;
@@ -652,6 +667,7 @@ export interface MachineReportRow {
   no: number;
   received_at: Date;
   body: string;
+  verdict: 'ok' | 'not_told' | 'bad' | null;
 }
 
 /**
@@ -949,6 +965,8 @@ export interface PodRow {
   /** When a list first showed it active. */
   active_at: Date | null;
   ports: PodPort[] | null;
+  /** What a list tells of the hardware itself: ListedHardware in domain/machines/claims.ts; null: nothing. */
+  hardware: unknown;
 }
 
 export interface ProcessorEventRow {
@@ -1753,6 +1771,7 @@ declare module 'knex/types/tables.js' {
     login_codes: Table<LoginCodeRow>;
     look_signals: Table<LookSignalRow>;
     lost_machines: Table<LostMachineRow>;
+    machine_findings: Table<MachineFindingRow>;
     machine_reports: Table<MachineReportRow>;
     machine_tokens: Table<MachineTokenRow>;
     mail_outbox: Table<MailOutboxRow>;

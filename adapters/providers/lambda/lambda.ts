@@ -62,6 +62,7 @@ export function createLambdaProvider(options: ProviderOptions): Provider {
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     createEveryMs: LAUNCH_EVERY_MS,
     templates: new Set(templates.map(({ id }) => id)),
+    proof: 'machine',
     listPods: () => listPods(),
     find: async (tag, wait) => (await listPods(wait)).find((pod) => pod.tag === tag),
     async listOffers() {
@@ -141,7 +142,7 @@ async function allocate(
   request: AllocationRequest,
 ): Promise<AllocatedPod> {
   const { offer, container } = partsOf(request, tagPrefix);
-  const { untilMs } = request;
+  const { untilMs, report } = request;
   const publicKeys = request.publicKeys.map(bareKey);
   const { name, publicKey } = await key.get({ untilMs });
   const body = {
@@ -151,7 +152,7 @@ async function allocate(
     name: request.tag,
     tags: [{ key: TAG_KEY, value: request.tag }],
     image: { family: IMAGE_FAMILY },
-    user_data: startupScript({ throwAwayKey: publicKey, publicKeys, container }),
+    user_data: startupScript({ throwAwayKey: publicKey, publicKeys, container, report }),
   };
   const answer = await upstream
     .call('creating a pod', {

@@ -59,6 +59,7 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     templates: new Set([...templates.map(({ id }) => id), ownSoftwareId]),
     software: shadeformSoftware,
+    proof: 'machine',
     ...pods,
     async listOffers() {
       const read = await upstream.list('listing offers', {
@@ -200,10 +201,12 @@ function launchOf(input: {
   readonly request: AllocationRequest;
 }): object {
   const { publicKeys, request, template } = input;
-  const { software, notebookToken } = request;
+  const { software, notebookToken, report } = request;
   const container = withToken(containerOf(template.container, software), notebookToken);
-  if (publicKeys.length === 0 && container === null && software === undefined) return {};
-  const script = startupScript({ throwAwayKey: input.key.publicKey, publicKeys, container, software });
+  if (publicKeys.length === 0 && container === null && software === undefined && report === undefined)
+    return {};
+  const { publicKey: throwAwayKey } = input.key;
+  const script = startupScript({ throwAwayKey, publicKeys, container, software, report });
   const base64_script = Buffer.from(script).toString('base64');
   return { launch_configuration: { type: 'script', script_configuration: { base64_script } } };
 }

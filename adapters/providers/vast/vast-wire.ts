@@ -1,8 +1,11 @@
 import { notebookPort } from '../../../domain/rentals/notebook.js';
 import { ProviderError, type AllocationRequest, type Oddity, type Pod } from '../provider.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
+import { findGpuModel } from '../offers/gpu-models.js';
 import { centsOfUsd } from '../offers/prices.js';
+import type { ListedHardware } from '../../../domain/machines/claims.js';
 import { noUse, type ListedUse } from '../../../domain/machines/telemetry.js';
+import { proofLines } from '../proof-script.js';
 import { bareKey } from '../ssh/throw-away-keys.js';
 import { fieldsOf, findList, numberField, textField, type Fields } from '../upstream/fields.js';
 
@@ -40,8 +43,21 @@ export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity)
     ...addressOf(instance),
     pricePerHourCents: centsOfUsd(numberField(instance, 'dph_total') ?? 0),
     use: useOf(instance),
+    hardware: hardwareOf(instance),
   };
   return findOurPod(listed, WORDS, tagPrefix, odd);
+}
+
+/** Reads what the list tells of the machine below the container. */
+function hardwareOf(instance: Fields): ListedHardware {
+  const machine = numberField(instance, 'machine_id');
+  const vramGb = Math.round((numberField(instance, 'gpu_ram') ?? 0) / 1_024);
+  const gpu = findGpuModel('vast', { name: textField(instance, 'gpu_name') ?? '', vramGb });
+  return {
+    machine: machine === null ? null : String(machine),
+    model: gpu?.model ?? null,
+    gpuCount: numberField(instance, 'num_gpus'),
+  };
 }
 
 /** Reads the port that the host itself opens for SSH, which is there once the container runs. */
@@ -79,7 +95,8 @@ function useOf(instance: Fields): ListedUse | undefined {
 export function onstartOf({
   publicKeys,
   notebookToken,
-}: Pick<AllocationRequest, 'publicKeys' | 'notebookToken'>): string {
+  report,
+}: Pick<AllocationRequest, 'publicKeys' | 'notebookToken' | 'report'>): string {
   const lines = publicKeys.map((line) => `'${bareKey(line)}'`).join(' ');
   const script = [
     'umask 077',
@@ -87,6 +104,9 @@ export function onstartOf({
     `printf '%s\\n' ${lines === '' ? "''" : lines} > .ssh/authorized_keys`,
     ...(notebookToken === undefined ? [] : notebookLines(notebookToken)),
   ].join('\n');
+  // It tells how its GPUs are, where there is room for that: nobody loses a machine for it.
+  const telling = report === undefined ? script : [...proofLines(report), script].join('\n');
+  if (telling.length <= MOST_SCRIPT) return telling;
   if (script.length <= MOST_SCRIPT) return script;
   throw new ProviderError(
     'no_capacity',

@@ -59,6 +59,7 @@ export function createVastProvider(options: ProviderOptions): Provider {
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     createEveryMs: PACES.create.everyMs,
     templates: new Set(vastTemplates.keys()),
+    proof: 'container',
     telemetry: { cpu: true, network: false, sessions: false },
     async listOffers() {
       await checkAccount({ seenMs: 0 });

@@ -3,6 +3,7 @@ import {
   findingsMail,
   noFundsMail,
   unfitAccountMail,
+  badMachineMail,
   refundLimitMail,
 } from '../../../domain/mails/operators.js';
 import { isWhole, type Whole } from './whole.js';
@@ -52,6 +53,23 @@ const mails: readonly Whole[] = [
       'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV of usr_01ARZ3NDEKTSV4RRFFQ69G5FAV was lost at runpod within a minute of starting.',
       'We charged it for its time, because the account already had 5 full refunds in 24 hours.',
       'Check the others: npm run ops -- users show usr_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      'If a refund is due: npm run ops -- wallet adjust --user usr_01ARZ3NDEKTSV4RRFFQ69G5FAV --amount-cents …',
+    ],
+  ],
+  [
+    'tell of a machine that calls itself bad',
+    badMachineMail({
+      rentalId,
+      userId,
+      provider: 'vast',
+      faults: ['It shows 1 of 2 GPUs.'],
+      isConfirmed: false,
+    }),
+    'A machine at vast says it is bad: rent_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    [
+      'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV of usr_01ARZ3NDEKTSV4RRFFQ69G5FAV was ended, because its machine reported: It shows 1 of 2 GPUs.',
+      'Only the machine says so, and its renter can make it say anything. So the bill stands.',
+      'Look at it: npm run ops -- rentals show rent_01ARZ3NDEKTSV4RRFFQ69G5FAV',
       'If a refund is due: npm run ops -- wallet adjust --user usr_01ARZ3NDEKTSV4RRFFQ69G5FAV --amount-cents …',
     ],
   ],

@@ -1,0 +1,53 @@
+import { listUnjudged, recordFinding, recordVerdicts } from '../../adapters/postgres/machines/proofs.js';
+import type { ListenerLook } from '../../adapters/machine-listener.js';
+import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
+import type { Provider } from '../../adapters/providers/provider.js';
+import { machineLimits } from '../../domain/machines/limits.js';
+import { judgeProof } from '../../domain/machines/proof.js';
+import type { ActivityDeps } from '../deps.js';
+
+/** One round judges so many reports: the next one goes on. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * Judges what a machine told before it was ready: until then nobody but us has run anything on it, or their own script at
+ * most, and nothing is billed.
+ * @returns what is wrong, for its renter; undefined where nothing is
+ */
+export async function findFault(deps: ActivityDeps, rental: AwaitedRental): Promise<string | undefined> {
+  if (rental.proof === null) return undefined;
+  const { verdict, faults } = judgeProof(rental.proof, rental);
+  if (verdict !== 'bad') return undefined;
+  const { rentalId, tag, providerCode } = rental;
+  deps.log.warn({ rentalId, tag, provider: providerCode, faults }, 'a machine is not what was rented');
+  const confirmed = deps.providers.get(providerCode)?.proof === 'machine';
+  await recordFinding(deps.db, { rentalId, tag, faults: [...faults], outcome: 'not_billed', confirmed });
+  return `The machine is not what you rented. ${faults.join(' ')}`;
+}
+
+/**
+ * Tells whether a machine that answers may still tell how its GPUs are: it has a moment for it after its upstream runs it,
+ * unless nobody would hear it.
+ */
+export async function mayStillTell(
+  { providers }: Pick<ActivityDeps, 'providers'>,
+  listener: ListenerLook,
+  rental: AwaitedRental,
+): Promise<boolean> {
+  const { proof, canReport, activeMs, providerCode } = rental;
+  if (proof !== null || !canReport || providers.get(providerCode)?.proof !== 'machine') return false;
+  if ((activeMs ?? 0) >= machineLimits.proofWaitMs) return false;
+  return listener.isHeard();
+}
+
+/**
+ * Judges what the running machines of an upstream told since. What they say may be their renters' word.
+ * @returns how many rentals are to end
+ */
+export async function judgeReports(deps: ActivityDeps, { code, proof }: Provider): Promise<number> {
+  if (proof === undefined) return 0;
+  const reports = await listUnjudged(deps.db, code, MOST_AT_ONCE);
+  if (reports.length === 0) return 0;
+  const judged = reports.map((report) => ({ ...report, verdict: judgeProof(report.body, report).verdict }));
+  return recordVerdicts(deps.db, judged);
+}
