@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { confirmDatabase, isDatabaseConfirmed } from '../adapters/postgres/restore/watermark.js';
+import { confirmDatabase, isDatabaseConfirmed, type Verdict } from '../adapters/postgres/restore/watermark.js';
 import { readKeptWatermark } from '../adapters/temporal/watermark.js';
-import { restoredMessage } from '../domain/operations/watermark.js';
+import { restoredMessage, unprovenMessage } from '../domain/operations/watermark.js';
 import type { ActivityDeps } from './deps.js';
 import type { Activity } from './noticing.js';
 
@@ -16,11 +16,13 @@ type Asking = Pick<ActivityDeps, 'db' | 'temporal' | 'log'>;
  */
 export async function refuseWhenRestored(deps: Asking): Promise<void> {
   if (await isDatabaseConfirmed(deps.db)) return;
-  if ((await compareWatermarks(deps)) === 'confirmed') return;
+  const verdict = await compareWatermarks(deps);
+  if (verdict === 'confirmed') return;
   throw ApplicationFailure.create({
     type: 'database_restored',
-    message: restoredMessage,
-    nextRetryDelay: '5s',
+    ...(verdict === 'restored'
+      ? { message: restoredMessage, nextRetryDelay: '5s' }
+      : { message: unprovenMessage, nextRetryDelay: '1s' }),
   });
 }
 
@@ -30,7 +32,7 @@ export function isRestoredRefusal(error: unknown): boolean {
 }
 
 /** Compares the database's watermark with Temporal's, and records the result in the database. */
-export async function compareWatermarks(deps: Asking): Promise<'confirmed' | 'restored'> {
+export async function compareWatermarks(deps: Asking): Promise<Verdict> {
   const verdict = await confirmDatabase(deps.db, await readKeptWatermark(deps.temporal.workflow));
   if (verdict === 'restored') deps.log.error(restoredMessage);
   return verdict;

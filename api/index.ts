@@ -9,6 +9,7 @@ import { createRequestMetrics } from '../adapters/metrics/requests.js';
 import { createStreamMetrics } from '../adapters/metrics/streams.js';
 import { openDatabase, processName, type Database } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
+import { startWitness } from '../adapters/postgres/restore/witness.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
@@ -69,6 +70,7 @@ const app = createApp({
   dashboardFolder: findDashboardFolder(),
 });
 describedOnce();
+const witness = startWitness({ db, url, part: 'api', log });
 const server = await startServer(app.callback(), config.api);
 const { host: metricsHost, port: metricsPort } = config.metrics;
 const metrics =
@@ -112,6 +114,7 @@ async function stop(
   await held.streams.close();
   const cut = await held.server.stop(stopWithinMs);
   if (cut > 0) held.log.warn({ cut }, 'requests did not end in time and were cut');
+  await witness.stop();
   await Promise.allSettled([
     metrics?.close(),
     ...held.pools.map((pool) => pool.destroy()),

@@ -1,12 +1,18 @@
+import { hostsOf } from '../adapters/postgres/address.js';
 import { databaseRoles } from '../migrations/roles.js';
-import { integer, optional, required, text, url, withDefault, type ValuesOf } from './variables.js';
+import { integer, optional, required, text, withDefault, type ValuesOf } from './variables.js';
 
 /** A password is part of an address, and never needs RFC 4013's preparation. */
 const loginPassword = text.pattern(/^[\w-]{8,200}$/).empty('');
 
+/** One host or several, with the parameters that hosts' pages give. */
+const databaseUrl = text
+  .custom((value: string) => (hostsOf(value), value))
+  .messages({ 'any.custom': '{{#label}} {{#error.message}}' });
+
 /** Each process's address and connections of the database, and the numbers of the metering. */
 export const databaseVariables = {
-  DATABASE_URL: required(url('postgres', 'postgresql')),
+  DATABASE_URL: required(databaseUrl),
   DATABASE_ROLE: optional(text.valid(...Object.values(databaseRoles)).empty('')),
   API_DATABASE_PASSWORD: optional(loginPassword),
   WORKER_DATABASE_PASSWORD: optional(loginPassword),

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { HostSettings } from '../adapters/postgres/address.js';
 import { lockNotAvailable } from '../adapters/postgres/sql-state.js';
 import type { Step } from './steps.js';
 
@@ -21,12 +22,12 @@ export function withinTransaction(sql: string): string {
 /**
  * Builds the indexes of a step, one after the other, while others read and write. One that is there stays, and one that
  * was left unfinished is built anew: the step may be taken again after any of it.
- * @param databaseUrl for a connection of its own, whose end frees what it holds
+ * @param host for a connection of its own, whose end frees what it holds
  * @param lockMs what an index waits for the end of transactions that began before it
  * @throws an error with the code `lockNotAvailable` while another process builds
  */
-export async function buildIndexes(databaseUrl: string, { sql }: Step, lockMs: number): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'gpu-rental-migrate' });
+export async function buildIndexes(host: HostSettings, { sql }: Step, lockMs: number): Promise<void> {
+  const client = new pg.Client({ ...host, application_name: 'gpu-rental-migrate' });
   await client.connect();
   try {
     // Whoever waits for a lock is a transaction, for whose end the other's index waits: so nobody waits here.

@@ -1,5 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import knexFactory, { type Knex } from 'knex';
+import { primaryOf } from '../adapters/postgres/address.js';
 import { databaseRoles, type DatabaseRole } from './roles.js';
 
 /** The password of each process's login; null: this installation has no such login, or somebody else makes it. */
@@ -17,7 +18,7 @@ export function loginOf(role: DatabaseRole): `${(typeof databaseRoles)[DatabaseR
  * @throws Error when the URL's user may not make roles, or may not hand on the roles of another owner's migration
  */
 export async function ensureLogins(databaseUrl: string, passwords: LoginPasswords): Promise<string[]> {
-  const knex = knexFactory({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 1 } });
+  const knex = knexFactory({ client: 'pg', connection: { ...(await primaryOf(databaseUrl)) }, pool: { min: 0, max: 1 } });
   try {
     const made: string[] = [];
     for (const role of Object.keys(databaseRoles) as DatabaseRole[]) {

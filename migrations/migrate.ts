@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
+import { primaryOf, type HostSettings } from '../adapters/postgres/address.js';
 import { refuseOldServer } from '../adapters/postgres/fitness.js';
 import { errorCodeOf, lockNotAvailable } from '../adapters/postgres/sql-state.js';
 import { buildIndexes, isConcurrent } from './concurrently.js';
@@ -38,9 +39,10 @@ const tableOfSteps = 4_907_135;
  *   moment: nothing of that step stays, and those before it do
  */
 export async function migrateToLatest(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+  const host = await primaryOf(databaseUrl);
   const knex = knexFactory({
     client: 'pg',
-    connection: { connectionString: databaseUrl, application_name: 'gpu-rental-migrate' },
+    connection: { ...host, application_name: 'gpu-rental-migrate' },
     pool: { min: 0, max: 2 },
     compileSqlOnError: false,
     // Each failure is thrown, and told once.
@@ -51,7 +53,7 @@ export async function migrateToLatest(databaseUrl: string, options: MigrateOptio
       `select current_setting('server_version_num')::int as version`,
     );
     refuseOldServer(rows[0]?.version ?? 0);
-    return await takeSteps(knex, databaseUrl, options);
+    return await takeSteps(knex, host, options);
   } finally {
     await knex.destroy();
   }
@@ -59,7 +61,7 @@ export async function migrateToLatest(databaseUrl: string, options: MigrateOptio
 
 const ignore = (): void => undefined;
 
-async function takeSteps(knex: Knex, databaseUrl: string, options: MigrateOptions): Promise<string[]> {
+async function takeSteps(knex: Knex, host: HostSettings, options: MigrateOptions): Promise<string[]> {
   const { steps = allSteps, say = ignore, patienceMs = defaultPatienceMs } = options;
   const configUntil = (count: number): Knex.MigratorConfig => ({
     migrationSource: sourceOf(steps, count, say),
@@ -79,7 +81,7 @@ async function takeSteps(knex: Knex, databaseUrl: string, options: MigrateOption
     }
     // Nothing was taken where another process did it meanwhile.
     const [, now] = await tryPatiently(next, { patienceMs, say }, async () => {
-      if (isConcurrent(next)) await refusing(next, () => buildIndexes(databaseUrl, next, patienceMs));
+      if (isConcurrent(next)) await refusing(next, () => buildIndexes(host, next, patienceMs));
       return knex.migrate.up(configUntil(index + 1)) as Promise<[number, string[]]>;
     });
     taken.push(...now);

@@ -9,6 +9,7 @@ import { createSmtpTransport } from '../adapters/mailer/smtp.js';
 import { createLog, logOfPart } from '../adapters/log.js';
 import { openDatabase, processName } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
+import { startWitness } from '../adapters/postgres/restore/witness.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
 import { createOddityBook } from '../adapters/providers/upstream/oddity-book.js';
@@ -125,6 +126,7 @@ if (runsOf01.length > 0) {
 }
 // This comes before any poll: nothing may act on a restored database (decision 67, "Restored databases").
 await compareWatermarks(deps);
+const witness = startWitness({ db, url, part: 'worker', log, compare: () => compareWatermarks(deps) });
 const workers = await createWorkers({
   connection,
   namespace: temporalPlace.namespace,
@@ -143,6 +145,7 @@ try {
   await Promise.all(runs);
 } finally {
   deps.mail.close();
+  await witness.stop();
   await metrics.close();
   await Promise.all([
     db.destroy(),

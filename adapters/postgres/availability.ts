@@ -24,6 +24,8 @@ const NETWORK_CODES = new Set([
   'DATABASE_LOST',
   // The server, or a pooler before it, can't be worked with (fitness.ts): no statement was sent.
   'DATABASE_UNFIT',
+  // Of several hosts, this one is a standby (address.ts).
+  'DATABASE_STANDBY',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',

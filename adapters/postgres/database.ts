@@ -1,5 +1,7 @@
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
+import { acknowledgedAt } from './acknowledged.js';
+import { hostsOf } from './address.js';
 import { databaseDeadlines, type DatabaseDeadlines } from './deadlines.js';
 import './rows/tables.js';
 import { watchedClient } from './watched-client.js';
@@ -22,6 +24,7 @@ export function processName(part: string): string {
  * Opens a pool of connections. int8 comes back as a number and throws when it would not be exact; instants come back as
  * Date. Every wait has its limit (decision 72, "Deadlines of waits"). A connection that went silent is ended and
  * replaced.
+ * @param url of one host, or of several: each connection goes to the one that takes writes
  * @param poolMax connections at most
  * @param applicationName shown to operators in pg_stat_activity
  * @param role the role that each connection works as, with its rights alone; null: the user of the URL
@@ -42,12 +45,13 @@ export function openDatabase(
     statement_timeout: deadlines.statementMs,
     idle_in_transaction_session_timeout: deadlines.idleInTransactionMs,
   };
+  const hosts = hostsOf(url);
   return knexFactory({
-    client: watchedClient(deadlines.answerMs, { ...asked, ...atServer }),
+    client: watchedClient(deadlines.answerMs, { ...asked, ...atServer }, hosts, acknowledgedAt(url)),
     // Errors are logged, and kept by Temporal: their statements must not carry bound values.
     compileSqlOnError: false,
     connection: {
-      connectionString: url,
+      ...hosts[0],
       ...asked,
       options: optionsOf({ ...atServer, ...noticingLostClients }),
       connectionTimeoutMillis: deadlines.connectMs,

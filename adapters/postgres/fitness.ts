@@ -40,7 +40,7 @@ export function showSettings(asked: AskedSettings): string {
       ? `extract(epoch from current_setting('${name}')::interval) * 1000 as ${name}`
       : `current_setting('${name}') as ${name}`,
   );
-  return `select ${settings.join(', ')}`;
+  return `select ${settings.join(', ')}, pg_is_in_recovery() as standby`;
 }
 
 /**

@@ -1,5 +1,7 @@
 import knexFactory, { type Knex } from 'knex';
 import type { Duplex } from 'node:stream';
+import { isCommit, namedCommit, type acknowledgedAt } from './acknowledged.js';
+import { HostIsStandby, type HostSettings } from './address.js';
 import { refuseOtherSettings, showSettings, wordsOfRefusal, type AskedSettings } from './fitness.js';
 import { readOnly, sqlStateOf } from './sql-state.js';
 import { called, type Call } from '../tracing/calls.js';
@@ -50,13 +52,21 @@ const PostgresClient = client.constructor as typeof Knex.Client;
  * statement, and the next caller writes into the transaction that was left open.
  * @param answerMs for each statement, from its being sent
  * @param asked what each new connection must have got before it is used
+ * @param hosts each connection goes to the first of them that takes writes, from the one that did last
+ * @param acknowledged takes each commit that was answered
  */
-export function watchedClient(answerMs: number, asked: AskedSettings): typeof Knex.Client {
+export function watchedClient(
+  answerMs: number,
+  asked: AskedSettings,
+  hosts: readonly HostSettings[],
+  acknowledged: ReturnType<typeof acknowledgedAt>,
+): typeof Knex.Client {
   const watches = new WeakMap<Connection, AnswerWatch>();
   /** When the youngest unanswered statement was sent. A connection without an answer since then is suspect. */
   const silence = { askedMs: -Infinity };
   /** When a server last said that it is a standby. A connection from before then may lead to the same one. */
   const standby = { toldMs: -Infinity };
+  const choice = new HostChoice(hosts);
 
   const watchOf = (connection: Connection): AnswerWatch => {
     const known = watches.get(connection);
@@ -80,7 +90,9 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
         if (connection.pipeline !== true) await turn.before;
         if (isLost(connection)) throw lost(connection, sql, 'undone');
         // Its text alone: the parameters are people's data.
-        return await called(callOf(sql), async () => (await super.query(connection, statement)) as unknown);
+        const sent = namedIfCommit(connection, statement, sql);
+        const ask = async () => (await super.query(connection, sent)) as unknown;
+        return acknowledged.note(await called(callOf(sql), ask));
       } catch (error) {
         if (sqlStateOf(error) === readOnly) standby.toldMs = performance.now();
         throw isLost(connection) && !isAnswer(error) ? lost(connection, sql, outcome) : error;
@@ -89,21 +101,16 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
       }
     }
 
-    override async acquireRawConnection(): Promise<unknown> {
-      const connection = (await super.acquireRawConnection().catch((error: unknown) => {
-        throw wordsOfRefusal(error);
-      })) as Connection;
-      const turn = watchOf(connection).ask();
-      try {
-        const { rows } = await connection.query(showSettings(asked));
-        refuseOtherSettings(asked, rows[0] ?? {});
-      } catch (error) {
-        connection.connection.stream.destroy();
-        throw error;
-      } finally {
-        turn.answered();
-      }
-      return connection;
+    override acquireRawConnection(): Promise<unknown> {
+      return choice.first(async (host) => {
+        Object.assign(this, { connectionSettings: settingsFor(this, host) });
+        const connection = (await super.acquireRawConnection().catch((error: unknown) => {
+          throw wordsOfRefusal(error);
+        })) as Connection;
+        const turn = watchOf(connection).ask();
+        await refuseUnfit(connection, asked, hosts.length > 1).finally(() => turn.answered());
+        return connection;
+      });
     }
 
     /** The pool calls it before it gives a connection out; false closes the connection. */
@@ -126,6 +133,52 @@ export function watchedClient(answerMs: number, asked: AskedSettings): typeof Kn
       }
     }
   };
+}
+
+/** A commit of what stands tells by which name it is found again. */
+function namedIfCommit(connection: Connection, statement: Statement, sql: string): Statement {
+  return isCommit(sql) && connection.getTransactionStatus() === 'T' ? namedCommit : statement;
+}
+
+/** The host that took the last connection. */
+class HostChoice {
+  #at = 0;
+
+  constructor(private readonly hosts: readonly HostSettings[]) {}
+
+  /** Tries each host once, from the one that did last. @throws the last one's fault */
+  async first<Connected>(
+    connect: (host: HostSettings | undefined) => Promise<Connected>,
+  ): Promise<Connected> {
+    for (let left = this.hosts.length; ; left -= 1) {
+      const at = this.#at;
+      try {
+        return await connect(this.hosts[at]);
+      } catch (error) {
+        // Whoever asks next begins at the next one, if no other connection has moved on already.
+        if (this.#at === at) this.#at = (at + 1) % this.hosts.length;
+        if (left <= 1) throw error;
+      }
+    }
+  }
+}
+
+/** What knex gives the driver; it reads them as the connection begins. */
+function settingsFor(client: object, host: HostSettings | undefined): object {
+  const { connectionSettings } = client as { readonly connectionSettings: object };
+  return { ...connectionSettings, ssl: undefined, ...host };
+}
+
+/** Ends a new connection that has not got what it asked for. */
+async function refuseUnfit(connection: Connection, asked: AskedSettings, hasOthers: boolean): Promise<void> {
+  try {
+    const { rows } = await connection.query(showSettings(asked));
+    refuseOtherSettings(asked, rows[0] ?? {});
+    if (hasOthers && rows[0]?.['standby'] === true) throw new HostIsStandby();
+  } catch (error) {
+    connection.connection.stream.destroy();
+    throw error;
+  }
 }
 
 /** Watches the limit of one connection's answers. They come in the order of the statements. */
@@ -200,7 +253,7 @@ function isAnswer(error: unknown): boolean {
 function outcomeIfLost(connection: Connection, sql: string): 'unknown' | 'undone' {
   if (/^\s*(begin|rollback)\b/i.test(sql)) return 'undone';
   const isWithin = connection.getTransactionStatus() !== 'I';
-  return isWithin && !/^\s*commit\b/i.test(sql) ? 'undone' : 'unknown';
+  return isWithin && !isCommit(sql) ? 'undone' : 'unknown';
 }
 
 function lost(connection: Connection, sql: string, outcome: 'unknown' | 'undone'): ConnectionLost {

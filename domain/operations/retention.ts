@@ -308,4 +308,5 @@ export const forGood: Readonly<Record<string, string>> = {
   open_streams: 'goes with its process',
   brakes: 'one row per pulled brake',
   watermark: 'one row',
+  witnesses: 'goes with its process',
 };

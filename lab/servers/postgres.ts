@@ -29,6 +29,8 @@ export interface PostgresOptions {
   readonly disposable?: boolean;
   /** Sizes the server to this machine. Without it the server stays small, as many of them may run at once. */
   readonly machine?: DatabaseMachine | undefined;
+  /** Settings of this server's own. */
+  readonly settings?: DatabaseSettings | undefined;
   /** The folder of another installation's programs; undefined: npm's. */
   readonly binDir?: string | undefined;
   /** Gives up a start that is under way. */
@@ -45,7 +47,7 @@ export interface PostgresServer extends Program {
 
 const databaseName = 'gpu_rental';
 /** The server listens on loopback only, and holds play money. */
-const password = 'gpu_rental';
+export const serverPassword = 'gpu_rental';
 /** The end of a server writes all of its buffers, and the start after a crash reads the log since a checkpoint. */
 const limits = { small: { readyMs: 60_000, stopMs: 20_000 }, sized: { readyMs: 600_000, stopMs: 120_000 } };
 
@@ -81,6 +83,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     ...(machine
       ? sizedSettings(machine, (name, value) => takesSetting(binaries, user, options.dataDir, name, value))
       : {}),
+    ...options.settings,
   };
   const adminUrl = urlOf('postgres', options.port, 'postgres');
   const program = await startProgram({
@@ -103,7 +106,8 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     signal: options.signal,
   });
   try {
-    await makeDatabase(adminUrl);
+    // What the primary has made, a standby has.
+    if (!existsSync(join(options.dataDir, 'standby.signal'))) await makeDatabase(adminUrl);
   } catch (error) {
     await program.stop();
     throw error;
@@ -140,7 +144,7 @@ export function takesSetting(
 }
 
 function urlOf(role: string, port: number, database: string): string {
-  return `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
+  return `postgres://${role}:${serverPassword}@127.0.0.1:${port}/${database}`;
 }
 
 /** Asks a database server whether it accepts connections, within 2 s. */
@@ -218,7 +222,7 @@ async function makeCluster(
   rmSync(options.dataDir, { recursive: true, force: true });
   makeOwnedFolder(options.dataDir, user);
   const passwordFile = `${options.dataDir}.password`;
-  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  writeFileSync(passwordFile, `${serverPassword}\n`, { mode: 0o600 });
   if (user) chownSync(passwordFile, user.uid, user.gid);
   try {
     await runInitdb(
@@ -261,7 +265,7 @@ async function makeDatabase(adminUrl: string): Promise<void> {
   try {
     const roles = await client.query('select 1 from pg_roles where rolname = $1', [databaseName]);
     if (roles.rowCount === 0) {
-      await client.query(`create role ${databaseName} login createdb password '${password}'`);
+      await client.query(`create role ${databaseName} login createdb password '${serverPassword}'`);
     }
     // Its migrations make the roles of the processes.
     await client.query(`alter role ${databaseName} createrole`);

@@ -9,7 +9,7 @@ export function reportText(report: RestoreReport): string {
   if (report.database === 'confirmed') return `${marks}\nThis database is up to date: nothing to reconcile.`;
   return [
     marks,
-    `RESTORED: about ${report.lostMinutes} minutes of data are lost. Nothing is metered, charged, stopped or emailed until you reconcile.`,
+    `RESTORED: ${report.lostMinutes === 0 ? 'less than a minute of data is' : `about ${report.lostMinutes} minutes of data are`} lost. Nothing is metered, charged, stopped or emailed until you reconcile.`,
     '',
     `${String(report.goingOn).padStart(5)}  rentals keep running and are charged for the lost time`,
     ...section('rentals that ended in the lost time: they end at that instant', report.ended, (rental) =>

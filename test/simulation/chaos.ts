@@ -1,3 +1,4 @@
+import { isCommit } from '../../adapters/postgres/acknowledged.js';
 import type { Chance } from './kernel/chance.js';
 import type { SimProcess } from './kernel/scope.js';
 import type { Kernel } from './kernel/kernel.js';
@@ -156,7 +157,7 @@ export class Chaos implements StatementFaults {
     const armed = this.#armed;
     if (armed === undefined || (armed.process ?? process) !== process || (armed.duty ?? duty) !== duty)
       return undefined;
-    if (armed.isCommit === true && !/^\s*commit/i.test(sql)) return undefined;
+    if (armed.isCommit === true && !isCommit(sql)) return undefined;
     armed.left -= 1;
     if (armed.left > 0) return undefined;
     if (armed.how !== 'freeze') return armed.how;

@@ -88,6 +88,7 @@ export const namesOfRows: Readonly<Record<string, string>> = {
   oauth_states: 'o_auth_state',
   provider_quotas: 'provider_quotas',
   refunds_and_disputes: 'refund_or_dispute',
+  witnesses: 'witness',
 };
 
 /** Where the types above come from. */

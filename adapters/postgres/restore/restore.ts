@@ -204,9 +204,12 @@ export async function resume(
         value: trx.raw('greatest(value, ?::bigint) + 1', [kept]),
         raised_at: trx.raw('clock_ms()'),
         confirmed_as: trx.raw('database_incarnation(tableoid)'),
+        lineage: trx.raw('database_lineage()'),
+        doubted_at: null,
       })
       .returning('value');
     if (!row) throw new Error('the watermark row is missing');
+    await trx('witnesses').delete();
     await trx('brakes').where({ kind: 'restored' }).delete();
     if (order.status !== 'done') {
       await recordDifferences(trx, report);

@@ -25,20 +25,32 @@ export async function readWatermark(db: Database | Transaction): Promise<Waterma
   return { value: row.value, raisedAt: row.raised_at };
 }
 
+/** What is known of a database: `unproven` while a new line waits for its witnesses. */
+export type Verdict = 'confirmed' | 'restored' | 'unproven';
+
 /**
- * Compares the database with Temporal's watermark. A database that is not behind is confirmed in its present
- * incarnation. A database that is behind was restored: it loses its confirmation, and the brake says so until an
+ * Compares the database with Temporal's watermark, and its line of history with what the processes saw acknowledged
+ * (decision 181, "Witnesses of commits"). A database that is not behind is confirmed in its present incarnation. A database that is behind was restored: it loses its confirmation, and the brake says so until an
  * operator reconciles. All API keys rest from then on, because some may have been revoked in the lost time.
  * @param kept Temporal's watermark; null when it never heard of one
  */
-export async function confirmDatabase(db: Database, kept: number | null): Promise<'confirmed' | 'restored'> {
+export async function confirmDatabase(db: Database, kept: number | null): Promise<Verdict> {
   return db.transaction(async (trx) => {
     const row = await trx('watermark').forUpdate().first('value');
     if (!row) throw new Error('the watermark row is missing');
-    if (row.value >= (kept ?? 0)) {
+    const verdict = row.value >= (kept ?? 0) ? await hearWitnesses(trx) : 'restored';
+    if (verdict === 'unproven') {
+      await trx.raw('update watermark set doubted_at = coalesce(doubted_at, clock_ms())');
+      return verdict;
+    }
+    if (verdict === 'confirmed') {
       await trx.raw(
         `update watermark set confirmed_as = database_incarnation(tableoid)
           where confirmed_as is distinct from 'new' and not database_is_confirmed()`,
+      );
+      await trx.raw(
+        `update watermark set lineage = database_lineage(), doubted_at = null
+          where lineage is distinct from database_lineage() or doubted_at is not null`,
       );
       await trx('brakes').where({ kind: 'restored' }).delete();
       return 'confirmed';
@@ -52,6 +64,28 @@ export async function confirmDatabase(db: Database, kept: number | null): Promis
     if (pulled.length > 0) await suspendApiKeys(trx);
     return 'restored';
   });
+}
+
+/** How long a new line waits for a process that saw commits in the one before, in seconds. */
+const WITNESSES_WAIT_S = 10;
+
+/**
+ * Judges the database's line of history. One that is known is durable by itself. Another one was restored, unless each
+ * process that saw commits acknowledged in the one before has said that they are here.
+ */
+async function hearWitnesses(trx: Transaction): Promise<Verdict> {
+  const { rows } = await trx.raw<{ rows: { verdict: Verdict }[] }>(
+    `select case
+              when exists (select 1 from witnesses where misses) then 'restored'
+              when w.lineage is null or w.lineage = here.lineage then 'confirmed'
+              when not exists (select 1 from witnesses s where s.lineage <> here.lineage) then 'confirmed'
+              when w.doubted_at < clock_ms() - make_interval(secs => ?) then 'restored'
+              else 'unproven'
+            end as verdict
+       from watermark w, (select database_lineage() as lineage) here`,
+    [WITNESSES_WAIT_S],
+  );
+  return rows[0]?.verdict ?? 'unproven';
 }
 
 /**

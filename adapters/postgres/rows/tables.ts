@@ -1649,6 +1649,8 @@ export interface WatermarkRow {
   raised_at: Date;
   /** 'new' until the watermark is first raised; null once the database was found to be behind. */
   confirmed_as: string | null;
+  lineage: string | null;
+  doubted_at: Date | null;
 }
 
 /** Each try. The answer's body is not kept. */
@@ -1724,6 +1726,17 @@ export interface WebhookRow {
   due_at: Date | null;
   told_at: Date | null;
   api_key_id: ApiKeyId | null;
+}
+
+/** The processes that saw commits acknowledged. One that ends in order takes its row along. */
+export interface WitnessRow {
+  id: string;
+  part: 'api' | 'worker';
+  /** The line that it last spoke in. */
+  lineage: string;
+  heard_at: Date;
+  /** It saw a commit acknowledged that is not here. */
+  misses: boolean;
 }
 
 /** The values of an insert or update: each column, or an expression that the database evaluates. */
@@ -1832,5 +1845,6 @@ declare module 'knex/types/tables.js' {
     webhook_retries: Table<WebhookRetryRow>;
     webhook_secrets: Table<WebhookSecretRow>;
     webhooks: Table<WebhookRow>;
+    witnesses: Table<WitnessRow>;
   }
 }

@@ -1,3 +1,4 @@
+import { isCommit } from '../../../adapters/postgres/acknowledged.js';
 import { AsyncResource } from 'node:async_hooks';
 import pg from 'pg';
 import { showingLimits, takeLimits } from './connection-limits.js';
@@ -337,7 +338,7 @@ export class Statements {
     const { command, rowCount } = (answer?.result ?? {}) as { command?: string; rowCount?: number | null };
     session.hasWritten ||= writes.has(command) && rowCount !== 0;
     if (/^\s*begin/i.test(sql)) session.isInTransaction = true;
-    if (/^\s*(commit|rollback)\b(?!\s+to)/i.test(sql)) {
+    if (isCommit(sql) || /^\s*rollback\b(?!\s+to)/i.test(sql)) {
       session.isInTransaction = false;
       session.localLockMs = undefined;
     }

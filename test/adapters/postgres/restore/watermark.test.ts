@@ -75,7 +75,8 @@ describe('the watermark of the database', () => {
         create temp table dumped as select * from watermark;
         drop table watermark;
         create table watermark (singleton boolean primary key default true check (singleton),
-          value bigint not null, raised_at timestamptz(3) not null, confirmed_as text);
+          value bigint not null, raised_at timestamptz(3) not null, confirmed_as text, lineage text,
+          doubted_at timestamptz(3));
         insert into watermark select * from dumped`);
       assert.equal(await isDatabaseConfirmed(db), false);
       await assert.rejects(tick(db, whole), { code: 'RS001' });
