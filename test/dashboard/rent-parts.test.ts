@@ -174,6 +174,10 @@ describe('the choices of a rental', () => {
       ...{ labels: { team: 'a' }, sshKeyIds: ['key_1'] },
     });
     assert.deepEqual(requestOf('l4', 1, {}, undefined), { familyId: 'l4', gpuCount: 1 });
+    const guarded = readFamilySearch({ idle: 45, ignoreSessions: true });
+    const { stopWhenIdleMinutes, idleIgnores } = requestOf('l4', 1, guarded, undefined);
+    assert.deepEqual([stopWhenIdleMinutes, idleIgnores], [45, ['sessions']]);
+    assert.deepEqual(readFamilySearch({ ignoreSessions: true }), {});
   });
 
   it('take hours as people type them', () => {

@@ -146,5 +146,9 @@ describe('a rental', () => {
       ...{ gpus: 8, template: 'vllm', name: 'training', hours: 1.5, spend: 700, labels: { team: 'a:b' } },
     });
     assert.deepEqual(againSearch({ ...rental, name: null, labels: {} }), { gpus: 8, template: 'vllm' });
+    const idle = { minutes: 45, idleSince: null, stopsAt: null, keepAliveUntil: null };
+    const guarded = { ...rental, idleGuard: { ...idle, ignores: ['sessions' as const] } };
+    const { idle: minutes, ignoreSessions } = againSearch(guarded);
+    assert.deepEqual([minutes, ignoreSessions], [45, true]);
   });
 });

@@ -134,7 +134,7 @@ function RentForm({ familyId, listings, own, onOwn }: RentFormProps) {
 
 /** Whether something that was typed is not right: it would be left out of what is rented. */
 function useFaults(): { readonly hasFault: boolean; readonly onFault: OnFault } {
-  const [faults, setFaults] = useState({ limits: false, labels: false, software: false });
+  const [faults, setFaults] = useState({ limits: false, idle: false, labels: false, software: false });
   const onFault = useCallback<OnFault>((part, isWrong) => {
     setFaults((before) => (before[part] === isWrong ? before : { ...before, [part]: isWrong }));
   }, []);

@@ -8,6 +8,8 @@ import { Field, Input } from '../../ui/field.js';
 import { LabelEditor } from '../../ui/label-editor.js';
 import { labelsOf, pairsOf, type LabelPair } from '../../ui/label-pairs.js';
 import { useAfterPause, useTyped } from '../../ui/use-typed.js';
+import { IdleFields } from '../rentals/idle-fields.js';
+import { idleMinutesOf } from '../rentals/idle-guard.js';
 import { KeptName } from '../rentals/word-fields.js';
 import { hoursOf } from './hours.js';
 import type { FamilySearch } from './search.js';
@@ -21,7 +23,7 @@ export interface ChoiceProps {
   readonly onFault: OnFault;
 }
 
-export type OnFault = (part: 'limits' | 'labels' | 'software', isWrong: boolean) => void;
+export type OnFault = (part: 'limits' | 'idle' | 'labels' | 'software', isWrong: boolean) => void;
 
 /** For how long it may run, and what it may cost. */
 export function LimitChoice({ search, onChange, error, onFault }: ChoiceProps) {
@@ -64,8 +66,31 @@ export function LimitChoice({ search, onChange, error, onFault }: ChoiceProps) {
             <Input {...ids} {...spend} inputMode="decimal" placeholder={texts.none} autoComplete="off" />
           )}
         </Field>
+        <IdleChoice {...{ search, onChange, error, onFault }} />
       </div>
     </Card>
+  );
+}
+
+/** Whether it stops when nobody uses it. */
+function IdleChoice({ search, onChange, error, onFault }: ChoiceProps) {
+  const minutes = useTyped(
+    search.idle?.toString() ?? '',
+    (text) => {
+      const idle = idleMinutesOf(text);
+      if (idle !== undefined) onChange({ idle: idle ?? undefined });
+    },
+    (text) => idleMinutesOf(text)?.toString() ?? '',
+  );
+  const isWrong = idleMinutesOf(minutes.value) === undefined;
+  useEffect(() => onFault('idle', isWrong), [onFault, isWrong]);
+  return (
+    <IdleFields
+      input={minutes}
+      ignoresSessions={search.ignoreSessions === true}
+      onIgnoreSessions={(ignores) => onChange({ ignoreSessions: ignores || undefined })}
+      error={error}
+    />
   );
 }
 

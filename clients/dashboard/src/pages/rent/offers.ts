@@ -1,4 +1,5 @@
 import type { Listing, NewRental } from '@gpu-rental/client';
+import { guardFieldsOf } from '../rentals/idle-guard.js';
 import type { GpuCount } from './gpu-counts.js';
 import { gpuCounts } from './gpu-counts.js';
 import { readWords, type FamilySearch } from './search.js';
@@ -41,7 +42,7 @@ export function requestOf(
   keys: readonly string[] | undefined,
   own: OwnSoftware = {},
 ): NewRental {
-  const { region, max, template, hours, spend } = search;
+  const { region, max, template, hours, spend, idle, ignoreSessions } = search;
   return {
     familyId,
     gpuCount,
@@ -53,6 +54,7 @@ export function requestOf(
     ...readWords(search),
     ...(hours !== undefined && { autoStopAfterHours: hours }),
     ...(spend !== undefined && { maxSpendCents: spend }),
+    ...(idle !== undefined && guardFieldsOf(idle, ignoreSessions === true)),
     ...(keys !== undefined && { sshKeyIds: [...keys] }),
     ...own,
   };

@@ -9,6 +9,7 @@ import { number } from '../../format/number.js';
 import { ago, span } from '../../format/time.js';
 import { useNow } from '../../live/now.js';
 import { errorTexts } from '../../texts/errors.js';
+import { idleTexts } from '../../texts/idle.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Callout, type Tone } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
@@ -278,6 +279,9 @@ const words: Words = {
   cap_reserved: Reserved,
   blocked: Blocked,
   rate_limited: TooMany,
+  idle_guard_unsupported: ({ error }) => (
+    <Told error={error} title={idleTexts.unsupported} text={idleTexts.unsupportedText} />
+  ),
   key_not_found: ({ error }) => <Told error={error} title={texts.keyTitle} text={texts.keyText} />,
   temporarily_unavailable: ({ error, onRetry }) => (
     <Told error={error} title={texts.notDoneTitle} text={texts.notDoneText} onRetry={onRetry} />

@@ -40,6 +40,10 @@ export interface FamilySearch extends Omit<Words, 'notes'> {
   readonly hours?: number;
   /** Cents that it may cost. */
   readonly spend?: number;
+  /** Minutes of idleness after which it stops. */
+  readonly idle?: number;
+  /** It stops so even while somebody is logged in. */
+  readonly ignoreSessions?: true;
   /** The ids of the SSH keys that open it; without it all do. */
   readonly keys?: readonly string[];
 }
@@ -94,8 +98,15 @@ export function readFamilySearch(search: Search): FamilySearch {
     ...(labels !== undefined && { labels }),
     ...(hours !== undefined && { hours }),
     ...(spend !== undefined && { spend }),
+    ...guardOf(search),
     ...(keys !== undefined && { keys }),
   };
+}
+
+function guardOf(search: Search): Pick<FamilySearch, 'idle' | 'ignoreSessions'> {
+  const idle = wholeNumberOf(search['idle']);
+  if (idle === undefined) return {};
+  return { idle, ...(search['ignoreSessions'] === true && { ignoreSessions: true }) };
 }
 
 /** Reads the renter's own words, of the address, a form or a rental; what is none of them is left out. */

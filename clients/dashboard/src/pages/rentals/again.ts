@@ -6,7 +6,7 @@ import { readFamilySearch, readWords, type FamilySearch } from '../rent/search.j
  * open: machines come and go, and the price is asked for anew anyway.
  */
 export function againSearch(rental: Rental): FamilySearch {
-  const { gpuCount, templateId, autoStopAt, runningAt, startedAt, maxSpendCents } = rental;
+  const { gpuCount, templateId, autoStopAt, runningAt, startedAt, maxSpendCents, idleGuard } = rental;
   const fromMs = Date.parse(runningAt ?? startedAt);
   return readFamilySearch({
     gpus: gpuCount,
@@ -14,6 +14,8 @@ export function againSearch(rental: Rental): FamilySearch {
     ...readWords(rental),
     hours: autoStopAt === null ? undefined : roundedHours(Date.parse(autoStopAt) - fromMs),
     spend: maxSpendCents ?? undefined,
+    idle: idleGuard?.minutes,
+    ignoreSessions: idleGuard?.ignores.includes('sessions'),
   });
 }
 

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { money } from '../../format/money.js';
 import { span } from '../../format/time.js';
 import { useServiceNow } from '../../live/service-clock.js';
+import { idleTexts } from '../../texts/idle.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
@@ -35,6 +36,7 @@ export function LimitsCard({ rental, onChange }: LimitsCardProps) {
       <div className="flex flex-col gap-4">
         <TimeLimit rental={rental} />
         <SpendLimit rental={rental} />
+        {idle !== null && <Limit label={idleTexts.limit} value={idleTexts.after(span(idle * 60))} />}
         {(autoStopAt ?? maxSpendCents ?? idle) === null && runningAt !== null && (
           <p className="text-[13px] text-muted">{texts.noneText}</p>
         )}

@@ -1,5 +1,5 @@
 import { type ChangeRental, type Rental, worstCaseCents } from '@gpu-rental/client';
-import { useState } from 'react';
+import { useState, type ChangeEvent } from 'react';
 import { fieldError } from '../../../data/errors.js';
 import { decimal, money, parseMoney } from '../../../format/money.js';
 import { useNow } from '../../../live/now.js';
@@ -9,6 +9,8 @@ import { Button } from '../../../ui/button.js';
 import { Field, Input } from '../../../ui/field.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 import { ChangeFailure } from './change-failure.js';
+import { IdleFields } from '../idle-fields.js';
+import { guardChangeOf, idleMinutesOf, isIgnoringSessions } from '../idle-guard.js';
 import { isReached } from '../cost-preview.js';
 import { fromLocalField, toLocalField } from '../local-time.js';
 import { useChange } from './use-change.js';
@@ -27,6 +29,7 @@ interface LimitsDialogProps {
 export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
   const [stopAt, setStopAt] = useState(rental.autoStopAt === null ? '' : toLocalField(rental.autoStopAt));
   const [spend, setSpend] = useState(rental.maxSpendCents === null ? '' : decimal(rental.maxSpendCents));
+  const guard = useGuard(rental);
   const now = useNow();
   const change = useChange(rental.id, texts.saved, onClose);
   const asked = readLimits(rental, stopAt, spend);
@@ -38,8 +41,8 @@ export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
       title={rentalTexts.limits.change}
       submit={texts.save}
       isBusy={change.isPending}
-      isDisabled={isStopWrong || isSpendWrong}
-      onSubmit={() => change.send(changesOf(rental, asked))}
+      isDisabled={isStopWrong || isSpendWrong || guard.isWrong}
+      onSubmit={() => change.send({ ...changesOf(rental, asked), ...guard.change })}
     >
       <Field
         label={texts.stopField}
@@ -78,10 +81,27 @@ export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
           />
         )}
       </Field>
+      <IdleFields {...guard.fields} error={change.error} />
       {!isStopWrong && !isSpendWrong && <Preview rental={rental} asked={asked} />}
       <ChangeFailure error={change.error} />
     </FormDialog>
   );
+}
+
+/** What is typed of when it stops for being idle. */
+function useGuard(rental: Rental) {
+  const [value, setValue] = useState(rental.stopWhenIdleMinutes?.toString() ?? '');
+  const [ignoresSessions, setIgnoresSessions] = useState(isIgnoringSessions(rental));
+  const minutes = idleMinutesOf(value);
+  return {
+    fields: {
+      input: { value, onChange: (event: ChangeEvent<HTMLInputElement>) => setValue(event.target.value) },
+      ignoresSessions,
+      onIgnoreSessions: setIgnoresSessions,
+    },
+    isWrong: minutes === undefined,
+    change: guardChangeOf(rental, minutes, ignoresSessions),
+  };
 }
 
 function Extensions({ onExtend }: { readonly onExtend: (hours: number) => void }) {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import type { Rental } from '@gpu-rental/client';
+import type { Page } from 'playwright-core';
+import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { Renter } from '../support/dashboard/renter.js';
+import { until } from '../support/until.js';
+
+describe('stopping an idle machine, in the dashboard', function () {
+  this.timeout(60_000);
+  let lab: DashboardLab;
+  let visitor: Visitor;
+  let page: Page;
+  let renter: Renter;
+  before(async () => {
+    lab = await DashboardLab.start({ durations: { provisionMs: 50, endMs: 300, lostMs: 50 } });
+  });
+  after(() => lab.stop());
+  beforeEach(async () => {
+    visitor = await lab.visit({ viewport: { width: 390, height: 844 } });
+    page = visitor.page;
+    renter = await Renter.signIn(visitor);
+  });
+  afterEach(() => visitor.close());
+
+  const minutes = () => page.getByLabel('Stop when idle (minutes)');
+  const sessions = () => page.getByLabel('Even while somebody is logged in');
+  const limits = () => page.getByRole('region', { name: 'Limits', exact: true });
+  const wrong = () => page.getByText('Enter whole minutes, from 15 to 1440');
+  // Nobody tells the mock who is logged in.
+  const fault = () => page.getByText(/^mock can’t tell us who is logged in/);
+
+  it('is a wish of the form of Rent, whose refusal stands at the field', async () => {
+    await visitor.open('/app/rent/h100-80gb');
+    const rent = page.getByRole('button', { name: /^Rent for/ });
+    await rent.waitFor();
+    await minutes().fill('5');
+    await wrong().waitFor();
+    await until('it rents nothing meanwhile', async () => !(await rent.isEnabled()));
+    await minutes().fill('45');
+    await page.getByText('This machine can’t be stopped like this when it is idle').waitFor();
+    await fault().waitFor();
+    await sessions().check();
+    await until('it may be rented', () => rent.isEnabled());
+    await rent.click();
+    await limits().getByText('After 45 min').waitFor();
+    const [rental] = await renter.rentals();
+    assert.deepEqual([rental?.stopWhenIdleMinutes, rental?.idleGuard?.ignores], [45, ['sessions']]);
+  });
+
+  it('is changed beside the limits of a machine', async () => {
+    const id = await renter.rent({ name: 'guarded' });
+    await renter.reaches(id, 'running');
+    await visitor.open(`/app/rentals/${id}`);
+    const dialog = page.getByRole('dialog');
+    const open = () => limits().getByRole('button', { name: 'Change limits' }).click();
+    const save = async (): Promise<Rental> => {
+      await dialog.getByRole('button', { name: 'Save limits' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      return renter.rental(id);
+    };
+    await open();
+    await minutes().fill('14');
+    await wrong().waitFor();
+    await minutes().fill('30');
+    await dialog.getByRole('button', { name: 'Save limits' }).click();
+    await fault().waitFor();
+    await sessions().check();
+    const { idleGuard } = await save();
+    assert.deepEqual([idleGuard?.minutes, idleGuard?.ignores], [30, ['sessions']]);
+    await limits().getByText('After 30 min').waitFor();
+    await open();
+    assert(await sessions().isChecked());
+    await minutes().fill('');
+    assert.equal((await save()).stopWhenIdleMinutes, null);
+  });
+});
