@@ -65,7 +65,10 @@ describe('the page of API keys', function () {
     await visitor.signInAnew(`api-keys-${(users += 1)}@example.com`);
     page = visitor.page;
   });
-  afterEach(() => page.unrouteAll());
+  afterEach(async () => {
+    await page.unrouteAll();
+    await page.clock.setSystemTime(Date.now());
+  });
 
   const dialog = () => page.getByRole('dialog');
   const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
@@ -126,6 +129,21 @@ describe('the page of API keys', function () {
     );
     const days = (Date.parse(made.expiresAt) - Date.parse(made.createdAt)) / 86_400_000;
     assert.equal(Math.round(days), 365);
+  });
+
+  it('counts its expiry by the service’s clock, also where the browser’s is wrong', async () => {
+    await page.clock.setSystemTime(Date.now() + 3 * 86_400_000);
+    await page.reload();
+    await openForm();
+    await dialog().getByLabel('Expires after').selectOption('7 days');
+    await make();
+    await dialog()
+      .getByText(/^gpur_/)
+      .waitFor();
+    const { expiresAt, createdAt } = await theKey();
+    assert.equal(Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 86_400_000), 7);
+    await dialog().getByRole('button', { name: 'Copy the key' }).click();
+    await dialog().getByRole('button', { name: 'Done' }).click();
   });
 
   it('makes a key for an agent, which ends no machines but its own', async () => {

@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { useFreshProof } from '../../app/fresh-proof.js';
 import { useCreateApiKey } from '../../data/api-keys.js';
 import { date } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { serviceTimeAt, useServiceNow } from '../../live/service-clock.js';
 import { apiKeyTexts as t } from '../../texts/api-keys.js';
 import { Callout } from '../../ui/badge.js';
 import { Checkbox, Field, Select } from '../../ui/field.js';
@@ -39,7 +39,7 @@ export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }
       name: fields.name,
       scopes: [...scopes],
       ends: isOwnOnly && scopes.includes('rentals') ? 'own' : 'all',
-      expiresAt: new Date(Date.now() + days * DAY_MS).toISOString(),
+      expiresAt: new Date(serviceTimeAt(Date.now()) + days * DAY_MS).toISOString(),
       spendCapCents,
       allowedCidrs: cidrsOf(fields.cidrs),
     });
@@ -130,7 +130,7 @@ interface ExpiryProps {
 }
 
 function Expiry({ days, error, onChange }: ExpiryProps) {
-  const nowMs = useNow(60_000);
+  const nowMs = useServiceNow(60_000);
   const end = new Date(nowMs + days * DAY_MS).toISOString();
   return (
     <Field label={t.expiry} hint={t.expiryAt(date(end))} error={error}>

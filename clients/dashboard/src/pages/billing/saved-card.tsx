@@ -4,6 +4,7 @@ import { autoTopupQuery } from '../../data/auto-topup.js';
 import { cardQuery, removeCard, savedCard, type SavedCard } from '../../data/card.js';
 import { useMutation } from '../../data/use-mutation.js';
 import { money } from '../../format/money.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { billingTexts } from '../../texts/billing.js';
 import { Badge } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
@@ -42,7 +43,7 @@ export function SavedCardSection() {
 
 function ShownCard({ card }: { readonly card: SavedCard }) {
   const [isRemoving, setRemoving] = useState(false);
-  const validity = validityOf(card, new Date());
+  const validity = validityOf(card, new Date(useServiceNow(60_000)));
   const expiry = expiryOf(card);
   return (
     <div className="flex flex-col gap-3">

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { familyName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
 import { ago, span } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { homeTexts } from '../../texts/home.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { buttonClasses } from '../../ui/button.js';
@@ -90,7 +90,7 @@ function Machine({ rental }: { readonly rental: Rental }) {
 }
 
 function Facts({ rental }: { readonly rental: Rental }) {
-  const now = useNow();
+  const now = useServiceNow();
   const { name, gpuCount, family, region } = rental;
   const ran = billedSeconds(rental, now);
   const facts = [

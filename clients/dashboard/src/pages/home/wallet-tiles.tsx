@@ -5,6 +5,7 @@ import { shortTime, span, timeOfDay } from '../../format/time.js';
 import { useBalance, useConnection, useLostAt, type CurrentBalance } from '../../live/hooks.js';
 import { AHEAD_MS } from '../../live/interpolate.js';
 import { useNow } from '../../live/now.js';
+import { serviceTimeAt } from '../../live/service-clock.js';
 import { homeTexts } from '../../texts/home.js';
 import { Card, Stat } from '../../ui/card.js';
 import { Money } from '../../ui/money.js';
@@ -61,7 +62,11 @@ function Runway({ balance }: { readonly balance: CurrentBalance | undefined }) {
     <Stat
       label={t.lasts}
       value={known(left === undefined ? undefined : span(left))}
-      note={left === undefined ? ' ' : t.lastsUntil(shortTime(new Date(now + left * 1_000).toISOString()))}
+      note={
+        left === undefined
+          ? ' '
+          : t.lastsUntil(shortTime(new Date(serviceTimeAt(now) + left * 1_000).toISOString()))
+      }
     />
   );
 }

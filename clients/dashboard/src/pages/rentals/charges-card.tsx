@@ -6,6 +6,7 @@ import { chargesQuery, isLive } from '../../data/rentals.js';
 import { centsOf, money } from '../../format/money.js';
 import { span } from '../../format/time.js';
 import { runwaySeconds } from '../../live/interpolate.js';
+import { serviceTimeAt } from '../../live/service-clock.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Card } from '../../ui/card.js';
 import { lazyPart } from '../../ui/lazy-part.js';
@@ -77,7 +78,7 @@ function NoneYet({ rental }: { readonly rental: Rental }) {
 /** Long ones are told by days: the line stays as readable, and the table as short. */
 function intervalOf({ runningAt, stoppedAt }: Rental): Charges['interval'] {
   if (runningAt === null) return 'hour';
-  const untilMs = stoppedAt === null ? Date.now() : Date.parse(stoppedAt);
+  const untilMs = stoppedAt === null ? serviceTimeAt(Date.now()) : Date.parse(stoppedAt);
   return untilMs - Date.parse(runningAt) > DAYS_BY_HOUR * DAY_MS ? 'day' : 'hour';
 }
 
@@ -90,7 +91,7 @@ interface ChargesOverTimeProps {
 function ChargesOverTime({ rental, charges, readAtMs }: ChargesOverTimeProps) {
   const { runningAt, stoppedAt } = rental;
   const points = useMemo(() => {
-    const atMs = stoppedAt === null ? readAtMs : Date.parse(stoppedAt);
+    const atMs = stoppedAt === null ? serviceTimeAt(readAtMs) : Date.parse(stoppedAt);
     return chargePoints(charges, runningAt, { atMs, cents: charges.totalChargedCents });
   }, [charges, runningAt, stoppedAt, readAtMs]);
   const total = money(charges.totalChargedCents);

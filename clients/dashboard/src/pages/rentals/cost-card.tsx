@@ -2,7 +2,7 @@ import type { Rental } from '@gpu-rental/client';
 import { isLive } from '../../data/rentals.js';
 import { centsOf, money } from '../../format/money.js';
 import { clockSpan, fullTime, timeOfDay } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Card, Stat } from '../../ui/card.js';
 import { billedSeconds, unbilled, useFullCost } from './use-cost.js';
@@ -11,7 +11,7 @@ const texts = rentalTexts.cost;
 
 /** What it has cost by now, ticking while it runs. */
 export function CostCard({ rental }: { readonly rental: Rental }) {
-  const now = useNow();
+  const now = useServiceNow();
   const { chargedCents, heldCents, firstMillicents, stalledSince } = useFullCost(rental);
   const seconds = billedSeconds(rental, now);
   const isOver = !isLive(rental);

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { familyName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
 import { span } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { rentalListTexts } from '../../texts/rental-list.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { classes } from '../../ui/classes.js';
@@ -42,7 +42,7 @@ export function RentalColumns() {
 /** A rental: a row where there is room, a card on phones. All of it leads to the rental. */
 export function RentalItem({ rental, choice }: { readonly rental: Rental; readonly choice?: Choice }) {
   const { id, name, status, gpuCount, family, region, labels, startedAt, pricePerHourCents } = rental;
-  const now = useNow();
+  const now = useServiceNow();
   const { chargedCents } = useCost(rental);
   const seconds = billedSeconds(rental, now);
   const machine = rentalTexts.machine(gpuCount, familyName(family));

@@ -2,7 +2,7 @@ import { type ChangeRental, type Rental, worstCaseCents } from '@gpu-rental/clie
 import { useState, type ChangeEvent } from 'react';
 import { fieldError } from '../../../data/errors.js';
 import { decimal, money, parseMoney } from '../../../format/money.js';
-import { useNow } from '../../../live/now.js';
+import { useServiceNow } from '../../../live/service-clock.js';
 import { limitFormTexts } from '../../../texts/limit-form.js';
 import { rentalTexts } from '../../../texts/rentals.js';
 import { Button } from '../../../ui/button.js';
@@ -30,7 +30,7 @@ export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
   const [stopAt, setStopAt] = useState(rental.autoStopAt === null ? '' : toLocalField(rental.autoStopAt));
   const [spend, setSpend] = useState(rental.maxSpendCents === null ? '' : decimal(rental.maxSpendCents));
   const guard = useGuard(rental);
-  const now = useNow();
+  const now = useServiceNow();
   const change = useChange(rental.id, texts.saved, onClose);
   const asked = readLimits(rental, stopAt, spend);
   const isStopWrong = asked.autoStopAt === undefined;
@@ -143,7 +143,7 @@ function changesOf(rental: Rental, { autoStopAt, maxSpendCents }: AskedLimits): 
 
 /** What the limits would come to, before they are sent. */
 function Preview({ rental, asked }: { readonly rental: Rental; readonly asked: AskedLimits }) {
-  const now = useNow();
+  const now = useServiceNow();
   const { chargedCents } = useCost(rental);
   const { autoStopAt = null, maxSpendCents = null } = asked;
   const limits = { ...rental, autoStopAt, maxSpendCents };
