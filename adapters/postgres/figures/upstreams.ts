@@ -3,6 +3,9 @@ import type { Transaction } from '../database.js';
 import { runwaySeconds } from '../../../domain/metering/runway.js';
 import type { OutReason } from '../catalog/provider-health.js';
 
+/** So many names of GPUs are told of each upstream, and so much of each name. */
+const unknownGpus = { names: 20, chars: 60 };
+
 const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited', 'no_funds'];
 
 /**
@@ -57,10 +60,15 @@ export function upstreamFigures(configured: readonly string[]): FigureGroup {
         help: 'How long the balance lasts from now at that cost; +Inf while nothing is running and something is left.',
         labels: ['provider'],
       },
+      unknown_gpu_offers: {
+        help: 'How often an offer of a GPU was skipped that no table knows, by its name at the upstream: the 20 most frequent of the last day.',
+        labels: ['provider', 'gpu'],
+      },
     },
     async read(trx) {
       const health = await readHealth(trx, configured);
-      return [...health, ...(await readBalances(trx, configured)), ...(await readLeaks(trx))];
+      const balances = await readBalances(trx, configured);
+      return [...health, ...balances, ...(await readLeaks(trx)), ...(await readUnknownGpus(trx, configured))];
     },
   };
 }
@@ -122,6 +130,24 @@ async function readBalances(trx: Transaction, configured: readonly string[]): Pr
       value: runwaySeconds(balanceCents, burnCents) - ageS,
     },
   ]);
+}
+
+async function readUnknownGpus(trx: Transaction, configured: readonly string[]): Promise<Sample[]> {
+  const { names, chars } = unknownGpus;
+  const { rows } = await trx.raw<{ rows: { provider: string; gpu: string; times: number }[] }>(
+    `select c.code as provider, o.gpu, o.times
+       from unnest(:configured::text[]) c (code)
+      cross join lateral (
+        select left(subject, :chars::int) as gpu, sum(times)::bigint as times
+          from provider_oddities
+         where provider_code = c.code and kind = 'unknown_gpu' and last_seen_at > now() - interval '1 day'
+         group by 1 order by 2 desc, 1 limit :names::int) o`,
+    { configured: [...configured], names, chars },
+  );
+  return rows.map(({ provider, gpu, times }) => ({
+    ...{ metric: 'unknown_gpu_offers', labels: { provider, gpu } },
+    value: times,
+  }));
 }
 
 async function readLeaks(trx: Transaction): Promise<Sample[]> {

@@ -82,6 +82,33 @@ describe('figures of the business', () => {
     await db('providers').delete();
   });
 
+  it('tell which GPUs no table knows, the most frequent names alone', async () => {
+    await db('providers').insert([{ code: 'lab' }, { code: 'gone' }]);
+    const odd = (subject: string, times: number, provider = 'lab', kind = 'unknown_gpu') =>
+      db('provider_oddities').insert({ provider_code: provider, kind, subject, times });
+    for (let no = 1; no <= 25; no += 1) await odd(`GPU ${no}`, no);
+    await odd('x'.repeat(100), 1_000);
+    await odd('not configured', 1, 'gone');
+    await odd('somewhere', 5_000, 'lab', 'unknown_region');
+    await odd('of last week', 9_000);
+    await db('provider_oddities')
+      .where({ subject: 'of last week' })
+      .update({ last_seen_at: db.raw(`now() - interval '7 days'`) });
+    const { samples } = await expose(businessFigures(['lab'])).scrape();
+    const told = samples.filter(({ name }) => name === 'gpu_rental_unknown_gpu_offers');
+    assert.equal(told.length, 20);
+    assert.deepEqual(
+      told.slice(0, 3).map(({ labels, value }) => [labels['provider'], labels['gpu'], value]),
+      [
+        ['lab', 'x'.repeat(60), 1_000],
+        ['lab', 'GPU 25', 25],
+        ['lab', 'GPU 24', 24],
+      ],
+    );
+    await db('provider_oddities').delete();
+    await db('providers').delete();
+  });
+
   const balance = (cents: number, burnCents: number, secondsAgo: number) => ({
     balance_cents: cents,
     burn_cents_per_hour: burnCents,
