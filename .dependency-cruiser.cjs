@@ -1,5 +1,5 @@
 // The arrows of the house (docs/architecture.md): who may import whom. `npm run arrows` fails on any other import.
-const roots = '^(api|worker|ops)/index\\.ts$|^migrations/run\\.ts$';
+const roots = '^(api|worker|ops|listener)/index\\.ts$|^migrations/run\\.ts$';
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -33,6 +33,22 @@ module.exports = {
       severity: 'error',
       from: { path: '^api/' },
       to: { path: '^(activities|money|worker|lab|tools|ops)/' },
+    },
+    {
+      name: 'the-listener-stands-alone',
+      comment: 'Strangers’ machines call it: it reaches three functions of the database, and nothing else.',
+      severity: 'error',
+      from: { path: '^listener/' },
+      to: {
+        path: '^(api|activities|money|workflows|worker|lab|tools|ops|migrations)/|^adapters/(?!log|machine-bundles|metrics/|postgres/)',
+        pathNot: '^api/(server|http/middleware/client-address)\\.ts$',
+      },
+    },
+    {
+      name: 'nobody-needs-the-listener',
+      severity: 'error',
+      from: { pathNot: '^(listener|test)/' },
+      to: { path: '^listener/' },
     },
     {
       name: 'activities-go-down',

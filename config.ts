@@ -19,7 +19,7 @@ import {
   type ValuesOf,
 } from './config/variables.js';
 import { sellerOf, sellerVariables } from './config/seller.js';
-import { softwareOf, softwareVariables } from './config/software.js';
+import { listenerOf, softwareOf, softwareVariables } from './config/software.js';
 import { tracingOf, tracingVariables } from './config/tracing.js';
 import { webhooksOf, webhookVariables } from './config/webhooks.js';
 import { HOUR } from './domain/durations.js';
@@ -139,6 +139,7 @@ function configOf(env: ValuesOf<typeof variables>) {
     providers: providersOf(env),
     webhooks: webhooksOf(env),
     ownSoftware: softwareOf(env),
+    listener: listenerOf(env),
     /** True only in trials, whose pods live on loopback: elsewhere private addresses are never probed. */
     allowPrivatePods: env.ALLOW_PRIVATE_MACHINES,
   };

@@ -28,6 +28,23 @@ describe('the configuration of upstream providers', () => {
     assert.deepEqual(checks({ ALLOW_PRIVATE_WEBHOOKS: 'true' }), { webhooks: true, machines: false });
   });
 
+  it('leads machines to the listener by TLS, and only where there is a key for their tokens', () => {
+    const INSTALLATION_KEY = Buffer.alloc(32, 1).toString('base64');
+    const urlOf = (env: NodeJS.ProcessEnv) => readConfig({ ...ENV, ...env }).ownSoftware.machineUrl;
+    const MACHINE_URL = 'https://machines.example.com/';
+    assert.equal(urlOf({ INSTALLATION_KEY }), null);
+    assert.equal(urlOf({ INSTALLATION_KEY, MACHINE_URL: '' }), null);
+    assert.equal(urlOf({ MACHINE_URL }), null);
+    assert.equal(urlOf({ INSTALLATION_KEY, MACHINE_URL }), 'https://machines.example.com');
+    const plain = { INSTALLATION_KEY, MACHINE_URL: 'http://127.0.0.1:8090' };
+    assert.throws(() => urlOf(plain), /MACHINE_URL/);
+    assert.equal(urlOf({ ...plain, ALLOW_PRIVATE_MACHINES: 'true' }), plain.MACHINE_URL);
+    // It becomes part of a script.
+    for (const bad of ["https://a.example/'$(id)'", 'https://a.example/?x=1']) {
+      assert.throws(() => urlOf({ INSTALLATION_KEY, MACHINE_URL: bad }), /MACHINE_URL/);
+    }
+  });
+
   it('enables each by its key, all at once', () => {
     assert.deepEqual(providersOf({}), []);
     assert.deepEqual(providersOf({ SHADEFORM_API_KEY: '', RUNPOD_API_KEY: ' ' }), []);

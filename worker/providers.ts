@@ -18,9 +18,14 @@ const ADAPTERS = {
 /** Makes the upstreams that their credentials enable, by code. */
 export function createProviders(
   configs: readonly ProviderConfig[],
-  parts: { readonly deployment: string; readonly db: Database; readonly oddities: OddityBook },
+  parts: {
+    readonly deployment: string;
+    readonly db: Database;
+    readonly oddities: OddityBook;
+    readonly machinesFetch: boolean;
+  },
 ): ReadonlyMap<string, Provider> {
-  const { deployment, db, oddities } = parts;
+  const { deployment, db, oddities, machinesFetch } = parts;
   return new Map(
     configs.map(({ code, dialect, url, apiKey, proxyUrl, requestsPerMinute }) => [
       code,
@@ -30,6 +35,7 @@ export function createProviders(
         apiKey,
         proxyUrl,
         deployment,
+        machinesFetch,
         budget: createRequestBudget(db, code, requestsPerMinute),
         onOddity: (oddity) => oddities.note(code, oddity),
       }),

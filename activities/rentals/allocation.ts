@@ -29,6 +29,7 @@ import {
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
+import { layDownBundle } from './machine-bundle.js';
 
 /** The terms that a found pod is compared with. */
 interface Agreed extends Wait {
@@ -137,6 +138,7 @@ export async function placeOrder(
   const { software } = order;
   const agreed = { ...order, diskGb: software?.diskGb ?? null, lookMs: rentalLimits.unknownLookMs };
   const notebookToken = tokenFor(deps, order, attempt);
+  const bootstrap = await layDownBundle(deps, provider, attempt, software);
   let pod: AllocatedPod;
   try {
     pod = await provider.allocate({
@@ -145,6 +147,7 @@ export async function placeOrder(
       gpuCount: order.listing.gpu_count,
       templateId: order.templateId,
       software,
+      bootstrap,
       notebookToken,
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,

@@ -6,7 +6,7 @@ export { type Registry } from 'prom-client';
 export const metricPrefix = 'gpu_rental_';
 
 /** Makes the metrics of one process; it begins with memory, CPU and event loop (names without our prefix). */
-export function createRegistry(service: 'api' | 'worker'): Registry {
+export function createRegistry(service: 'api' | 'worker' | 'listener'): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({

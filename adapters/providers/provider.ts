@@ -155,6 +155,8 @@ export interface AllocationRequest extends Wait {
   readonly maxPricePerHourCents: number;
   /** The renter's own; absent: the template alone. */
   readonly software?: Software | undefined;
+  /** Lines of sh that fetch the renter's start script, with its variables, and run it; absent: it is in `software`. */
+  readonly bootstrap?: readonly string[] | undefined;
   /** Where the machine tells how its GPUs are; absent: nowhere. */
   readonly report?: ReportTarget | undefined;
   /** Opens the notebook of a template that has one; absent for the others. */

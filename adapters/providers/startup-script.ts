@@ -14,6 +14,8 @@ export interface Preparation {
   /** The template's, or that of the renter's image. */
   readonly container: TemplateContainer | null;
   readonly software?: Software | undefined;
+  /** Lines that fetch the renter's own script and run it, in its place. */
+  readonly bootstrap?: readonly string[] | undefined;
   /** Where the machine tells how its GPUs are, before anything else; absent: nowhere. */
   readonly report?: ReportTarget | undefined;
 }
@@ -25,7 +27,7 @@ export interface Preparation {
  * base64, which needs no quoting.
  */
 export function startupScript(preparation: Preparation): string {
-  const { throwAwayKey, publicKeys, container, software, report } = preparation;
+  const { throwAwayKey, publicKeys, container, software, bootstrap, report } = preparation;
   const own = software?.image === null ? software : undefined;
   return [
     '#!/bin/bash',
@@ -34,7 +36,7 @@ export function startupScript(preparation: Preparation): string {
     ...(publicKeys.length === 0 ? [] : keyLines(throwAwayKey, publicKeys)),
     ...(own && own.ports.length > 0 ? firewallLines(own) : []),
     ...(container === null ? [] : containerLines(container, software)),
-    ...(own ? ownScriptLines(own) : []),
+    ...(own ? (bootstrap ?? ownScriptLines(own)) : []),
     '',
   ].join('\n');
 }
@@ -64,8 +66,13 @@ function firewallLines({ ports }: Software): string[] {
   ];
 }
 
-/** It may serve for as long as the machine runs. */
-function ownScriptLines({ env, startScript }: Software): string[] {
+/** What a machine fetches in place of the renter's own script: the same, as a file that removes itself. */
+export function fetchedScript(software: Software): string {
+  return ['#!/bin/sh', 'rm -f "$0"', ...ownScriptLines(software), ''].join('\n');
+}
+
+/** Makes the lines of sh that run the renter's own script. It may serve for as long as the machine runs. */
+export function ownScriptLines({ env, startScript }: Software): string[] {
   if (startScript === null) return [];
   return [
     ...Object.entries(env).map(([name, value]) => `export ${name}="$(${decoded(value)})"`),

@@ -62,6 +62,7 @@ const data = {
     warning: oneOf(warningsOfEvents),
     at: orNull(instant, 'When it will end by it, where that is known.'),
   }),
+  'rental.script_fetched': object({ fetch: { ...whole, description: 'For which time.' } }),
   'rental.kept_alive': object({ until: instant }),
   'rental.changed': object(
     {

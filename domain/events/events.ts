@@ -36,6 +36,8 @@ export interface EventData {
   };
   /** Something endangers its machine, and nothing has ended yet; `at`: when it will end by it, where that is known. */
   'rental.warned': { readonly warning: RentalWarning; readonly at: string | null };
+  /** Its machine fetched the start script, for this time; more than once may be somebody else. */
+  'rental.script_fetched': { readonly fetch: number };
   /** Its idle guard does not stop it before this instant. */
   'rental.kept_alive': { readonly until: string };
   /**
@@ -204,6 +206,7 @@ const all: Readonly<Record<EventType, true>> = {
   'rental.ssh_answered': true,
   'rental.running': true,
   'rental.warned': true,
+  'rental.script_fetched': true,
   'rental.kept_alive': true,
   'rental.changed': true,
   'rental.stopping': true,

@@ -53,6 +53,8 @@ export interface SoftwareOutline extends Pick<Software, 'image' | 'ports' | 'dis
 export const softwareLimits = {
   envPairs: 64,
   envValueMaxChars: 32_768,
+  /** Of names and values, where an upstream tells no limit. */
+  envMaxChars: 131_072,
   scriptMaxBytes: 64 * 1024,
   ports: 10,
   args: 64,
@@ -80,6 +82,13 @@ export interface SoftwareCapabilities {
   readonly registryAuth: boolean;
   /** Whether it runs a script itself: on the machine, never inside of an image. */
   readonly startScript: boolean;
+  /** The largest script. Absent: that of a request. */
+  readonly scriptMaxBytes?: number;
+  /**
+   * Present where its machines fetch a script from us (decision 173, "The bootstrap"): one without variables that is no
+   * larger than this is handed to the upstream all the same.
+   */
+  readonly handsOverBytes?: number;
   readonly argsMaxChars: number;
   readonly envValueMaxChars: number;
   readonly envMaxChars: number;
@@ -130,6 +139,7 @@ const rules: readonly Rule[] = [
   (wish, able) => over('env', wish.longestEnvChars, able.envValueMaxChars, 'characters in a variable'),
   (wish, able) => over('env', wish.envChars, able.envMaxChars, 'characters of variables in all'),
   (wish, able) => cant(wish.scriptBytes > 0 && !able.startScript, 'startScript', 'runs no start script'),
+  (wish, able) => over('startScript', wish.scriptBytes, mostScriptOf(able), 'bytes of a start script'),
   (wish, able) =>
     cant(
       wish.scriptBytes > 0 && wish.image !== null && able.startScript,
@@ -154,6 +164,28 @@ const rules: readonly Rule[] = [
 export function misfitsOf(wish: SoftwareOutline, able: SoftwareCapabilities | undefined): Misfit[] {
   if (!able) return [cant(true, firstFieldOf(wish), 'takes no software of yours')];
   return rules.map((rule) => rule(wish, able)).filter((misfit) => misfit !== undefined);
+}
+
+/** An upstream that runs no script is refused by another rule. */
+function mostScriptOf({ startScript, scriptMaxBytes }: SoftwareCapabilities): number {
+  return startScript ? (scriptMaxBytes ?? softwareLimits.scriptMaxBytes) : softwareLimits.scriptMaxBytes;
+}
+
+/** What an upstream can do whose machines fetch from us what it does not take, or should not have. */
+export function fetching(able: SoftwareCapabilities, handsOverBytes: number): SoftwareCapabilities {
+  const { scriptMaxBytes, envValueMaxChars, envMaxChars } = softwareLimits;
+  return { ...able, scriptMaxBytes, envValueMaxChars, envMaxChars, handsOverBytes };
+}
+
+/**
+ * Tells whether a machine fetches its start script from us, with its variables: where those are secrets that should not
+ * lie at the upstream, or the upstream does not take so large a script.
+ * @param able undefined: it takes no own software
+ */
+export function isFetched(software: Software, able: SoftwareCapabilities | undefined): boolean {
+  const { startScript, image, env } = software;
+  if (startScript === null || image !== null || able?.handsOverBytes === undefined) return false;
+  return Object.keys(env).length > 0 || outlineOf(software, null).scriptBytes > able.handsOverBytes;
 }
 
 /** The names of the ports that everybody on the internet can reach. */

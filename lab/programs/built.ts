@@ -19,6 +19,7 @@ export const ourPrograms: ProgramSources = {
   projectDir: fileURLToPath(new URL('../..', import.meta.url)),
   entries: [
     ...['lab/main.ts', 'tools/demo/main.ts', 'api/index.ts', 'worker/index.ts'],
+    'listener/index.ts',
     ...['lab/provider/main.ts', 'lab/processor/main.ts', 'lab/mail/main.ts', 'clients/cli/src/main.ts'],
     // So that the next start finds its build without a compiler (lab/run.mjs).
     'lab/programs/built.ts',

@@ -73,7 +73,14 @@ export function childrenOf(
     stopLimitMs: 15_000,
     metricsPort: ports.apiMetrics,
   };
-  return { outside, service: [worker, api] };
+  const listener: Child = {
+    name: 'listener',
+    file: 'listener/index.ts',
+    databaseRole: databaseRoles.machine,
+    isReady: () => answersOk(`${urls.listener}/readyz`),
+    stopLimitMs: 15_000,
+  };
+  return { outside, service: [worker, api, listener] };
 }
 
 /** The plan of a child: by this Node, under tsx, with its output in a separate file. */
@@ -126,6 +133,8 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     WEBHOOK_PUBLIC_KEY: secrets.webhookKeys.publicKey,
     WEBHOOK_PRIVATE_KEYS: secrets.webhookKeys.privateKey,
     INSTALLATION_KEY: secrets.installationKey,
+    MACHINE_HOST: '127.0.0.1',
+    MACHINE_URL: urls.listener,
     ALLOW_PRIVATE_MACHINES: 'true',
     // Whoever tries the service out ends machines at once, and all their users pay with the same few cards.
     FREE_MACHINES_CENTS: '100000',

@@ -18,6 +18,7 @@ export interface StackPorts {
   readonly smtp: number;
   readonly apiMetrics: number;
   readonly workerMetrics: number;
+  readonly listener: number;
 }
 
 /** The settings of the local stack, from the environment. */
@@ -86,6 +87,12 @@ export const portVariables: {
     port: 9465,
     service: 'the worker’s metrics',
     holder: 'an exporter of metrics',
+  },
+  listener: {
+    variable: 'MACHINE_PORT',
+    port: 8090,
+    service: 'the listener of machines',
+    holder: 'another web server',
   },
 };
 
@@ -192,6 +199,7 @@ function readPorts(value: Env): StackPorts {
     smtp: read('smtp'),
     apiMetrics: read('apiMetrics'),
     workerMetrics: read('workerMetrics'),
+    listener: read('listener'),
   };
 }
 

@@ -10,6 +10,7 @@ export interface StackUrls {
   readonly smtp: string;
   readonly processor: string;
   readonly provider: string;
+  readonly listener: string;
   /** Without the password when the database is not the stack's own. */
   readonly database: string;
 }
@@ -26,6 +27,7 @@ export function urlsOf(settings: StackSettings): StackUrls {
     smtp: `smtp://127.0.0.1:${ports.smtp}`,
     processor: http(ports.processor),
     provider: http(ports.provider),
+    listener: http(ports.listener),
     database:
       settings.databaseUrl === null
         ? `postgres://gpu_rental:gpu_rental@127.0.0.1:${ports.postgres}/gpu_rental`

@@ -1,11 +1,12 @@
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { templates } from '../../../domain/catalog/templates.js';
+import { ownSoftwareId } from '../../../domain/rentals/software.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
 import { findGpuModel, type GpuModel } from '../offers/gpu-models.js';
 import { findCountry } from '../offers/regions.js';
 import { shadeformTemplates } from '../offers/templates.js';
 import { wholeOrNull } from '../offers/machine-facts.js';
-import type { MachineFacts, Oddity, Offer, Pod } from '../provider.js';
+import type { MachineFacts, Oddity, Offer, Pod, StartId } from '../provider.js';
 import { fieldsOf, findList, numberField, textField, type Fields } from '../upstream/fields.js';
 
 /** The key of the tag in which a machine tells its attempt; its name is the same text. */
@@ -97,9 +98,11 @@ function placeOf(
 }
 
 /** The images of the containers are made for x86 alone, and a GH200 has an ARM processor. */
-function templatesOf({ model }: GpuModel) {
+function templatesOf({ model }: GpuModel): StartId[] {
   const all = templates.map(({ id }) => id);
-  return model === 'GH200' ? all.filter((id) => shadeformTemplates[id].container === null) : all;
+  const fitting = model === 'GH200' ? all.filter((id) => shadeformTemplates[id].container === null) : all;
+  // Each machine runs scripts.
+  return [...fitting, ownSoftwareId];
 }
 
 /** Reads `price_cents_per_hour`, for the whole machine. null when it is missing: nothing is given away. */

@@ -1,5 +1,6 @@
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
 import { MINUTE, SECOND } from '../../../domain/durations.js';
+import { fetching, softwareLimits } from '../../../domain/rentals/software.js';
 import { shadeformTemplates, withToken } from '../offers/templates.js';
 import {
   ProviderError,
@@ -9,6 +10,7 @@ import {
   type ProviderErrorKind,
   type Wait,
 } from '../provider.js';
+import { containerOf } from '../shadeform/shadeform-software.js';
 import { bareKey, newPublicKey } from '../ssh/throw-away-keys.js';
 import { startupScript } from '../startup-script.js';
 import { fieldsOf, textField, textsField } from '../upstream/fields.js';
@@ -16,6 +18,7 @@ import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-opti
 import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer, outOfTurn, throwBeforeBuying } from '../upstream/upstream-errors.js';
+import { lambdaSoftware } from './lambda-software.js';
 import { findOfferParts, findPod, readOffers, TAG_KEY } from './lambda-wire.js';
 import { shared } from './shared-list.js';
 
@@ -62,6 +65,10 @@ export function createLambdaProvider(options: ProviderOptions): Provider {
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     createEveryMs: LAUNCH_EVERY_MS,
     templates: new Set(templates.map(({ id }) => id)),
+    // It takes any script whole.
+    software: options.machinesFetch
+      ? fetching(lambdaSoftware, softwareLimits.scriptMaxBytes)
+      : lambdaSoftware,
     proof: 'machine',
     listPods: () => listPods(),
     find: async (tag, wait) => (await listPods(wait)).find((pod) => pod.tag === tag),
@@ -142,7 +149,7 @@ async function allocate(
   request: AllocationRequest,
 ): Promise<AllocatedPod> {
   const { offer, container } = partsOf(request, tagPrefix);
-  const { untilMs, report } = request;
+  const { untilMs, software, bootstrap, report } = request;
   const publicKeys = request.publicKeys.map(bareKey);
   const { name, publicKey } = await key.get({ untilMs });
   const body = {
@@ -152,7 +159,7 @@ async function allocate(
     name: request.tag,
     tags: [{ key: TAG_KEY, value: request.tag }],
     image: { family: IMAGE_FAMILY },
-    user_data: startupScript({ throwAwayKey: publicKey, publicKeys, container, report }),
+    user_data: startupScript({ throwAwayKey: publicKey, publicKeys, container, software, bootstrap, report }),
   };
   const answer = await upstream
     .call('creating a pod', {
@@ -174,7 +181,8 @@ function partsOf(request: AllocationRequest, tagPrefix: string) {
   const offer = findOfferParts(offerId);
   if (offer === undefined || !isTemplateId(templateId)) throw noSuchOrder(request);
   checkTag(tag, { prefix: tagPrefix, maxChars: 64 });
-  return { offer, container: withToken(shadeformTemplates[templateId].container, request.notebookToken) };
+  const container = containerOf(shadeformTemplates[templateId].container, request.software);
+  return { offer, container: withToken(container, request.notebookToken) };
 }
 
 /** Sorts a launch's failure by its code. A launch too soon is for another turn; the rest of the upstream goes on. */

@@ -16,12 +16,15 @@ export const shadeformSoftware: SoftwareCapabilities = {
   startScript: true,
   argsMaxChars: softwareLimits.args * softwareLimits.argMaxChars,
   envValueMaxChars: softwareLimits.envValueMaxChars,
-  envMaxChars: 131_072,
+  envMaxChars: softwareLimits.envMaxChars,
   httpPorts: softwareLimits.ports,
   tcpPorts: softwareLimits.ports,
   keepsClosed: true,
   diskMaxGb: 0,
 };
+
+/** It tells no limit of a script; many of the clouds behind it take 16 KiB, in which ours and the renter's keys are too. */
+export const SHADEFORM_HANDS_OVER_BYTES = 8 * 1_024;
 
 /** The container that a machine starts: that of the renter's image, or the template's with what they add to it. */
 export function containerOf(

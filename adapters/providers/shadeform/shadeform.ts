@@ -1,5 +1,5 @@
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
-import { ownSoftwareId, type Software } from '../../../domain/rentals/software.js';
+import { fetching, ownSoftwareId, type Software } from '../../../domain/rentals/software.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
 import { ProviderError, type AllocationRequest, type Provider, type Wait } from '../provider.js';
@@ -17,7 +17,7 @@ import {
   withToken,
   type PodTemplate,
 } from '../offers/templates.js';
-import { containerOf, shadeformSoftware } from './shadeform-software.js';
+import { containerOf, SHADEFORM_HANDS_OVER_BYTES, shadeformSoftware } from './shadeform-software.js';
 import {
   bareKey,
   createThrowAwayKeys,
@@ -58,7 +58,9 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     templates: new Set([...templates.map(({ id }) => id), ownSoftwareId]),
-    software: shadeformSoftware,
+    software: options.machinesFetch
+      ? fetching(shadeformSoftware, SHADEFORM_HANDS_OVER_BYTES)
+      : shadeformSoftware,
     proof: 'machine',
     ...pods,
     async listOffers() {
@@ -201,12 +203,12 @@ function launchOf(input: {
   readonly request: AllocationRequest;
 }): object {
   const { publicKeys, request, template } = input;
-  const { software, notebookToken, report } = request;
+  const { software, notebookToken, bootstrap, report } = request;
   const container = withToken(containerOf(template.container, software), notebookToken);
   if (publicKeys.length === 0 && container === null && software === undefined && report === undefined)
     return {};
   const { publicKey: throwAwayKey } = input.key;
-  const script = startupScript({ throwAwayKey, publicKeys, container, software, report });
+  const script = startupScript({ throwAwayKey, publicKeys, container, software, bootstrap, report });
   const base64_script = Buffer.from(script).toString('base64');
   return { launch_configuration: { type: 'script', script_configuration: { base64_script } } };
 }

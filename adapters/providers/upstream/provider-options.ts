@@ -23,6 +23,8 @@ export interface ProviderOptions {
   readonly timeoutMs?: number;
   /** The budget of requests; without one, they are not limited. */
   readonly budget?: RequestBudget | undefined;
+  /** Whether its machines can fetch from us what the upstream does not take, or should not have. */
+  readonly machinesFetch?: boolean;
   /** Gets each oddity that was skipped or not understood in answers; once for each element of a list. */
   readonly onOddity?: (oddity: Oddity) => void;
 }

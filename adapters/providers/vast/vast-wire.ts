@@ -6,6 +6,7 @@ import { centsOfUsd } from '../offers/prices.js';
 import type { ListedHardware } from '../../../domain/machines/claims.js';
 import { noUse, type ListedUse } from '../../../domain/machines/telemetry.js';
 import { proofLines } from '../proof-script.js';
+import { ownScriptLines } from '../startup-script.js';
 import { bareKey } from '../ssh/throw-away-keys.js';
 import { fieldsOf, findList, numberField, textField, type Fields } from '../upstream/fields.js';
 
@@ -90,19 +91,22 @@ function useOf(instance: Fields): ListedUse | undefined {
 
 /**
  * Makes the script that a container runs at each start: it opens the machine for the renter's keys and for no other.
- * @throws ProviderError no_capacity when the keys are too long for it: another upstream takes them
+ * @throws ProviderError no_capacity when keys and software are too long for it: another upstream takes them
  */
 export function onstartOf({
   publicKeys,
   notebookToken,
+  software,
+  bootstrap,
   report,
-}: Pick<AllocationRequest, 'publicKeys' | 'notebookToken' | 'report'>): string {
+}: Pick<AllocationRequest, 'publicKeys' | 'notebookToken' | 'software' | 'bootstrap' | 'report'>): string {
   const lines = publicKeys.map((line) => `'${bareKey(line)}'`).join(' ');
   const script = [
     'umask 077',
     'cd "${HOME:-/root}" && mkdir -p .ssh',
     `printf '%s\\n' ${lines === '' ? "''" : lines} > .ssh/authorized_keys`,
     ...(notebookToken === undefined ? [] : notebookLines(notebookToken)),
+    ...onceLines(bootstrap ?? (software ? ownScriptLines(software) : [])),
   ].join('\n');
   // It tells how its GPUs are, where there is room for that: nobody loses a machine for it.
   const telling = report === undefined ? script : [...proofLines(report), script].join('\n');
@@ -110,8 +114,14 @@ export function onstartOf({
   if (script.length <= MOST_SCRIPT) return script;
   throw new ProviderError(
     'no_capacity',
-    `the renter's keys make a script of ${script.length} characters, and it takes ${MOST_SCRIPT}`,
+    `keys and software of the renter make a script of ${script.length} characters, and it takes ${MOST_SCRIPT}`,
   );
+}
+
+/** Runs what a renter starts beside what Vast starts, at the first start of the container alone. */
+function onceLines(lines: readonly string[]): string[] {
+  if (lines.length === 0) return [];
+  return ['umask 022', 'if mkdir .start-script; then (', ...lines, ') > .start-script/log 2>&1 & fi'];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { isTemplateId } from '../../../domain/catalog/templates.js';
 import { MINUTE, SECOND } from '../../../domain/durations.js';
+import { fetching } from '../../../domain/rentals/software.js';
 import { lastOfEach } from '../listed-pod.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import {
@@ -18,6 +19,7 @@ import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer, outOfTurn, throwBeforeBuying } from '../upstream/upstream-errors.js';
 import { readOffer, vastSearch } from './vast-offers.js';
 import { VAST_DISK_GB, vastTemplates } from './vast-templates.js';
+import { vastSoftware } from './vast-software.js';
 import { findPod, onstartOf } from './vast-wire.js';
 
 /** Some hosts pull an image of some GB over a slow link. */
@@ -59,6 +61,7 @@ export function createVastProvider(options: ProviderOptions): Provider {
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     createEveryMs: PACES.create.everyMs,
     templates: new Set(vastTemplates.keys()),
+    software: options.machinesFetch ? fetching(vastSoftware, vastSoftware.scriptMaxBytes ?? 0) : vastSoftware,
     proof: 'container',
     telemetry: { cpu: true, network: false, sessions: false },
     async listOffers() {

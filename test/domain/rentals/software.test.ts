@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { runpodSoftware } from '../../../adapters/providers/runpod/runpod-software.js';
 import { shadeformSoftware } from '../../../adapters/providers/shadeform/shadeform-software.js';
+import { vastSoftware } from '../../../adapters/providers/vast/vast-software.js';
 import { endpointsOf } from '../../../domain/rentals/endpoints.js';
 import {
+  fetching,
   holdsSecrets,
+  isFetched,
   misfitsOf,
   noSoftware,
   outlineOf,
@@ -50,6 +53,18 @@ describe('what an upstream can’t do of a wish', () => {
     ]);
   });
 
+  it('is a script that is too large, where its machine can’t fetch it', () => {
+    const large = { startScript: 'x'.repeat(20_000) };
+    assert.deepEqual(misfits(large, vastSoftware), [['startScript', 1_024]]);
+    assert.deepEqual(misfits({ startScript: 'true', env: { A: 'x'.repeat(600) } }, vastSoftware), [
+      ['env', 512],
+      ['env', 512],
+    ]);
+    const able = fetching(vastSoftware, 1_024);
+    assert.deepEqual(misfits({ ...large, env: { A: 'x'.repeat(600) } }, able), []);
+    assert.deepEqual(misfits({ ...large, image: 'x' }, able).length, 2, 'an image runs none');
+  });
+
   it('is all of it at an upstream that takes none', () => {
     assert.deepEqual(misfits({ startScript: 'true' }, undefined), [['startScript', null]]);
     assert.deepEqual(misfits({ ports: [open('page', 80)] }, undefined), [['ports', null]]);
@@ -76,6 +91,26 @@ describe('what an upstream can’t do of a wish', () => {
       { registryAuth: { username: 'a', password: 'b' } },
     ];
     for (const one of each) assert.equal(holdsSecrets({ ...noSoftware, ...one }), true, JSON.stringify(one));
+  });
+});
+
+describe('a start script', () => {
+  const isSo = (change: Partial<Software>, able: SoftwareCapabilities | undefined) =>
+    isFetched({ ...noSoftware, ...change }, able);
+  const able = fetching(shadeformSoftware, 100);
+
+  it('is fetched where it is too large for its upstream, or has variables', () => {
+    assert.ok(isSo({ startScript: 'ü'.repeat(51) }, able));
+    assert.ok(isSo({ startScript: 'true', env: { A: '' } }, able));
+  });
+
+  it('goes to the upstream where it fits, where there is none, and where nothing can be fetched', () => {
+    assert.ok(!isSo({ startScript: 'ü'.repeat(50) }, able));
+    assert.ok(!isSo({ env: { A: 'b' } }, able));
+    assert.ok(!isSo({ image: 'x', startScript: 'true', env: { A: 'b' } }, able));
+    for (const other of [shadeformSoftware, undefined]) {
+      assert.ok(!isSo({ startScript: 'x'.repeat(60_000), env: { A: 'b' } }, other));
+    }
   });
 });
 

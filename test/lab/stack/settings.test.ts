@@ -18,6 +18,7 @@ describe("the stack's settings", () => {
       smtp: 9325,
       apiMetrics: 9464,
       workerMetrics: 9465,
+      listener: 8090,
     });
     assert.equal(settings.databaseUrl, null);
     assert.equal(settings.temporal, null);

@@ -36,6 +36,7 @@ import {
   type SignedIn,
   type TestApi,
 } from '../http/api.js';
+import { startTestListener, type TestListener } from '../http/listener.js';
 import { createTestDatabase } from '../servers/database.js';
 import { credit } from '../money/money.js';
 import { assertToldAgrees } from '../story/told-events.js';
@@ -59,6 +60,8 @@ export interface TestService {
   /** The official SDK at the lab's processor, for what operators do there by hand. */
   readonly stripe: Stripe;
   readonly inbox: MailInbox;
+  /** What machines call, where the test asked for it. */
+  readonly listener: TestListener | undefined;
   /** What the worker's activities work with, for code of theirs that a test runs by itself. */
   activityDeps(): Promise<ActivityDeps>;
   /** Signs a new user in, with this much in the wallet. Returns their client. */
@@ -75,6 +78,8 @@ export interface ServiceOptions {
   readonly worker?: boolean;
   /** From create until a pod is up, in milliseconds. */
   readonly bootMs?: number;
+  /** true: machines fetch their start scripts from a listener. */
+  readonly listener?: boolean;
   /** The dialects of the upstreams, all of them the lab; default: Shadeform alone. */
   readonly dialects?: readonly Dialect[];
   /** true: with the loops of the upkeep. By default a test runs their rounds by hand. */
@@ -142,6 +147,7 @@ interface Parts {
   readonly gpus: LivingLab;
   readonly processor: LabProcessor;
   readonly inbox: MailInbox;
+  readonly listener: TestListener | undefined;
 }
 
 async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts> {
@@ -188,7 +194,9 @@ async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts>
   stops.push(() => processor.close());
   const inbox = await startMailInbox({ smtpPort: 0, httpPort: 0, dataDir: null });
   stops.push(() => inbox.close());
-  return { databaseUrl: database.url, namespace, api, gpus, processor, inbox };
+  const listener = options.listener ? await startTestListener(database.url) : undefined;
+  stops.push(() => listener?.stop());
+  return { databaseUrl: database.url, namespace, api, gpus, processor, inbox, listener };
 }
 
 interface PlaceOfDashboard {
@@ -286,6 +294,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       proxyUrl: `${parts.gpus.url()}${proxyPath}`,
       timeoutMs: CALL_LIMIT_MS,
       budget: undefined,
+      machinesFetch: parts.listener !== undefined,
       onOddity: (oddity) => oddities.note(code, oddity),
     });
     return [code, options.wrapProvider?.(provider) ?? provider] as const;
@@ -317,11 +326,17 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       checkoutUrls: checkoutUrlsOf(parts, options),
       pollMs: 100,
       installationKey,
+      machineUrl: machineUrlOf(parts),
       ...(options.ownSoftwareGraceMs !== undefined && { ownSoftwareGraceMs: options.ownSoftwareGraceMs }),
       operatorEmail: options.operatorEmail ?? null,
       ...limitsOf(options),
     },
   };
+}
+
+/** Where machines reach the listener; null: there is none. */
+function machineUrlOf({ listener }: Parts): string | null {
+  return listener?.url ?? null;
 }
 
 /** The same for activities that run without a worker. */

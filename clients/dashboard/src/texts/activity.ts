@@ -32,6 +32,8 @@ const events = {
     `${told.rental}: SSH answers at ${told.word('host')}, port ${told.word('port')}`,
   'rental.running': (told) => `${told.rental}: running, billed since ${told.time('runningAt')}`,
   'rental.warned': (told) => `${told.rental}: needs your attention, ${told.reason('warning')}`,
+  'rental.script_fetched': (told) =>
+    `${told.rental}: the machine fetched your start script (time ${told.number('fetch')})`,
   'rental.kept_alive': (told) => `${told.rental}: kept running until ${told.time('until')}`,
   'rental.changed': (told) => `${told.rental}: ${told.changes}`,
   'rental.stopping': (told) =>
@@ -92,6 +94,7 @@ const eventTypes = {
   'rental.ssh_answered': 'SSH ready',
   'rental.running': 'Rental running',
   'rental.warned': 'Machine warning',
+  'rental.script_fetched': 'Start script fetched',
   'rental.kept_alive': 'Kept running',
   'rental.changed': 'Rental changed',
   'rental.stopping': 'Billing stopped',

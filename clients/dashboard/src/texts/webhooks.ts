@@ -126,6 +126,7 @@ export const eventTypeTexts = texts({
   'rental.ssh_answered': 'Its machine answers over SSH',
   'rental.running': 'It is ready, and billing starts',
   'rental.warned': 'It needs your attention',
+  'rental.script_fetched': 'Its machine fetched your start script',
   'rental.kept_alive': 'You kept it running while it was idle',
   'rental.changed': 'Its name or limits were changed',
   'rental.stopping': 'Its billing stopped',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.js';
 import type { ProviderError } from '../../../../adapters/providers/provider.js';
-import { ownSoftwareId } from '../../../../domain/rentals/software.js';
+import type { Provider } from '../../../../adapters/providers/provider.js';
+import { noSoftware, ownSoftwareId } from '../../../../domain/rentals/software.js';
 import { ownSoftware } from '../../../support/own-software.js';
 import {
   lambdaRequestOf,
@@ -127,6 +128,21 @@ for (const { dialect, create, tag, failures, podId } of DIALECTS) {
     });
     afterEach(() => upstream.stop());
 
+    async function rentWithSoftware(provider: Provider, publicKeys: string[]): Promise<void> {
+      const { software: able } = provider;
+      if (able?.startScript) {
+        const software = { ...noSoftware, startScript: 'true', env: { A: 'b' } };
+        for (const bootstrap of [undefined, ['true']]) {
+          const templateId = 'ubuntu-24-04';
+          await provider.allocate(REQUESTS[dialect]({ templateId, software, bootstrap, publicKeys }));
+        }
+      }
+      if (able && able.image !== 'none') {
+        const software = ownSoftware({ ports: [{ name: 'page', port: 8080, kind: 'http', public: true }] });
+        await provider.allocate(REQUESTS[dialect]({ templateId: ownSoftwareId, software, publicKeys }));
+      }
+    }
+
     /** Makes every call that an adapter has, with every kind of rental. */
     async function useAll(): Promise<void> {
       const { provider } = upstream;
@@ -138,10 +154,7 @@ for (const { dialect, create, tag, failures, podId } of DIALECTS) {
         const endBy = new Date(Date.now() + 3_600_000);
         await provider.allocate(REQUESTS[dialect]({ templateId, endBy }));
       }
-      if (provider.software) {
-        const software = ownSoftware({ ports: [{ name: 'page', port: 8080, kind: 'http', public: true }] });
-        await provider.allocate(REQUESTS[dialect]({ templateId: ownSoftwareId, software, publicKeys: keys }));
-      }
+      await rentWithSoftware(provider, keys);
       upstream.handlers['DELETE /v2/registries/r1'] = json(204, null);
       await provider.credentials?.list();
       await provider.credentials?.remove('r1');
@@ -274,12 +287,13 @@ describe('the documented examples, as they are read', () => {
     upstream.handlers['GET /api/v1/instance-types'] = json(200, { data: lambdaTypes });
     const offers = await upstream.provider.listOffers();
     assert.deepEqual(
+      // Each template that fits, and scripts of a renter's own.
       offers.map(({ offerId, model, templates }) => [offerId, model, templates?.length]),
       [
-        ['gpu_1x_h100_sxm5/us-south-1', 'H100_SXM_80GB', 7],
-        ['gpu_1x_gh200/us-south-1', 'GH200', 1],
-        ['gpu_1x_a10/us-south-1', 'A10', 7],
-        ['gpu_1x_a100_sxm4/us-south-1', 'A100_SXM_40GB', 7],
+        ['gpu_1x_h100_sxm5/us-south-1', 'H100_SXM_80GB', 8],
+        ['gpu_1x_gh200/us-south-1', 'GH200', 2],
+        ['gpu_1x_a10/us-south-1', 'A10', 8],
+        ['gpu_1x_a100_sxm4/us-south-1', 'A100_SXM_40GB', 8],
       ],
     );
     assert.deepEqual(

@@ -1,0 +1,134 @@
+import { isUtf8 } from 'node:buffer';
+import { Router } from '@koa/router';
+import Koa, { type Context } from 'koa';
+import type { Logger } from 'pino';
+import getRawBody from 'raw-body';
+import { hashOfMachineToken, openBundle } from '../adapters/machine-bundles.js';
+import type { AnsweredRequest } from '../adapters/metrics/requests.js';
+import { isDatabaseAway } from '../adapters/postgres/availability.js';
+import type { MachineDesk, Reported } from '../adapters/postgres/machines/machine-tokens.js';
+import { machineCallLimits } from '../domain/machines/calls.js';
+import { limitAddresses } from './address-limit.js';
+import { refuse, Refused } from './refused.js';
+
+/** What the listener works with. It holds no key: what it hands out is opened by the token that a machine brings. */
+export interface ListenerDeps {
+  readonly desk: MachineDesk;
+  readonly log: Logger;
+  /** Whether one proxy stands in front and appends the caller to X-Forwarded-For. */
+  readonly trustProxy: boolean;
+  /** Calls of one address in a minute; default: the limit's value. */
+  readonly perMinuteOfAddress?: number;
+  readonly observeRequest?: (request: AnsweredRequest) => void;
+}
+
+/**
+ * Makes what answers machines (decision 172, "The listener of machines"): three routes by a token, and two for monitors.
+ * Every token that does nothing now gets one answer, byte for byte, and no line of the log has a token.
+ */
+export function createListener(deps: ListenerDeps): Koa {
+  const app = new Koa({ proxy: deps.trustProxy, maxIpsCount: 1 });
+  app.on('error', (error: unknown) => deps.log.warn({ err: error }, 'a connection failed'));
+  app.use(logRequests(deps));
+  app.use(answerFailures(deps.log));
+  app.use(limitAddresses(deps.perMinuteOfAddress ?? machineCallLimits.perMinuteOfAddress));
+  app.use(routesOf(deps).routes());
+  app.use(() => refuse('not_found'));
+  return app;
+}
+
+function routesOf({ desk }: ListenerDeps): Router {
+  const router = new Router({ strict: true, sensitive: true });
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (ctx) => {
+    // No token has this hash: the answer says that the functions are there and answer.
+    await desk.bundle(Buffer.alloc(1));
+    ctx.body = { status: 'ready' };
+  });
+  router.get('/v1/machine/bundle', async (ctx) => {
+    const token = tokenOf(ctx);
+    const sealed = await desk.bundle(hashOfMachineToken(token));
+    if (sealed === null) refuse('unauthorized');
+    ctx.type = 'text/x-shellscript; charset=utf-8';
+    ctx.body = openBundle(token, sealed);
+  });
+  router.post('/v1/machine/bundle/acknowledged', async (ctx) => {
+    await bytesOf(ctx);
+    if (!(await desk.acknowledge(hashOfMachineToken(tokenOf(ctx))))) refuse('unauthorized');
+    ctx.status = 204;
+  });
+  router.post('/v1/machine/reports', async (ctx) => {
+    const text = textOf(await bytesOf(ctx));
+    tell(ctx, await desk.report(hashOfMachineToken(tokenOf(ctx)), text));
+  });
+  return router;
+}
+
+function tell(ctx: Context, reported: Reported): void {
+  if (reported === null) refuse('unauthorized');
+  if (reported === 'repeated') refuse('report_repeated');
+  if (reported === 'too_many') refuse('too_many_reports');
+  ctx.status = 204;
+}
+
+function tokenOf(ctx: Context): string {
+  return /^Bearer ([0-9a-f]{64})$/.exec(ctx.get('Authorization'))?.[1] ?? refuse('unauthorized');
+}
+
+/** Reads a body whole, before its token is looked at: what is left unread would be seen in the answer. */
+async function bytesOf(ctx: Context): Promise<Buffer> {
+  const length = ctx.get('Content-Length') || null;
+  try {
+    return await getRawBody(ctx.req, { limit: machineCallLimits.bodyMaxBytes, length });
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'type' in error && error.type === 'entity.too.large';
+    return refuse(isTooLarge ? 'body_too_large' : 'report_unreadable');
+  }
+}
+
+/** Reads a report as a text that the database can keep. */
+function textOf(bytes: Buffer): string {
+  const text = isUtf8(bytes) ? bytes.toString('utf8') : '';
+  return text === '' || text.includes('\0') ? refuse('report_unreadable') : text;
+}
+
+function answerFailures(log: Logger): Koa.Middleware {
+  return async (ctx, next) => {
+    ctx.set('Cache-Control', 'no-store');
+    try {
+      await next();
+    } catch (error) {
+      const refused = error instanceof Refused ? error : refusedBy(error, log);
+      ctx.status = refused.status;
+      ctx.body = refused.body;
+      if (refused.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(refused.retryAfterSeconds));
+      // A body that nobody read stays on the connection.
+      if (!ctx.req.complete) ctx.set('Connection', 'close');
+    }
+  };
+}
+
+function refusedBy(error: unknown, log: Logger): Refused {
+  if (isDatabaseAway(error)) {
+    log.warn({ err: error }, 'the database can’t be asked');
+    return new Refused('temporarily_unavailable');
+  }
+  log.error({ err: error }, 'a request failed');
+  return new Refused('internal_error');
+}
+
+/** One line for each request: neither its headers nor a path that is none of ours. */
+function logRequests({ log, observeRequest }: ListenerDeps): Koa.Middleware {
+  return async (ctx, next) => {
+    const startMs = performance.now();
+    await next();
+    const elapsedMs = performance.now() - startMs;
+    const { _matchedRoute: matched } = ctx as { _matchedRoute?: unknown };
+    const route = typeof matched === 'string' ? matched : undefined;
+    const { method, status } = ctx;
+    observeRequest?.({ method, status, elapsedMs, route });
+    log.info({ method, route, status, elapsedMs: Math.round(elapsedMs) }, 'request');
+  };
+}
