@@ -1,5 +1,5 @@
-# One image for the API, the worker and the migrations: the command says which (docker-compose.yml).
-#   node dist/api/index.js | node dist/worker/index.js | node dist/migrations/run.js
+# One image for the API, the worker, the listener and the migrations: the command says which (docker-compose.yml).
+#   node dist/api/index.js | node dist/worker/index.js | node dist/listener/index.js | node dist/migrations/run.js
 
 FROM node:24-slim AS build
 WORKDIR /app

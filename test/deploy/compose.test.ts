@@ -66,7 +66,7 @@ describe('docker-compose.yml', () => {
 
   it('has every part: databases, Temporal with its schema, namespace and UI, our processes, mails', () => {
     assert.deepEqual(Object.keys(services).sort(), [
-      ...['api', 'mailpit', 'migrate', 'ops', 'postgres', 'temporal', 'temporal-namespace'],
+      ...['api', 'listener', 'mailpit', 'migrate', 'ops', 'postgres', 'temporal', 'temporal-namespace'],
       ...['temporal-postgres', 'temporal-schema', 'temporal-ui', 'worker'],
     ]);
   });
@@ -94,12 +94,22 @@ describe('docker-compose.yml', () => {
   it('gives each of our processes its own login, and the schema’s owner to the migrations alone', () => {
     const userOf = (name: string): string =>
       /postgres:\/\/([^:]+):/.exec(String(environmentOf(name)['DATABASE_URL']))?.[1] ?? '';
-    assert.deepEqual(['migrate', 'api', 'worker', 'ops'].map(userOf), [
+    assert.deepEqual(['migrate', 'api', 'worker', 'ops', 'listener'].map(userOf), [
       'gpu_rental',
       'gpu_rental_api_login',
       'gpu_rental_worker_login',
       'gpu_rental_ops_login',
+      'gpu_rental_machine_login',
     ]);
+  });
+
+  it('gives the listener, which strangers’ machines call, no key of anything', () => {
+    const names = Object.keys(environmentOf('listener'));
+    assert.deepEqual(
+      names.filter((name) => /KEY|SECRET|PASSWORD|TEMPORAL/.test(name)),
+      [],
+    );
+    assert.deepEqual(services['listener']?.profiles, ['machines']);
   });
 
   it('gives our image the tag of this release, so that the one before stays to go back to', () => {
@@ -144,7 +154,9 @@ describe('docker-compose.yml', () => {
     );
     assert.ok(documented.length > 40, 'the file is read');
     // Values that only the file itself knows: inner addresses, and a login of its own for each process.
-    const own = ['API_HOST', 'DATABASE_ROLE', 'DATABASE_URL', 'METRICS_HOST', 'METRICS_PORT'];
+    const own = [
+      ...['API_HOST', 'DATABASE_ROLE', 'DATABASE_URL', 'MACHINE_HOST', 'METRICS_HOST', 'METRICS_PORT'],
+    ];
     const environments = Object.keys(services).map(environmentOf);
     const handedOn = new Set([
       ...[...text.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name),
@@ -203,7 +215,8 @@ describe('docker-compose.yml', () => {
 
   it('keeps both databases where nobody on the API’s side of the front, and nothing outside, reaches them', () => {
     assert.deepEqual(membersOf('front'), ['api']);
-    assert.deepEqual(membersOf('database'), ['api', 'migrate', 'ops', 'postgres', 'worker']);
+    assert.deepEqual(membersOf('machines'), ['listener']);
+    assert.deepEqual(membersOf('database'), ['api', 'listener', 'migrate', 'ops', 'postgres', 'worker']);
     assert.deepEqual(membersOf('temporal-database'), ['temporal', 'temporal-postgres', 'temporal-schema']);
     for (const name of ['postgres', 'temporal-postgres', 'temporal', 'migrate', 'ops']) {
       const open = (services[name]?.networks ?? []).filter((network) => networks[network]?.internal !== true);

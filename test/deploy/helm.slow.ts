@@ -27,6 +27,12 @@ const most = {
   'api.tolerations[0].operator': 'Exists',
   'worker.nodeSelector.disk': 'fast',
   'ops.enabled': 'false',
+  'listener.enabled': 'true',
+  'listener.replicas': '3',
+  'listener.ingress.enabled': 'true',
+  'listener.ingress.host': 'machines.example.com',
+  'listener.ingress.tlsSecret': 'machines-tls',
+  'networkPolicy.listenerFrom[0].namespaceSelector.matchLabels.name': 'ingress',
   'ingress.enabled': 'true',
   'ingress.host': 'gpu.example.com',
   'ingress.className': 'nginx',
@@ -128,8 +134,8 @@ describe('the Helm chart, rendered', () => {
   });
 
   it('gives each process all that it can’t start without, by the Secret’s required keys alone', () => {
-    const manifests = render(least);
-    for (const process of ['migrate', 'api', 'worker', 'ops']) {
+    const manifests = render({ ...least, 'listener.enabled': 'true' });
+    for (const process of ['migrate', 'api', 'worker', 'ops', 'listener']) {
       const [{ env }] = podOf(manifests, process).containers;
       const read = readConfig(Object.fromEntries(env.flatMap(given)));
       assert.equal(read.database.url, `postgres://x@${process}/x`);
@@ -161,8 +167,9 @@ describe('the Helm chart, rendered', () => {
   });
 
   it('locks each container, and bounds its memory', () => {
-    for (const process of ['migrate', 'api', 'worker', 'ops']) {
-      const { securityContext, automountServiceAccountToken, containers } = podOf(render(least), process);
+    const manifests = render({ ...least, 'listener.enabled': 'true' });
+    for (const process of ['migrate', 'api', 'worker', 'ops', 'listener']) {
+      const { securityContext, automountServiceAccountToken, containers } = podOf(manifests, process);
       assert.equal(securityContext.runAsNonRoot, true);
       assert.equal(automountServiceAccountToken, false);
       assert.deepEqual(containers[0].securityContext, {
@@ -175,11 +182,12 @@ describe('the Helm chart, rendered', () => {
   });
 
   it('asks each process where it answers, and gives it the time that it takes to end', () => {
-    const manifests = render(least);
+    const manifests = render({ ...least, 'listener.enabled': 'true' });
     const api = podOf(manifests, 'api');
     const worker = podOf(manifests, 'worker');
     for (const [pod, port] of [
       [api, 'http'],
+      [podOf(manifests, 'listener'), 'http'],
       [worker, 'metrics'],
     ] as const) {
       const [{ livenessProbe, readinessProbe, startupProbe, ports }] = pod.containers;
@@ -191,6 +199,35 @@ describe('the Helm chart, rendered', () => {
     const pauseMs = api.containers[0].lifecycle!.preStop.sleep.seconds * 1_000;
     assert.ok(api.terminationGracePeriodSeconds! * 1_000 >= pauseMs + stopWithinMs + 10_000);
     assert.ok(worker.terminationGracePeriodSeconds! >= 20, 'it ends its activities by force after 10 s');
+  });
+
+  it('lets the listener reach the database alone, has it under a host of its own, and leaves it out by default', () => {
+    const isOf = ({ metadata }: Manifest) => metadata.name === 'gpu-listener';
+    assert.deepEqual(render(least).filter(isOf), []);
+    const manifests = render(most).filter(isOf);
+    assert.deepEqual(manifests.map(({ kind }) => kind).toSorted(), [
+      ...['Deployment', 'Ingress', 'NetworkPolicy', 'PodDisruptionBudget', 'Service'],
+    ]);
+    const specOf = (kind: string) => manifests.find((each) => each.kind === kind)?.spec;
+    const egress = specOf('NetworkPolicy')?.['egress'] as { ports: { port: number }[]; to?: unknown }[];
+    assert.deepEqual(
+      egress.map(({ ports, to }) => [ports.map(({ port }) => port), to]),
+      [
+        [[53, 53], undefined],
+        [[5432], [{ ipBlock: { cidr: '10.0.0.5/32' } }]],
+      ],
+    );
+    const rules = specOf('Ingress')?.['rules'] as {
+      host: string;
+      http: { paths: { backend: { service: object } }[] };
+    }[];
+    assert.deepEqual(
+      rules.map(({ host, http }) => [host, http.paths[0]?.backend.service]),
+      [['machines.example.com', { name: 'gpu-listener', port: { name: 'http' } }]],
+    );
+    const { env } = podOf(render(most), 'listener').containers[0];
+    const keys = env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.key ?? []);
+    assert.deepEqual(keys, ['LISTENER_DATABASE_URL']);
   });
 
   it('migrates first, behind a policy that is there before', () => {

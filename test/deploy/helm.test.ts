@@ -9,7 +9,15 @@ const secrets = read('secrets.yaml') as Record<string, { required: string[]; opt
 
 /** What the chart sets by itself, what it has another way for, and what only the local stack reads. */
 const ownWay = [
-  ...['API_HOST', 'API_PORT', 'METRICS_HOST', 'METRICS_PORT', 'DATABASE_ROLE'],
+  ...[
+    'API_HOST',
+    'API_PORT',
+    'MACHINE_HOST',
+    'MACHINE_PORT',
+    'METRICS_HOST',
+    'METRICS_PORT',
+    'DATABASE_ROLE',
+  ],
   ...['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_CERT_DATA', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
   ...['TEMPORAL_TLS_CLIENT_KEY_DATA', 'TEMPORAL_CONFIG_FILE', 'TEMPORAL_PROFILE'],
   ...['LAB_PROVIDER_URL', 'LAB_PROVIDER_KEY', 'LAB_PROVIDER_DIALECTS'],
@@ -41,6 +49,7 @@ describe('the Helm chart', () => {
     }
     assert.deepEqual(holders('INSTALLATION_KEY'), ['api', 'worker']);
     assert.deepEqual(holders('API_DATABASE_PASSWORD'), ['migrate']);
+    assert.deepEqual(secrets['listener'], { required: ['DATABASE_URL'], optional: [] });
   });
 
   it('has the number of this release', () => {

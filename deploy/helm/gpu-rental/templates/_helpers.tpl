@@ -38,7 +38,10 @@ labels:
 {{- if eq .process "api" -}}
 {{- $known = dict "API_HOST" "0.0.0.0" "API_PORT" "8080" -}}
 {{- end -}}
-{{- if has .process (list "api" "worker") -}}
+{{- if eq .process "listener" -}}
+{{- $known = dict "MACHINE_HOST" "0.0.0.0" "MACHINE_PORT" "8080" -}}
+{{- end -}}
+{{- if has .process (list "api" "worker" "listener") -}}
 {{- $known = merge $known (dict "METRICS_HOST" "0.0.0.0" "METRICS_PORT" "9464") -}}
 {{- end -}}
 {{- if ne .process "worker" -}}
@@ -158,4 +161,41 @@ spec:
   selector:
     matchLabels:
       {{- include "gpu-rental.selector" . | nindent 6 }}
+{{- end -}}
+
+{{/* The way of the outside to a process that answers HTTP. Takes root, process and ingress. */}}
+{{- define "gpu-rental.ingress" -}}
+{{- $of := . -}}
+{{- with .ingress }}
+{{- if .enabled }}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  {{- include "gpu-rental.metadata" $of | nindent 2 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- with .className }}
+  ingressClassName: {{ . }}
+  {{- end }}
+  {{- if .tlsSecret }}
+  tls:
+    - hosts: [{{ .host }}]
+      secretName: {{ .tlsSecret }}
+  {{- end }}
+  rules:
+    - host: {{ .host }}
+      http:
+        paths:
+          - path: /
+            pathType: Prefix
+            backend:
+              service:
+                name: {{ $of.root.Release.Name }}-{{ $of.process }}
+                port: { name: http }
+{{- end }}
+{{- end }}
 {{- end -}}
