@@ -30,6 +30,7 @@ import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
 import { layDownBundle } from './machine-bundle.js';
+import { reportTargetOf } from './machine-report.js';
 
 /** The terms that a found pod is compared with. */
 interface Agreed extends Wait {
@@ -139,6 +140,7 @@ export async function placeOrder(
   const agreed = { ...order, diskGb: software?.diskGb ?? null, lookMs: rentalLimits.unknownLookMs };
   const notebookToken = tokenFor(deps, order, attempt);
   const bootstrap = await layDownBundle(deps, provider, attempt, software);
+  const report = await reportTargetOf(deps, provider, attempt);
   let pod: AllocatedPod;
   try {
     pod = await provider.allocate({
@@ -148,6 +150,7 @@ export async function placeOrder(
       templateId: order.templateId,
       software,
       bootstrap,
+      report,
       notebookToken,
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -120,6 +120,12 @@ describe('the proof script', () => {
     if (!isThere('wget')) this.skip();
     await tell('dash', well, { sender: 'wget' });
     assert.equal(judgeProof(heard[0]?.body ?? '', rented).verdict, 'ok');
+  });
+
+  it('is what the documentation shows', () => {
+    const page = readFileSync(new URL('../../../docs/own-software.md', import.meta.url), 'utf8');
+    const shown = proofLines({ url: 'https://machines.example.com/v1/machine/reports', token: '<token>' });
+    assert.ok(page.includes(`\n${shown.join('\n')}\n`));
   });
 
   it('goes on without curl and wget', async () => {

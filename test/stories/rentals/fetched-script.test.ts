@@ -75,7 +75,7 @@ for (const [dialect, machine] of Object.entries(machines) as [
         [...told, ...feed].map(({ data }) => data),
         [{ fetch: 1 }],
       );
-      const [token, ...others] = await service.db('machine_tokens');
+      const [token, ...others] = await service.db('machine_tokens').where({ purpose: 'bundle' });
       assert.deepEqual(others, []);
       assert.deepEqual([token?.fetches, token?.sealed, token?.acknowledged_at !== null], [1, null, true]);
     });
