@@ -32,6 +32,8 @@ import { telemetryRoutes } from './rentals/telemetry.js';
 import { listRoutes } from './rentals/list.js';
 import { endpointTokenRoutes } from './rentals/endpoint-token.js';
 import { rentalRoutes } from './rentals/routes.js';
+import { passkeyRoutes } from './accounts/passkeys.js';
+import { passkeySignInRoutes } from './accounts/passkey-sign-in.js';
 import { refreshProofRoutes } from './accounts/refresh-proof.js';
 import { sessionRoutes } from './accounts/sessions.js';
 import { apiKeyRoutes } from './api-keys/routes.js';
@@ -51,6 +53,8 @@ const resources = [
   oauthRoutes,
   sessionRoutes,
   refreshProofRoutes,
+  passkeyRoutes,
+  passkeySignInRoutes,
   sshKeyRoutes,
   apiKeyRoutes,
   catalogRoutes,

@@ -4,6 +4,7 @@ import {
   type IdPrefix,
   type InvoiceId,
   type OperationId,
+  type PasskeyId,
   type RentalId,
   type SshKeyId,
   type TopupId,
@@ -90,6 +91,9 @@ export type UserNoticeCause =
   /** The instant at which it was switched off. */
   | Caused<'auto_topup_off', { userId: UserId; at: Date }>
   | Caused<'ssh_key_added', { keyId: SshKeyId }>
+  | Caused<'passkey_added', { passkeyId: PasskeyId }>
+  /** The counter that a refused one should have passed. */
+  | Caused<'passkey_refused', { passkeyId: PasskeyId; counter: number }>
   | Caused<'api_key_created', { keyId: ApiKeyId }>
   | Caused<'setup_acted', { actId: ChangeId }>
   | Caused<'card_saved', { cardId: string }>
@@ -187,6 +191,8 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   idle_warned: ({ rentalId, at }) => `idle-warned:${rentalId}:${at.toISOString()}`,
   auto_topup_off: ({ userId, at }) => `auto-topup-off:${userId}:${at.toISOString()}`,
   ssh_key_added: ({ keyId }) => `ssh-key-added:${keyId}`,
+  passkey_added: ({ passkeyId }) => `passkey-added:${passkeyId}`,
+  passkey_refused: ({ passkeyId, counter }) => `passkey-refused:${passkeyId}:${counter}`,
   api_key_created: ({ keyId }) => `api-key-created:${keyId}`,
   setup_acted: ({ actId }) => `setup-acted:${actId}`,
   card_saved: ({ cardId }) => `card-saved:${cardId}`,
@@ -244,6 +250,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['idle-warned', readIdleWarned],
   ['auto-topup-off', readAutoTopupOff],
   ['ssh-key-added', (rest) => withId('key', rest, (keyId) => ({ kind: 'ssh_key_added', keyId }))],
+  ['passkey-added', (rest) => withId('psk', rest, (passkeyId) => ({ kind: 'passkey_added', passkeyId }))],
+  ['passkey-refused', readPasskeyRefused],
   ['api-key-created', (rest) => withId('key', rest, (keyId) => ({ kind: 'api_key_created', keyId }))],
   ['setup-acted', (rest) => withId('chg', rest, (actId) => ({ kind: 'setup_acted', actId }))],
   ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
@@ -314,6 +322,13 @@ function readBudgetReached(rest: string): Cause | undefined {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return undefined;
   return withId('usr', user, (userId) =>
     withNumber(share, (percent) => ({ kind: 'budget_reached', userId, month, percent })),
+  );
+}
+
+function readPasskeyRefused(rest: string): Cause | undefined {
+  const [id, count] = cut(rest, rest.indexOf(':'));
+  return withId('psk', id, (passkeyId) =>
+    withNumber(count, (counter) => ({ kind: 'passkey_refused', passkeyId, counter })),
   );
 }
 

@@ -20,6 +20,7 @@ export type EventId = `evt_${string}`;
 export type WebhookId = `wh_${string}`;
 export type DeliveryId = `dlv_${string}`;
 export type SessionId = `ses_${string}`;
+export type PasskeyId = `psk_${string}`;
 /** What a renter's own software keeps sealed. */
 export type SoftwareId = `sw_${string}`;
 
@@ -41,6 +42,7 @@ export type IdPrefix =
   | 'wh'
   | 'dlv'
   | 'ses'
+  | 'psk'
   | 'sw';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;

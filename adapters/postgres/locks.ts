@@ -34,6 +34,8 @@ export const lockNumbers = {
   sealing: 7_113,
   /** Who signs a root. */
   signer: 7_114,
+  /** By user: their passkeys are counted. */
+  passkeysOfUser: 7_116,
 } as const satisfies Record<string, number>;
 
 /**

@@ -20,9 +20,12 @@ export const verifyCodeSchema = fields({ email: emailField, code: needed(sixDigi
 const tag = 'Sign-in';
 const email = 'ann@example.com';
 
-const user = named('User', object({ id: idOf('usr'), email: text, createdAt: instant }));
-const exampleUser = { id: exampleId('usr'), email, createdAt: '2026-11-01T09:30:00.000Z' };
-const expiresAt = '2026-12-01T09:30:00.000Z';
+export const user = named('User', object({ id: idOf('usr'), email: text, createdAt: instant }));
+export const exampleUser = { id: exampleId('usr'), email, createdAt: '2026-11-01T09:30:00.000Z' };
+export const expiresAt = '2026-12-01T09:30:00.000Z';
+
+/** The answer of a sign-in. */
+export const signedIn = named('SignedIn', object({ user, created: bool, expiresAt: instant }));
 
 /** The answer of POST …/logout and of the removals. */
 export const done = named('Done', object({ ok: yes }));
@@ -61,7 +64,7 @@ export const verifyCode = operation({
   answers: [
     {
       description: 'Signed in: the cookie `sid` is the session.',
-      schema: named('SignedIn', object({ user, created: bool, expiresAt: instant })),
+      schema: signedIn,
       examples: [{ user: exampleUser, created: true, expiresAt }],
       headers: { 'Set-Cookie': text },
     },

@@ -1,4 +1,5 @@
 import { wakeApiKeys } from '../../adapters/postgres/accounts/api-keys.js';
+import { wakePasskeys } from '../../adapters/postgres/accounts/passkeys.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import {
   deleteSession,
@@ -45,6 +46,7 @@ export async function openSession(
   });
   const { by, provedAt } = how;
   await wakeApiKeys(trx, user.id);
+  await wakePasskeys(trx, user.id);
   const session = await insertSession(trx, user.id, { by, provedAt, ...seenFrom(ctx) });
   // No API key signs in; one that came along may be another user's.
   await insertAuditEvent(trx, {

@@ -5,6 +5,14 @@ export function wrongCode(): Refusal {
   return new Refusal('code_invalid', 'This code is wrong or has expired. Check it, or ask for a new one.');
 }
 
+/** The refusal of a passkey, in the same words whatever is wrong with it, and of one that nobody has. */
+export function wrongPasskey(): Refusal {
+  return new Refusal(
+    'passkey_invalid',
+    'This passkey did not work. Try again, or use a code that we email you.',
+  );
+}
+
 /** The refusal of one more mailed code. */
 export function tooManyCodes(retryAfterMs: number): Refusal {
   const retryAfterSeconds = Math.ceil(retryAfterMs / 1000);

@@ -131,6 +131,8 @@ const data = {
   'invoice.uncollectible': ended,
   'ssh_key.added': key,
   'ssh_key.removed': key,
+  'passkey.added': nothing,
+  'passkey.removed': nothing,
   'api_key.created': nothing,
   'api_key.revoked': nothing,
   'webhook.created': nothing,

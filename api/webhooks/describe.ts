@@ -30,7 +30,7 @@ const fields = {
   url,
   types: {
     ...listOf(oneOf(namedTypes)),
-    description: 'None: all but `session.*` and `api_key.*`.',
+    description: 'None: all but `session.*`, `passkey.*` and `api_key.*`.',
   },
   description: text,
   state: {
@@ -117,7 +117,7 @@ export const addWebhook = operation({
   name: 'addWebhook',
   tag,
   summary: 'Creates a webhook',
-  description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx accepts an event. Without \`types\`, it gets everything except \`session.*\` and \`api_key.*\`. This needs a sign-in less than 15 minutes old.`,
+  description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx accepts an event. Without \`types\`, it gets everything except \`session.*\`, \`passkey.*\` and \`api_key.*\`. This needs a sign-in less than 15 minutes old.`,
   body: {
     schema: webhookSchema,
     examples: [
@@ -156,7 +156,7 @@ export const changeWebhook = operation({
   tag,
   summary: 'Changes a webhook, or turns it back on',
   description:
-    'Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address, or adding types of sessions or API keys, needs a sign-in less than 15 minutes old.',
+    'Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address, or adding types of sessions, passkeys or API keys, needs a sign-in less than 15 minutes old.',
   parameters,
   body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
   answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],

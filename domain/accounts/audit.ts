@@ -25,6 +25,9 @@ export const auditKinds = [
   'api_key_created',
   'api_key_changed',
   'api_key_revoked',
+  'passkey_added',
+  'passkey_removed',
+  'passkey_refused',
 ] as const;
 
 export type AuditKind = (typeof auditKinds)[number];

@@ -22,6 +22,14 @@ export const accountLimits = {
   proofCodesPerDay: 10,
   proofCodesOfUserPerDay: 20,
 
+  /**
+   * Decision 178, "Passkeys": how many a user may have, how long a person may take to show one, and how many sign-ins by
+   * one may be begun from a client address in an hour. A sign-in page begins one each time it is opened.
+   */
+  maxPasskeys: 20,
+  passkeyChallengeMs: 5 * MINUTE,
+  passkeySignInsPerClientPerHour: 120,
+
   /** Decision 11, "Sign-in elsewhere": how long a person may take at an identity provider. */
   oauthStateValidMs: 10 * MINUTE,
 

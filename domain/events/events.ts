@@ -137,6 +137,8 @@ export interface EventData {
   'invoice.uncollectible': InvoiceData;
   'ssh_key.added': { readonly fingerprint: string };
   'ssh_key.removed': { readonly fingerprint: string };
+  'passkey.added': Nothing;
+  'passkey.removed': Nothing;
   'api_key.created': Nothing;
   'api_key.revoked': Nothing;
   'webhook.created': Nothing;
@@ -231,6 +233,8 @@ const all: Readonly<Record<EventType, true>> = {
   'invoice.uncollectible': true,
   'ssh_key.added': true,
   'ssh_key.removed': true,
+  'passkey.added': true,
+  'passkey.removed': true,
   'api_key.created': true,
   'api_key.revoked': true,
   'webhook.created': true,

@@ -7,6 +7,7 @@ import type {
   EndKind,
   IdleMachine,
   NoticeFacts,
+  PasskeyFacts,
   SetupAct,
   StatementFacts,
 } from '../notices/notices.js';
@@ -42,6 +43,10 @@ function wordsOf(told: Told): Words {
   switch (told.kind) {
     case 'ssh_key_added':
       return keysAdded(told.all);
+    case 'passkey_added':
+      return passkeysAdded(told.all);
+    case 'passkey_refused':
+      return passkeysRefused(told.all);
     case 'api_key_created':
       return apiKeysCreated(told.all);
     case 'setup_acted':
@@ -177,6 +182,35 @@ function keysAdded(all: readonly NoticeFacts['ssh_key_added'][]): Words {
       ...listed(all, ({ name, fingerprint }) => fact(name, fingerprint)),
       '',
       'If this was not you, somebody else is signed in to your account: remove the key, end your other sessions, and contact support.',
+    ],
+  };
+}
+
+function passkeysAdded(all: readonly PasskeyFacts[]): Words {
+  const isOne = all.length === 1;
+  return {
+    subject: isOne
+      ? 'A passkey was added to your account'
+      : `${all.length} passkeys were added to your account`,
+    parts: [
+      'Whoever can unlock the device that keeps it can sign in to your account. Emailed codes still work.',
+      '',
+      ...listed(all, ({ name }) => fact('Passkey', name)),
+      '',
+      'If this was not you, somebody else is signed in to your account: open Sessions, remove the passkey, end your other sessions, and contact support.',
+    ],
+  };
+}
+
+function passkeysRefused(all: readonly PasskeyFacts[]): Words {
+  return {
+    subject: 'We refused a passkey of your account',
+    parts: [
+      'It counts how often it is used, and the count went back. Somebody may have copied it.',
+      '',
+      ...listed(all, ({ name }) => fact('Passkey', name)),
+      '',
+      'Open Sessions, remove this passkey, and add a new one. Sign in with an emailed code if you need to.',
     ],
   };
 }

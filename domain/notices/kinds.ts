@@ -58,6 +58,14 @@ export const noticeKinds = {
     description: 'An SSH key was added: it opens machines rented from then on.',
     canSwitchOff: false,
   },
+  passkey_added: {
+    description: 'A passkey was added: it signs in to your account.',
+    canSwitchOff: false,
+  },
+  passkey_refused: {
+    description: 'We refused a passkey of yours, because somebody may have copied it.',
+    canSwitchOff: false,
+  },
   api_key_created: {
     description: 'An API key was created: a program can call the API with it in your name.',
     canSwitchOff: false,

@@ -1,6 +1,6 @@
 import type { ApiKeyScope } from '../accounts/api-keys.js';
 import type { AuditKind } from '../accounts/audit.js';
-import type { ApiKeyId, RentalId, SshKeyId } from '../ids.js';
+import type { ApiKeyId, PasskeyId, RentalId, SshKeyId } from '../ids.js';
 import type { StopReason } from '../rentals/rental.js';
 import type { ToldKind } from './kinds.js';
 
@@ -51,6 +51,12 @@ export type SetupAct = Extract<
   | 'budget_changed'
 >;
 
+/** A passkey, and what its user calls it. */
+export interface PasskeyFacts {
+  readonly passkeyId: PasskeyId;
+  readonly name: string;
+}
+
 /** What each kind of notice tells. It is kept as it was when it happened: a key may be removed before its mail goes. */
 export interface NoticeFacts extends Record<ToldKind, object> {
   rental_auto_stop: EndedMachine;
@@ -73,6 +79,8 @@ export interface NoticeFacts extends Record<ToldKind, object> {
   };
   statement: StatementFacts;
   ssh_key_added: { readonly keyId: SshKeyId; readonly name: string; readonly fingerprint: string };
+  passkey_added: PasskeyFacts;
+  passkey_refused: PasskeyFacts;
   api_key_created: {
     readonly keyId: ApiKeyId;
     readonly name: string;

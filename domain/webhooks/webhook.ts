@@ -13,12 +13,12 @@ export const namedTypes: readonly EventType[] = eventTypes.filter((type) => type
 
 /** Types that an endpoint gets only if it names them. */
 const onlyWhenNamed: readonly EventType[] = eventTypes.filter((type) =>
-  /^(session|api_key)\.|^webhook\.ping$/.test(type),
+  /^(session|passkey|api_key)\.|^webhook\.ping$/.test(type),
 );
 
 /** Tells whether types that an endpoint names are among those by which its receiver follows sign-ins and keys. */
 export function hearsOfSignIns(types: readonly string[]): boolean {
-  return types.some((type) => /^(session|api_key)\./.test(type));
+  return types.some((type) => /^(session|passkey|api_key)\./.test(type));
 }
 
 /**

@@ -8,6 +8,7 @@ import type {
   ApiKeyRow,
   AuditEventRow,
   AutoTopupRow,
+  PasskeyRow,
   SavedCardRow,
   SshKeyRow,
   TopupRow,
@@ -69,6 +70,7 @@ export interface Account {
   readonly user: { readonly id: UserId; readonly email: string; readonly createdAt: Date };
   readonly wallet: Wallet;
   sshKeys: SshKeyRow[];
+  passkeys: PasskeyRow[];
   readonly apiKeys: MockApiKey[];
   readonly rentals: MockRental[];
   readonly quotes: MockQuote[];
@@ -198,6 +200,7 @@ export class Accounts {
       user: { id: newId('usr'), email, createdAt: this.now() },
       wallet: new Wallet(this.#byEmail.size + 1, this.now),
       sshKeys: [],
+      passkeys: [],
       apiKeys: [],
       rentals: [],
       quotes: [],

@@ -27,6 +27,7 @@ import { quoteRoutes } from './routes/quotes.js';
 import { rentalRoutes } from './routes/rentals.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { serviceRoutes } from './routes/service.js';
+import { passkeyRoutes } from './routes/passkeys.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
 import { webhookRoutes } from './routes/webhooks.js';
 import { mockSupportContact, walletRoutes } from './routes/wallet.js';
@@ -65,6 +66,7 @@ export interface MockServer {
 const resources = [
   authRoutes,
   sessionRoutes,
+  passkeyRoutes,
   sshKeyRoutes,
   apiKeyRoutes,
   webhookRoutes,
@@ -92,7 +94,10 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
   const machines = options.withMachines === true ? new Machines() : undefined;
   const origins = [...loopbackOrigins(port), ...(options.allowedOrigins ?? [])];
   const durations = { ...mockDurations, ...options.durations };
-  const world = new World(url, durations, options.clock, origins, machines, options.publicPrices);
+  const world = new World(
+    ...([url, durations, options.clock, origins, machines, options.publicPrices] as const),
+    options.dashboardUrl,
+  );
   const handle = createMock(world, options).callback();
   server.on('request', (request, response) => void handle(request, response));
   const ticking = setInterval(() => tick(world), world.durations.tickMs);
@@ -115,7 +120,8 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
 
 /** The mock's routes in the API's own frame. */
 function createMock(world: World, options: MockOptions) {
-  const { dashboardUrl = world.url, latencyMs = 0, logLevel = 'silent' } = options;
+  const { latencyMs = 0, logLevel = 'silent' } = options;
+  const { dashboardUrl } = world;
   const router = createPlainRouter();
   for (const addRoutes of resources) addRoutes(router, world);
   const files = readDashboard(options.dashboardFolder);

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ListingRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
+import type { ChallengeUse } from '../../adapters/postgres/accounts/passkey-challenges.js';
+import type { SessionId } from '../../domain/ids.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
@@ -57,6 +59,13 @@ interface OpenPage {
   readonly topup: TopupRow;
 }
 
+/** A challenge: for what it is good, for which session (undefined for a sign-in), and until when. */
+export interface AskedChallenge {
+  readonly purpose: ChallengeUse['purpose'];
+  readonly sessionId: SessionId | undefined;
+  readonly expiresAt: Date;
+}
+
 /** The mock's whole state: who is signed in, which rentals run, and which events are planned. */
 export class World {
   readonly accounts = new Accounts(() => this.now());
@@ -64,6 +73,8 @@ export class World {
   readonly listings: readonly ListingRow[];
   /** By the id of the processor's session. */
   readonly pages = new Map<string, OpenPage>();
+  /** What passkeys are asked to sign. */
+  readonly challenges = new Map<string, AskedChallenge>();
   /** Makes the tokens of notebooks. */
   readonly tokenKey = randomBytes(32).toString('base64');
   readonly #toCallOff = new Set<() => void>();
@@ -80,6 +91,8 @@ export class World {
     readonly machines?: Machines,
     /** Whether strangers are told what families cost. */
     readonly publicPrices = false,
+    /** Where the pages are that passkeys are for, and to which browsers return after a payment. */
+    readonly dashboardUrl = url,
   ) {
     this.listings = createListings(this.now());
   }

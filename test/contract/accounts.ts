@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Authenticator } from '../support/authenticator.js';
 import { until } from '../support/until.js';
 import { ContractClient } from './through-client.js';
 import { signIn, signInAgain, type Backend, type Person } from './backends.js';
@@ -111,6 +112,47 @@ export function describeAccounts(backend: () => Backend): void {
       const [own] = await list();
       assert.equal((await person.delete(`/v1/auth/sessions/${own!.id}`)).status, 200);
       assert.equal(person.sid, undefined);
+    });
+  });
+
+  describe('passkeys', () => {
+    it('are added, named, sign in, show anew whose a session is, and are removed', async () => {
+      const person = await signIn(backend());
+      const device = new Authenticator(new URL(backend().dashboardUrl).origin, { counts: true });
+      const begin = async <T>(client: ContractClient, path: string) =>
+        (await client.post(`/v1/auth/${path}/begin`)).body as unknown as T;
+      const path = '/v1/auth/passkeys';
+      const made = device.create(await begin(person, 'passkeys'));
+      const added = await person.post(path, { name: 'Key', credential: made.credential });
+      const { id } = added.body as unknown as { id: string };
+      const renamed = await person.patch(`${path}/${id}`, { name: 'Key ring' });
+      assert.deepEqual((await person.get(path)).body, {
+        passkeys: [{ ...(added.body as object), name: 'Key ring' }],
+      });
+      assert.equal((renamed.body as unknown as { name: string }).name, 'Key ring');
+      const twice = await person.post(path, { name: 'again', credential: made.credential });
+      assert.deepEqual([twice.status, twice.body.error], [401, 'passkey_invalid']);
+
+      const browser = new ContractClient(backend().url);
+      const show = async (client: ContractClient, what: string, odds = {}) =>
+        client.post(`/v1/auth/${what}`, {
+          credential: device.get(made.held, await begin(client, what), odds),
+        });
+      assert.equal(
+        (await show(browser, 'passkey-sign-in', { verified: false })).body.error,
+        'passkey_invalid',
+      );
+      assert.equal((await show(browser, 'passkey-sign-in', { counter: 1 })).body.error, 'passkey_invalid');
+      const there = await show(browser, 'passkey-sign-in');
+      assert.deepEqual([there.status, there.body.user], [200, person.user]);
+      const proved = (await show(browser, 'passkey-proof')).body as unknown as { freshUntil: string };
+      assert.ok(Date.parse(proved.freshUntil) > Date.now());
+      assert.equal((await person.delete(`${path}/${id}`)).status, 200);
+      assert.equal((await person.delete(`${path}/${id}`)).body.error, 'passkey_not_found');
+      assert.equal((await person.patch(`${path}/${id}`, { name: 'x' })).body.error, 'passkey_not_found');
+      assert.equal((await show(browser, 'passkey-sign-in')).body.error, 'passkey_invalid');
+      const none = await person.post('/v1/auth/passkey-proof/begin');
+      assert.deepEqual([none.status, none.body.error], [404, 'passkey_not_found']);
     });
   });
 

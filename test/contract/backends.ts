@@ -14,6 +14,8 @@ export type Person = ContractClient & { readonly user: { readonly id: UserId; re
 export interface Backend {
   readonly name: string;
   readonly url: string;
+  /** Where pages are that passkeys are for. */
+  readonly dashboardUrl: string;
   /** Returns the code that was sent to an address. */
   readCode(email: string): Promise<string>;
   /** Lets the address have had no codes yet: it may ask for one at once. */
@@ -42,6 +44,7 @@ export async function startMockBackend(): Promise<Backend> {
   return {
     name: 'the mock',
     url: mock.url,
+    dashboardUrl: mock.world.dashboardUrl,
     readCode: () => Promise.resolve('123456'),
     forgetCodes: () => Promise.resolve(),
     async pay(checkoutUrl) {
@@ -83,6 +86,7 @@ export async function startRealBackend(): Promise<Backend> {
   return {
     name: 'the service',
     url: service.api.url,
+    dashboardUrl: service.api.deps.settings.dashboardUrl,
     async readCode(email) {
       const mail = await service.db('mail_outbox').where({ recipient: email }).orderBy('id', 'desc').first();
       if (mail?.body !== null && mail?.body !== undefined) return /\b\d{6}\b/.exec(mail.body)![0];

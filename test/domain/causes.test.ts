@@ -9,6 +9,7 @@ const operationId = `op_${ulid}` as const;
 const topupId = `top_${ulid}` as const;
 const userId = `usr_${ulid}` as const;
 const keyId = `key_${ulid}` as const;
+const passkeyId = `psk_${ulid}` as const;
 
 /** Each cause as the database holds it since release 0.1: a changed text would be written a second time. */
 const kept: readonly [text: string, cause: Cause][] = [
@@ -61,6 +62,8 @@ const kept: readonly [text: string, cause: Cause][] = [
   ],
   [`api-key-created:key_${ulid}`, { kind: 'api_key_created', keyId }],
   [`ssh-key-added:key_${ulid}`, { kind: 'ssh_key_added', keyId }],
+  [`passkey-added:psk_${ulid}`, { kind: 'passkey_added', passkeyId }],
+  [`passkey-refused:psk_${ulid}:12`, { kind: 'passkey_refused', passkeyId, counter: 12 }],
   [`setup-acted:chg_${ulid}`, { kind: 'setup_acted', actId: `chg_${ulid}` }],
   ['card-saved:pm_1', { kind: 'card_saved', cardId: 'pm_1' }],
   [
@@ -146,6 +149,8 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   notice: fc.record({ noticeId: number }),
   rental_ended: fc.record({ rentalId: ours('rent') }),
   auto_topup_off: fc.record({ userId: ours('usr'), at: fc.date({ noInvalidDate: true }) }),
+  passkey_added: fc.record({ passkeyId: ours('psk') }),
+  passkey_refused: fc.record({ passkeyId: ours('psk'), counter: number }),
   ssh_key_added: fc.record({ keyId: ours('key') }),
   api_key_created: fc.record({ keyId: ours('key') }),
   setup_acted: fc.record({ actId: ours('chg') }),

@@ -11,7 +11,7 @@ export const distributed: Readonly<Record<string, readonly string[]>> = {
     wallets ledger_entries ledger_causes ledger_hashes ledger_note_salts ledger_seals wallet_proof_ids
     rentals meter_readings topups auto_topups invoices refunds_and_disputes intents`),
   user_id: names(`
-    users sessions identities proof_codes failed_sign_ins account_ties api_keys ssh_keys billing_details
+    users sessions identities proof_codes failed_sign_ins account_ties api_keys ssh_keys passkeys billing_details
     saved_cards card_setups budgets budget_alerts quotes rental_requests rental_changes rental_labels
     topup_requests idempotency_keys audit_events event_outbox event_feeds events open_streams webhooks
     notice_settings user_notices`),
@@ -37,7 +37,7 @@ export const copied = names(`
 
 /** The tables that one node keeps for all. */
 export const onOneNode = names(`
-    login_codes oauth_states software_secrets rate_limits stream_hosts event_cursor webhook_feed mail_outbox
+    login_codes oauth_states passkey_challenges software_secrets rate_limits stream_hosts event_cursor webhook_feed mail_outbox
     look_signals stuck_items meter_shards ledger_roots processor_events odd_events parked_payments
     charge_marks machine_tokens machine_reports statement_months reconcile_runs reconcile_sources reconcile_documents reconcile_findings operator_actions
     operator_notices operator_orders operator_order_items pods unknown_pods provider_oddities provider_quotas
@@ -51,14 +51,15 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
     names: names(`
     allocation_attempts_pkey allocation_attempts_tag_key api_keys_pkey audit_events_id_key audit_events_pkey
     card_setups_pkey event_outbox_pkey events_id_key events_pkey intents_pkey invoice_line_items_pkey
-    invoices_pkey open_streams_id_key open_streams_pkey proof_codes_pkey quotes_pkey rental_changes_pkey
+    invoices_pkey open_streams_id_key open_streams_pkey passkeys_pkey proof_codes_pkey quotes_pkey rental_changes_pkey
     rental_requests_pkey rentals_id_key rentals_pkey sessions_id_key ssh_keys_pkey topup_requests_pkey
     topups_pkey user_notices_pkey wallet_proof_ids_proof_id_key webhook_deliveries_id_key
     webhook_deliveries_pkey webhooks_pkey`),
   },
   {
     reason: 'All that a caller brings: a directory on one node leads from it to the user.',
-    names: names('api_keys_token_hash_key sessions_pkey identities_pkey users_email_key'),
+    names: names(`
+    api_keys_token_hash_key sessions_pkey identities_pkey users_email_key passkeys_credential_id_key`),
   },
   {
     reason:

@@ -85,6 +85,8 @@ describe('the roles of the database', () => {
       'oauth_states',
       'odd_events',
       'open_streams',
+      'passkey_challenges',
+      'passkeys',
       'processor_events',
       'proof_codes',
       'quotes',

@@ -30,8 +30,8 @@ export interface RunEnd {
  * Operations whose requests may break a rule that JSON Schema can't express. They are then answered with a 400 although
  * they fit their schema: a cursor that no page answered, an end before its beginning, a daily cap below the amount, a
  * hard budget of nothing, a text that is not a public key, a range of addresses that begins within itself, an end of a
- * key that is over, a family that nobody offers, a signature that is not the processor's, an address
- * outside the dashboard.
+ * key that is over, a passkey that no device has made, a family that nobody offers, a signature that is not the
+ * processor's, an address outside the dashboard.
  */
 const WITH_RULES_BEYOND_THE_SCHEMA = [
   'listListings',
@@ -44,6 +44,10 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'putAutoTopup',
   'putBudget',
   'addSshKey',
+  'beginPasskeySignIn',
+  'signInByPasskey',
+  'addPasskey',
+  'proveByPasskey',
   'listApiKeys',
   'createApiKey',
   'changeApiKey',

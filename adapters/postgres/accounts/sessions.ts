@@ -55,6 +55,9 @@ export interface OpenSession {
   readonly expiresAt: Date;
 }
 
+/** A session that was made fresh, with another token. */
+export type ProvedSession = OpenSession & { readonly provedAt: Date };
+
 /**
  * Makes a session of 256 random bits (decision 9, "Session cookies"). Only the hash is kept, so whoever reads the table
  * can't sign in.
@@ -110,7 +113,7 @@ export async function lockSession(trx: Transaction, tokenHash: Buffer): Promise<
 export async function rotateSession(
   trx: Transaction,
   formerHash: Buffer,
-): Promise<(OpenSession & { readonly provedAt: Date }) | undefined> {
+): Promise<ProvedSession | undefined> {
   const token = newToken();
   const hash = hashOf(token);
   const { rows } = await trx.raw<{ rows: { id: SessionId; expires_at: Date; proved_at: Date }[] }>(

@@ -1,5 +1,6 @@
 import { restoredMessage } from '../../../domain/operations/watermark.js';
 import { suspendApiKeys } from '../accounts/api-keys.js';
+import { suspendPasskeys } from '../accounts/passkeys.js';
 import type { Database, Transaction } from '../database.js';
 
 /**
@@ -30,8 +31,9 @@ export type Verdict = 'confirmed' | 'restored' | 'unproven';
 
 /**
  * Compares the database with Temporal's watermark, and its line of history with what the processes saw acknowledged
- * (decision 181, "Witnesses of commits"). A database that is not behind is confirmed in its present incarnation. A database that is behind was restored: it loses its confirmation, and the brake says so until an
- * operator reconciles. All API keys rest from then on, because some may have been revoked in the lost time.
+ * (decision 181, "Witnesses of commits"). A database that is not behind is confirmed in its present incarnation. A
+ * database that is behind was restored: it loses its confirmation, and the brake says so until an operator reconciles.
+ * All API keys and passkeys rest from then on, because some may have been revoked or removed in the lost time.
  * @param kept Temporal's watermark; null when it never heard of one
  */
 export async function confirmDatabase(db: Database, kept: number | null): Promise<Verdict> {
@@ -61,7 +63,10 @@ export async function confirmDatabase(db: Database, kept: number | null): Promis
       .onConflict('kind')
       .ignore()
       .returning('kind');
-    if (pulled.length > 0) await suspendApiKeys(trx);
+    if (pulled.length > 0) {
+      await suspendApiKeys(trx);
+      await suspendPasskeys(trx);
+    }
     return 'restored';
   });
 }

@@ -12,6 +12,7 @@ import type {
   LineItemId,
   ListingId,
   OperationId,
+  PasskeyId,
   QuoteId,
   RentalId,
   SessionId,
@@ -158,7 +159,10 @@ export interface AuditEventRow {
     | 'budget_changed'
     | 'api_key_created'
     | 'api_key_changed'
-    | 'api_key_revoked';
+    | 'api_key_revoked'
+    | 'passkey_added'
+    | 'passkey_removed'
+    | 'passkey_refused';
   /** The key, rental, top-up, card or operation that it is about. */
   entity_id: string | null;
   /** What that entity's own row does not keep, such as settings that are overwritten. */
@@ -919,6 +923,40 @@ export interface ParkedPaymentRow {
   credited_by: OperationId | null;
 }
 
+/** What an authenticator is asked to sign, once. Each is good for the session, or the browser, that asked for it. */
+export interface PasskeyChallengeRow {
+  challenge_hash: Buffer;
+  purpose: 'registration' | 'sign_in' | 'proof';
+  session_id: SessionId | null;
+  browser_hash: Buffer | null;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
+/** Passkeys (decision 178, "Passkeys"): the public half of what a user's device keeps, and may sign in with. */
+export interface PasskeyRow {
+  id: PasskeyId;
+  user_id: UserId;
+  /** Made by the authenticator (WebAuthn 4: at most 1023 bytes), and one user's alone. */
+  credential_id: Buffer;
+  /** COSE_Key (RFC 9052 7). */
+  public_key: Buffer;
+  /** How often the authenticator has signed; some always say 0. One that goes back may be of a copy. */
+  counter: number;
+  transports: string[];
+  name: string;
+  /** Whether it may be in several devices, and whether it was at its last use. */
+  backup_eligible: boolean;
+  backed_up: boolean;
+  created_at: Date;
+  last_used_at: Date | null;
+  /**
+   * Since the database was restored: it may have forgotten that the passkey was removed. A sign-in by another way
+   * ends it.
+   */
+  suspended_at: Date | null;
+}
+
 /**
  * What pods cost us that nobody pays for: from the end of the rental, or the giving up of the attempt, until the
  * upstream showed them gone.
@@ -1596,6 +1634,8 @@ export interface UserNoticeRow {
     | 'api_key_created'
     | 'budget_reached'
     | 'setup_acted'
+    | 'passkey_added'
+    | 'passkey_refused'
     | 'statement';
   /** domain/causes.ts */
   cause: string;
@@ -1801,6 +1841,8 @@ declare module 'knex/types/tables.js' {
     operator_order_items: Table<OperatorOrderItemRow>;
     operator_orders: Table<OperatorOrderRow>;
     parked_payments: Table<ParkedPaymentRow>;
+    passkey_challenges: Table<PasskeyChallengeRow>;
+    passkeys: Table<PasskeyRow>;
     pod_leaks: Table<PodLeakRow>;
     pods: Table<PodRow>;
     processor_events: Table<ProcessorEventRow>;

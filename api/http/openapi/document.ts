@@ -18,6 +18,7 @@ import { openToCapped } from '../../spending/capped.js';
 import { deprecationHeaders, type DescribedAnswer, type Links, type Operation } from './operation.js';
 import { budgetOperations } from '../../spending/describe.js';
 import { paymentOperations } from '../../topups/describe.js';
+import { passkeyOperations } from '../../accounts/describe-passkeys.js';
 import { quoteOperations } from '../../rentals/describe-quotes.js';
 import { errorSchema, refusalResponses, sharedRefusals } from './refusals.js';
 import { tags } from './tags.js';
@@ -38,6 +39,7 @@ export const operations: readonly Operation[] = [
   ...authOperations,
   ...oauthOperations,
   ...sessionOperations,
+  ...passkeyOperations,
   ...sshKeyOperations,
   ...apiKeyOperations,
   ...catalogOperations,

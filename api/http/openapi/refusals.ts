@@ -48,6 +48,11 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'You already have this key.',
     details: { fingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo' },
   },
+  duplicate_passkey: { message: 'This passkey is in use already.' },
+  too_many_passkeys: {
+    message: 'You have 20 passkeys, the most you can have. Remove one that you no longer use.',
+    details: { maxPasskeys: accountLimits.maxPasskeys },
+  },
   too_many_keys: {
     message: 'You have 100 keys, the most you can have. Remove one that you no longer use.',
     details: { maxKeys: accountLimits.maxSshKeys },
@@ -88,6 +93,9 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   webhooks_disabled: { message: 'Webhooks are turned off here. Read GET /v1/events instead.' },
   billing_disabled: { message: 'Payments are turned off here. Ask support how to pay.' },
   unauthorized: { message: 'Sign in first: POST /v1/auth/request-code.' },
+  passkey_invalid: {
+    message: 'This passkey did not work. Try again, or use a code that we email you.',
+  },
   code_invalid: {
     message: 'This code is wrong or has expired. Check it, or ask for a new one.',
   },
@@ -159,6 +167,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   invoice_not_found: { message: 'You have no such invoice: GET /v1/billing/invoices lists yours.' },
   topup_not_found: { message: 'You have no such top-up: GET /v1/billing/topups lists yours.' },
   key_not_found: { message: 'You have no such key: GET /v1/ssh-keys lists yours.' },
+  passkey_not_found: { message: 'You have no such passkey: GET /v1/auth/passkeys lists yours.' },
   session_not_found: { message: 'You have no such session: GET /v1/auth/sessions lists yours.' },
   endpoint_not_found: {
     message:

@@ -31,6 +31,7 @@ const fixed: Readonly<Record<string, Advice>> = {
   key_revoked: { kind: 'signedOut', next: signIn },
   key_suspended: { kind: 'signedOut', next: signIn },
   code_invalid: { kind: 'signedOut', next: 'Ask for a new code with: gpu login' },
+  passkey_invalid: { kind: 'signedOut', next: 'Sign in with a code: gpu login' },
   key_address: { kind: 'refused', next: 'Use a key that is allowed from here: gpu keys' },
   key_scope: {
     kind: 'refused',

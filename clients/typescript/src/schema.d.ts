@@ -212,6 +212,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your passkeys */
+        get: operations["listPasskeys"];
+        put?: never;
+        /**
+         * Adds a passkey
+         * @description At most 20. We email you that it was added. Emailed codes go on working.
+         */
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkeys/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begins to add a passkey
+         * @description Hand the answer to the browser, and what it makes of it to POST /v1/auth/passkeys.
+         */
+        post: operations["beginPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a passkey
+         * @description It can’t sign in any more. Sessions that it opened go on: GET /v1/auth/sessions lists them. The device may still offer it until you delete it there.
+         */
+        delete: operations["removePasskey"];
+        options?: never;
+        head?: never;
+        /** Renames a passkey */
+        patch: operations["renamePasskey"];
+        trace?: never;
+    };
+    "/v1/auth/passkey-sign-in/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begins a sign-in with a passkey
+         * @description Keep the cookie `browser` and send it with the answer. At most 120 an hour from one address.
+         */
+        post: operations["beginPasskeySignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey-sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Signs in with a passkey
+         * @description Whatever is wrong with it, and for a passkey that nobody has, the refusal is the same. The sign-in counts as fresh.
+         */
+        post: operations["signInByPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey-proof/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begins to confirm who you are with a passkey */
+        post: operations["beginPasskeyProof"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey-proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirms who you are with a passkey
+         * @description As POST /v1/auth/refresh-proof with a code: the sign-in counts as fresh for 15 minutes, and the session gets a new `sid`.
+         */
+        post: operations["proveByPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ssh-keys": {
         parameters: {
             query?: never;
@@ -993,7 +1132,7 @@ export interface paths {
         put?: never;
         /**
          * Creates a webhook
-         * @description At most 10; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a `webhook.challenge`: the receiver answers it with 200 and `{"challenge": <data.challenge>}`, and is enabled. Any 2xx accepts an event. Without `types`, it gets everything except `session.*` and `api_key.*`. This needs a sign-in less than 15 minutes old.
+         * @description At most 10; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a `webhook.challenge`: the receiver answers it with 200 and `{"challenge": <data.challenge>}`, and is enabled. Any 2xx accepts an event. Without `types`, it gets everything except `session.*`, `passkey.*` and `api_key.*`. This needs a sign-in less than 15 minutes old.
          */
         post: operations["addWebhook"];
         delete?: never;
@@ -1019,7 +1158,7 @@ export interface paths {
         head?: never;
         /**
          * Changes a webhook, or turns it back on
-         * @description Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address, or adding types of sessions or API keys, needs a sign-in less than 15 minutes old.
+         * @description Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address, or adding types of sessions, passkeys or API keys, needs a sign-in less than 15 minutes old.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -1400,6 +1539,22 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        AddPasskey: {
+            name: string;
+            credential: {
+                id: string;
+                rawId: string;
+                /** @enum {string} */
+                type: "public-key";
+                authenticatorAttachment?: string | null;
+                clientExtensionResults?: Record<string, unknown>;
+                response: {
+                    clientDataJSON: string;
+                    attestationObject: string;
+                    transports?: string[];
+                };
+            };
+        };
         AddSshKey: {
             name: string;
             publicKey?: string;
@@ -1409,7 +1564,7 @@ export interface components {
         AddWebhook: {
             url: string;
             /** @description Default: []. */
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             /** @description Default: "". */
             description?: string;
         };
@@ -1431,8 +1586,8 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            /** @description None: all but `session.*`, `passkey.*` and `api_key.*`. */
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -1480,7 +1635,7 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["EndpointNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoIdleGuardError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["DuplicatePasskeyError"] | components["schemas"]["TooManyPasskeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["PasskeyInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["PasskeyNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["EndpointNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoIdleGuardError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
             id: string;
             name: string;
@@ -1590,7 +1745,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @enum {string} */
-        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
+        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked" | "passkey_added" | "passkey_removed" | "passkey_refused";
         AutoTopup: {
             enabled: boolean;
             /** @description Charges when your available balance falls below this. */
@@ -1935,7 +2090,7 @@ export interface components {
         };
         ChangeWebhook: {
             url?: string;
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description?: string;
         };
         ChargeInProgressDetails: {
@@ -2090,6 +2245,19 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
+        DuplicatePasskeyError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "duplicate_passkey";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
         EndOtherSessionsAnswer: {
             ended: number;
         };
@@ -2136,15 +2304,15 @@ export interface components {
             token: string;
         };
         /** @enum {string} */
-        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
-        Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalScriptFetchedEvent"] | components["schemas"]["RentalKeptAliveEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
+        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "duplicate_passkey" | "too_many_passkeys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "passkey_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "passkey_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
+        Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalScriptFetchedEvent"] | components["schemas"]["RentalKeptAliveEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["PasskeyAddedEvent"] | components["schemas"]["PasskeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
             /** @description The last event that was looked at, whether or not `types` left it out. */
             lastSeq: number;
         };
         /** @enum {string} */
-        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
+        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
         ExplainedByHand: {
             operationId: string;
             kind: string;
@@ -2847,6 +3015,12 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
+        KnownPasskey: {
+            /** @enum {string} */
+            type: "public-key";
+            id: string;
+            transports: string[];
+        };
         LaterAgainDetails: {
             /** @description As the header Retry-After says. */
             retryAfterSeconds: number;
@@ -2898,6 +3072,9 @@ export interface components {
         };
         ListInvoicesAnswer: {
             data: components["schemas"]["Invoice"][];
+        };
+        ListPasskeysAnswer: {
+            passkeys: components["schemas"]["Passkey"][];
         };
         ListProvidersAnswer: {
             providers: components["schemas"]["SignInProvider"][];
@@ -3149,7 +3326,7 @@ export interface components {
             description: string;
         };
         /** @enum {string} */
-        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "statement" | "auto_topup_off" | "payments" | "ssh_key_added" | "api_key_created" | "setup_acted" | "card_saved";
+        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "statement" | "auto_topup_off" | "payments" | "ssh_key_added" | "passkey_added" | "passkey_refused" | "api_key_created" | "setup_acted" | "card_saved";
         NoticeSettings: {
             notices: components["schemas"]["Notice"][];
         };
@@ -3280,6 +3457,126 @@ export interface components {
             hasRegistryAuth: boolean;
             /** @description Null: what the provider gives by itself. */
             diskGb: number | null;
+        };
+        Passkey: {
+            id: string;
+            name: string;
+            /** @description Your devices share it; if not, it is in one of them only. */
+            synced: boolean;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Null: never.
+             */
+            lastUsedAt: string | null;
+        };
+        PasskeyAddedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "passkey.added";
+            data: components["schemas"]["NoEventData"];
+        };
+        PasskeyCreation: {
+            rp: {
+                id: string;
+                name: string;
+            };
+            user: {
+                id: string;
+                name: string;
+                displayName: string;
+            };
+            /** @description Works once. */
+            challenge: string;
+            /** @description Milliseconds. */
+            timeout: number;
+            pubKeyCredParams: {
+                /** @enum {string} */
+                type: "public-key";
+                alg: number;
+            }[];
+            excludeCredentials: components["schemas"]["KnownPasskey"][];
+            authenticatorSelection: {
+                /** @enum {string} */
+                residentKey: "required";
+                /** @constant */
+                requireResidentKey: true;
+                /** @enum {string} */
+                userVerification: "required";
+            };
+            /** @enum {string} */
+            attestation: "none";
+        };
+        PasskeyInvalidError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "passkey_invalid";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
+        PasskeyNotFoundError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "passkey_not_found";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
+        PasskeyProof: {
+            /** Format: date-time */
+            freshUntil: string;
+        };
+        PasskeyRemovedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "passkey.removed";
+            data: components["schemas"]["NoEventData"];
+        };
+        PasskeyRequest: {
+            rpId: string;
+            /** @description Works once. */
+            challenge: string;
+            /** @description Milliseconds. */
+            timeout: number;
+            allowCredentials: components["schemas"]["KnownPasskey"][];
+            /** @enum {string} */
+            userVerification: "required";
         };
         PayUrl: {
             /** Format: uri */
@@ -3530,6 +3827,9 @@ export interface components {
             /** @description How many machines were ordered. */
             samples: number;
             days: number;
+        };
+        RenamePasskey: {
+            name: string;
         };
         Rental: {
             id: string;
@@ -3982,8 +4282,8 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            /** @description None: all but `session.*`, `passkey.*` and `api_key.*`. */
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -4034,6 +4334,10 @@ export interface components {
                 payments?: true;
                 /** @enum {boolean} */
                 ssh_key_added?: true;
+                /** @enum {boolean} */
+                passkey_added?: true;
+                /** @enum {boolean} */
+                passkey_refused?: true;
                 /** @enum {boolean} */
                 api_key_created?: true;
                 /** @enum {boolean} */
@@ -4124,6 +4428,22 @@ export interface components {
         ShowAliveAnswer: {
             /** @enum {string} */
             status: "ok";
+        };
+        ShowPasskey: {
+            credential: {
+                id: string;
+                rawId: string;
+                /** @enum {string} */
+                type: "public-key";
+                authenticatorAttachment?: string | null;
+                clientExtensionResults?: Record<string, unknown>;
+                response: {
+                    clientDataJSON: string;
+                    authenticatorData: string;
+                    signature: string;
+                    userHandle?: string | null;
+                };
+            };
         };
         SignInProvider: {
             id: string;
@@ -4419,6 +4739,23 @@ export interface components {
             /** @description For people: what happened, and what to do next. */
             message: string;
             details: components["schemas"]["TooManyKeysDetails"];
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
+        TooManyPasskeysDetails: {
+            maxPasskeys: number;
+        };
+        TooManyPasskeysError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "too_many_passkeys";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: components["schemas"]["TooManyPasskeysDetails"];
             /** @description Identifies the request for support, as X-Request-Id does. */
             requestId: string;
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
@@ -4789,8 +5126,8 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            /** @description None: all but `session.*`, `passkey.*` and `api_key.*`. */
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -5023,6 +5360,16 @@ export interface components {
                 "application/json": components["schemas"]["CodeInvalidError"];
             };
         };
+        /** @description passkey_invalid */
+        PasskeyInvalidError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PasskeyInvalidError"];
+            };
+        };
         /** @description oauth_state_mismatch */
         OauthStateMismatchError: {
             headers: {
@@ -5111,6 +5458,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["SessionNotFoundError"];
+            };
+        };
+        /** @description passkey_not_found */
+        PasskeyNotFoundError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PasskeyNotFoundError"];
             };
         };
         /** @description webhook_not_found */
@@ -5236,6 +5593,7 @@ export interface components {
     };
     pathItems: never;
 }
+export type AddPasskey = components['schemas']['AddPasskey'];
 export type AddSshKey = components['schemas']['AddSshKey'];
 export type AddWebhook = components['schemas']['AddWebhook'];
 export type AddedSshKey = components['schemas']['AddedSshKey'];
@@ -5292,6 +5650,7 @@ export type CreatedApiKey = components['schemas']['CreatedApiKey'];
 export type Done = components['schemas']['Done'];
 export type DuplicateKeyDetails = components['schemas']['DuplicateKeyDetails'];
 export type DuplicateKeyError = components['schemas']['DuplicateKeyError'];
+export type DuplicatePasskeyError = components['schemas']['DuplicatePasskeyError'];
 export type EndOtherSessionsAnswer = components['schemas']['EndOtherSessionsAnswer'];
 export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointAuth = components['schemas']['EndpointAuth'];
@@ -5365,6 +5724,7 @@ export type KeySetupDetails = components['schemas']['KeySetupDetails'];
 export type KeySetupError = components['schemas']['KeySetupError'];
 export type KeySuspendedError = components['schemas']['KeySuspendedError'];
 export type KeyUnknownError = components['schemas']['KeyUnknownError'];
+export type KnownPasskey = components['schemas']['KnownPasskey'];
 export type LaterAgainDetails = components['schemas']['LaterAgainDetails'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
 export type LedgerEntryPage = components['schemas']['LedgerEntryPage'];
@@ -5373,6 +5733,7 @@ export type LedgerRange = components['schemas']['LedgerRange'];
 export type LedgerRoot = components['schemas']['LedgerRoot'];
 export type ListFamiliesAnswer = components['schemas']['ListFamiliesAnswer'];
 export type ListInvoicesAnswer = components['schemas']['ListInvoicesAnswer'];
+export type ListPasskeysAnswer = components['schemas']['ListPasskeysAnswer'];
 export type ListProvidersAnswer = components['schemas']['ListProvidersAnswer'];
 export type ListRootsAnswer = components['schemas']['ListRootsAnswer'];
 export type ListSshKeysAnswer = components['schemas']['ListSshKeysAnswer'];
@@ -5404,6 +5765,14 @@ export type OpeningOutcome = components['schemas']['OpeningOutcome'];
 export type OtherError = components['schemas']['OtherError'];
 export type OtherEvent = components['schemas']['OtherEvent'];
 export type OwnSoftware = components['schemas']['OwnSoftware'];
+export type Passkey = components['schemas']['Passkey'];
+export type PasskeyAddedEvent = components['schemas']['PasskeyAddedEvent'];
+export type PasskeyCreation = components['schemas']['PasskeyCreation'];
+export type PasskeyInvalidError = components['schemas']['PasskeyInvalidError'];
+export type PasskeyNotFoundError = components['schemas']['PasskeyNotFoundError'];
+export type PasskeyProof = components['schemas']['PasskeyProof'];
+export type PasskeyRemovedEvent = components['schemas']['PasskeyRemovedEvent'];
+export type PasskeyRequest = components['schemas']['PasskeyRequest'];
 export type PayUrl = components['schemas']['PayUrl'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PeriodCharge = components['schemas']['PeriodCharge'];
@@ -5429,6 +5798,7 @@ export type RedeliverWebhook = components['schemas']['RedeliverWebhook'];
 export type RefreshProof = components['schemas']['RefreshProof'];
 export type RefreshedProof = components['schemas']['RefreshedProof'];
 export type Reliability = components['schemas']['Reliability'];
+export type RenamePasskey = components['schemas']['RenamePasskey'];
 export type Rental = components['schemas']['Rental'];
 export type RentalChangedEvent = components['schemas']['RentalChangedEvent'];
 export type RentalCounts = components['schemas']['RentalCounts'];
@@ -5461,6 +5831,7 @@ export type SessionNotFoundError = components['schemas']['SessionNotFoundError']
 export type SessionRequiredError = components['schemas']['SessionRequiredError'];
 export type SessionStartedEvent = components['schemas']['SessionStartedEvent'];
 export type ShowAliveAnswer = components['schemas']['ShowAliveAnswer'];
+export type ShowPasskey = components['schemas']['ShowPasskey'];
 export type SignInProvider = components['schemas']['SignInProvider'];
 export type SignedIn = components['schemas']['SignedIn'];
 export type SoftwareMisfit = components['schemas']['SoftwareMisfit'];
@@ -5495,6 +5866,8 @@ export type Template = components['schemas']['Template'];
 export type TemporarilyUnavailableError = components['schemas']['TemporarilyUnavailableError'];
 export type TooManyKeysDetails = components['schemas']['TooManyKeysDetails'];
 export type TooManyKeysError = components['schemas']['TooManyKeysError'];
+export type TooManyPasskeysDetails = components['schemas']['TooManyPasskeysDetails'];
+export type TooManyPasskeysError = components['schemas']['TooManyPasskeysError'];
 export type TooManyWebhooksDetails = components['schemas']['TooManyWebhooksDetails'];
 export type TooManyWebhooksError = components['schemas']['TooManyWebhooksError'];
 export type Topup = components['schemas']['Topup'];
@@ -5538,6 +5911,7 @@ export type WebhookSwitchedOffEvent = components['schemas']['WebhookSwitchedOffE
 export type WebhooksDisabledError = components['schemas']['WebhooksDisabledError'];
 export type ResponseValidationFailedError = components['responses']['ValidationFailedError'];
 export type ResponseCodeInvalidError = components['responses']['CodeInvalidError'];
+export type ResponsePasskeyInvalidError = components['responses']['PasskeyInvalidError'];
 export type ResponseOauthStateMismatchError = components['responses']['OauthStateMismatchError'];
 export type ResponseCardDeclinedError = components['responses']['CardDeclinedError'];
 export type ResponseForbiddenError = components['responses']['ForbiddenError'];
@@ -5547,6 +5921,7 @@ export type ResponseInvoiceNotFoundError = components['responses']['InvoiceNotFo
 export type ResponseTopupNotFoundError = components['responses']['TopupNotFoundError'];
 export type ResponseKeyNotFoundError = components['responses']['KeyNotFoundError'];
 export type ResponseSessionNotFoundError = components['responses']['SessionNotFoundError'];
+export type ResponsePasskeyNotFoundError = components['responses']['PasskeyNotFoundError'];
 export type ResponseWebhookNotFoundError = components['responses']['WebhookNotFoundError'];
 export type ResponseResyncError = components['responses']['ResyncError'];
 export type ResponseAlreadyStoppedError = components['responses']['AlreadyStoppedError'];
@@ -6139,6 +6514,504 @@ export interface operations {
                     "application/json": components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"];
                 };
             };
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    listPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPasskeysAnswer"];
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddPasskey"];
+            };
+        };
+        responses: {
+            /** @description The passkey. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+            /** @description validation_failed, duplicate_passkey, too_many_passkeys */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["DuplicatePasskeyError"] | components["schemas"]["TooManyPasskeysError"];
+                };
+            };
+            /** @description unauthorized, passkey_invalid, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["PasskeyInvalidError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    beginPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What `PublicKeyCredential.parseCreationOptionsFromJSON()` takes. Answer within 5 minutes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyCreation"];
+                };
+            };
+            /** @description validation_failed, too_many_passkeys */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["TooManyPasskeysError"];
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a passkey of yours.
+                 * @example psk_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["PasskeyNotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    renamePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a passkey of yours.
+                 * @example psk_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenamePasskey"];
+            };
+        };
+        responses: {
+            /** @description The passkey. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["PasskeyNotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    beginPasskeySignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What `PublicKeyCredential.parseRequestOptionsFromJSON()` takes. Answer within 5 minutes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRequest"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            403: components["responses"]["ForbiddenError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    signInByPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShowPasskey"];
+            };
+        };
+        responses: {
+            /** @description Signed in: the cookie `sid` is the session. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            401: components["responses"]["PasskeyInvalidError"];
+            403: components["responses"]["ForbiddenError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    beginPasskeyProof: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What `PublicKeyCredential.parseRequestOptionsFromJSON()` takes. Answer within 5 minutes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRequest"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["PasskeyNotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    proveByPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShowPasskey"];
+            };
+        };
+        responses: {
+            /** @description The session is fresh. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyProof"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, passkey_invalid, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["PasskeyInvalidError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
                 headers: {
@@ -9731,7 +10604,7 @@ export interface operations {
     listAuditEvents: {
         parameters: {
             query?: {
-                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
+                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked" | "passkey_added" | "passkey_removed" | "passkey_refused";
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
                 pageSize?: number;
@@ -10018,7 +10891,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
                 /** @description The answer holds the events below this number instead, newest first. */
                 before?: number;
                 pageSize?: number;
@@ -10079,7 +10952,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
             };
             header?: {
                 /**

@@ -2,7 +2,7 @@ import { requestCodeSchema, verifyCodeSchema } from '../../../api/accounts/descr
 import { seenFrom } from '../../../api/accounts/seen-from.js';
 import { freshUntil } from '../../../api/accounts/refresh-proof.js';
 import { presentUser } from '../../../api/accounts/auth.js';
-import { callerOf, sessionOf, type ApiRouter } from '../../../api/context.js';
+import { callerOf, sessionOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import {
   refusalOfClash,
   setSessionCookie,
@@ -23,16 +23,7 @@ export function authRoutes(router: ApiRouter, world: World): void {
   });
   router.post('/v1/auth/verify-code', async (ctx) => {
     const { email } = readBody(ctx, verifyCodeSchema);
-    const former = await sessionAmong(world, ctx);
-    if (former === 'clash') refusalOfClash(ctx, cookieDeps);
-    else if (former) endSession(world, ctx, former.found.account, former.found.session.id, 'new_sign_in');
-    const { account, created, session } = world.accounts.signIn(email.toLowerCase(), seenFrom(ctx));
-    setSessionCookie(ctx, cookieDeps, session.token);
-    note(world, ctx, account, 'signed_in', session.row.id, { by: 'code' });
-    world.events.tell(account.user.id, 'session.started', session.row.id, { by: 'code' });
-    ctx.set('Cache-Control', 'no-store');
-    const expiresAt = session.row.expires_at.toISOString();
-    ctx.body = { user: presentUser(account.user), created, expiresAt };
+    ctx.body = await openSession(world, ctx, email.toLowerCase(), 'code');
   });
   router.get(
     '/v1/auth/me',
@@ -62,4 +53,17 @@ export function authRoutes(router: ApiRouter, world: World): void {
   router.get(['/v1/auth/oauth/:provider/start', '/v1/auth/oauth/:provider/callback'], () => {
     throw noSuchProvider();
   });
+}
+
+/** Signs somebody in, and ends the session that the browser came with. @returns what a sign-in answers */
+export async function openSession(world: World, ctx: ApiContext, email: string, by: 'code' | 'passkey') {
+  const former = await sessionAmong(world, ctx);
+  if (former === 'clash') refusalOfClash(ctx, cookieDeps);
+  else if (former) endSession(world, ctx, former.found.account, former.found.session.id, 'new_sign_in');
+  const { account, created, session } = world.accounts.signIn(email, seenFrom(ctx));
+  setSessionCookie(ctx, cookieDeps, session.token);
+  note(world, ctx, account, 'signed_in', session.row.id, { by });
+  world.events.tell(account.user.id, 'session.started', session.row.id, { by });
+  ctx.set('Cache-Control', 'no-store');
+  return { user: presentUser(account.user), created, expiresAt: session.row.expires_at.toISOString() };
 }

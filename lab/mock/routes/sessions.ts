@@ -56,15 +56,20 @@ function refreshProof(world: World) {
       ctx.body = { codeMailed: true, freshUntil: freshUntil(session) };
       return;
     }
-    const rotated = world.accounts.rotate(ctx.state.sessionToken ?? '');
-    if (!rotated) throw noSuchSession();
-    world.events.endSession(account.user.id, session.tokenHash, 'session_renewed');
-    note(world, ctx, account, 'proof_refreshed', null, { sessionId: session.id });
-    ctx.remove('Set-Cookie');
-    setSessionCookie(ctx, cookieDeps, rotated.token);
-    const provedAt = rotated.row.proved_at;
-    ctx.body = { codeMailed: false, freshUntil: freshUntil({ provedAt, isFresh: true }) };
+    ctx.body = { codeMailed: false, freshUntil: renewSession(world, ctx, account, {}) };
   };
+}
+
+/** Makes the session of a request fresh, with another token. @returns until when it is */
+export function renewSession(world: World, ctx: ApiContext, account: Account, how: object): string | null {
+  const session = sessionOf(ctx);
+  const rotated = world.accounts.rotate(ctx.state.sessionToken ?? '');
+  if (!rotated) throw noSuchSession();
+  world.events.endSession(account.user.id, session.tokenHash, 'session_renewed');
+  note(world, ctx, account, 'proof_refreshed', null, { sessionId: session.id, ...how });
+  ctx.remove('Set-Cookie');
+  setSessionCookie(ctx, cookieDeps, rotated.token);
+  return freshUntil({ provedAt: rotated.row.proved_at, isFresh: true });
 }
 
 /** Ends a session of an account, and tells it. @returns false when it has none of this id */

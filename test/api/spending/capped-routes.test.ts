@@ -15,6 +15,14 @@ import {
 /** What a session must show anew who it is for, with a body that is right but for that. */
 const needsFresh: Readonly<Record<string, object>> = {
   'POST /v1/api-keys': { name: 'x', scopes: ['read'] },
+  'POST /v1/auth/passkeys/begin': {},
+  'POST /v1/auth/passkeys': {
+    name: 'x',
+    credential: {
+      ...{ id: 'AA', rawId: 'AA', type: 'public-key' },
+      response: { clientDataJSON: 'e30', attestationObject: 'AA' },
+    },
+  },
   'POST /v1/ssh-keys': { name: 'x', generate: true },
   'POST /v1/webhooks': { url: 'http://127.0.0.1:9/x' },
   'PATCH /v1/webhooks/{id}': { types: ['session.started'] },

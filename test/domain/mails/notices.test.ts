@@ -4,6 +4,7 @@ import { isWhole, type Whole } from './whole.js';
 
 const rentalId = 'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV' as const;
 const keyId = 'key_01ARZ3NDEKTSV4RRFFQ69G5FAV' as const;
+const passkeyId = 'psk_01JZ8Q4M6T3V5X7Y9A1B2C3D4E';
 const url = 'https://api.example.com/v1/notices/unsubscribe?token=t.t';
 const machine = {
   rentalId,
@@ -241,6 +242,30 @@ const mails: readonly Whole[] = [
       'nightly: read, rentals; ends with a1Zx',
       '',
       'If this was not you, somebody else is signed in to your account: revoke the key, end your other sessions, and contact support.',
+    ],
+  ],
+  [
+    'tells of a passkey',
+    noticeMail({ kind: 'passkey_added', all: [{ passkeyId, name: 'MacBook' }] }, null),
+    'A passkey was added to your account',
+    [
+      'Whoever can unlock the device that keeps it can sign in to your account. Emailed codes still work.',
+      '',
+      'Passkey: MacBook',
+      '',
+      'If this was not you, somebody else is signed in to your account: open Sessions, remove the passkey, end your other sessions, and contact support.',
+    ],
+  ],
+  [
+    'tells of a passkey that may be a copy',
+    noticeMail({ kind: 'passkey_refused', all: [{ passkeyId, name: 'Key ring' }] }, null),
+    'We refused a passkey of your account',
+    [
+      'It counts how often it is used, and the count went back. Somebody may have copied it.',
+      '',
+      'Passkey: Key ring',
+      '',
+      'Open Sessions, remove this passkey, and add a new one. Sign in with an emailed code if you need to.',
     ],
   ],
   [

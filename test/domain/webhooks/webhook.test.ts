@@ -99,6 +99,8 @@ describe('the types of a webhook', () => {
     assert.deepEqual([...except].sort(), [
       'api_key.created',
       'api_key.revoked',
+      'passkey.added',
+      'passkey.removed',
       'session.ended',
       'session.started',
       'webhook.ping',

@@ -5,6 +5,7 @@ import type { Dialect } from '../../../adapters/providers/offers/gpu-models.js';
 import type { RentalId } from '../../../domain/ids.js';
 import type { GpuFault } from '../../../lab/provider/faults.js';
 import { creditTopup } from '../../../money/payments/credit.js';
+import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { paymentOf } from '../../support/activities/scripted-processor.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { insertTopup } from '../../support/money/factories.js';
@@ -191,6 +192,6 @@ describe('a container that calls itself bad', () => {
   async function pay({ user: { id: userId } }: SignedIn): Promise<void> {
     const { db } = of.service;
     const { id: topupId, amount_cents: amountCents } = await insertTopup(db, userId);
-    await creditTopup(db, topupId, paymentOf({ topupId, userId, amountCents }));
+    await creditTopup(db, topupId, paymentOf({ topupId, userId, amountCents }), unnamedSeller);
   }
 });

@@ -19,6 +19,7 @@ const card: KeysOf = () => [['card'], ['autoTopup']];
 const apiKey: KeysOf = () => [['apiKeys']];
 const webhook: KeysOf = ({ entityId }) => [['webhooks'], ['webhook', entityId], ['deliveries', entityId]];
 const key: KeysOf = () => [['keys']];
+const passkey: KeysOf = () => [['passkeys']];
 const session: KeysOf = () => [['sessions']];
 
 /** What is read anew when something happened; add the keys of what you show. */
@@ -52,6 +53,8 @@ const changedBy: Readonly<Partial<Record<EventType, KeysOf>>> = {
   'invoice.uncollectible': invoice,
   'ssh_key.added': key,
   'ssh_key.removed': key,
+  'passkey.added': passkey,
+  'passkey.removed': passkey,
   'api_key.created': apiKey,
   'api_key.revoked': apiKey,
   'webhook.created': webhook,

@@ -28,6 +28,8 @@ export const noticeTexts = texts({
     auto_topup_off: 'Automatic top-ups off',
     payments: 'Payments',
     ssh_key_added: 'SSH key added',
+    passkey_added: 'Passkey added',
+    passkey_refused: 'Passkey refused',
     api_key_created: 'API key created',
     setup_acted: 'API key changed your setup',
     card_saved: 'Card saved',

@@ -53,6 +53,16 @@ class TooManyKeysError(ApiError):
     details: types.TooManyKeysDetails
 
 
+class DuplicatePasskeyError(ApiError):
+    """duplicate_passkey"""
+
+
+class TooManyPasskeysError(ApiError):
+    """too_many_passkeys"""
+
+    details: types.TooManyPasskeysDetails
+
+
 class UnknownFamilyError(ApiError):
     """unknown_family"""
 
@@ -97,6 +107,10 @@ class UnauthorizedError(ApiError):
 
 class CodeInvalidError(ApiError):
     """code_invalid"""
+
+
+class PasskeyInvalidError(ApiError):
+    """passkey_invalid"""
 
 
 class OauthStateMismatchError(ApiError):
@@ -217,6 +231,10 @@ class KeyNotFoundError(ApiError):
 
 class SessionNotFoundError(ApiError):
     """session_not_found"""
+
+
+class PasskeyNotFoundError(ApiError):
+    """passkey_not_found"""
 
 
 class QuoteNotFoundError(ApiError):
@@ -345,6 +363,8 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "weak_key": WeakKeyError,
     "duplicate_key": DuplicateKeyError,
     "too_many_keys": TooManyKeysError,
+    "duplicate_passkey": DuplicatePasskeyError,
+    "too_many_passkeys": TooManyPasskeysError,
     "unknown_family": UnknownFamilyError,
     "model_unavailable": ModelUnavailableError,
     "software_unsupported": SoftwareUnsupportedError,
@@ -354,6 +374,7 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "webhooks_disabled": WebhooksDisabledError,
     "unauthorized": UnauthorizedError,
     "code_invalid": CodeInvalidError,
+    "passkey_invalid": PasskeyInvalidError,
     "oauth_state_mismatch": OauthStateMismatchError,
     "key_unknown": KeyUnknownError,
     "key_expired": KeyExpiredError,
@@ -377,6 +398,7 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "topup_not_found": TopupNotFoundError,
     "key_not_found": KeyNotFoundError,
     "session_not_found": SessionNotFoundError,
+    "passkey_not_found": PasskeyNotFoundError,
     "quote_not_found": QuoteNotFoundError,
     "endpoint_not_found": EndpointNotFoundError,
     "webhook_not_found": WebhookNotFoundError,

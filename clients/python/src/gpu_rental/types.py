@@ -8,6 +8,23 @@ from typing import Any, Dict, List, Literal, Optional, Union
 from typing_extensions import NotRequired, TypedDict
 
 
+class AddPasskeyCredentialResponse(TypedDict):
+    clientDataJSON: str
+    attestationObject: str
+    transports: NotRequired[List[str]]
+
+class AddPasskeyCredential(TypedDict):
+    id: str
+    rawId: str
+    type: Literal["public-key"]
+    authenticatorAttachment: NotRequired[Optional[str]]
+    clientExtensionResults: NotRequired[Dict[str, Any]]
+    response: "AddPasskeyCredentialResponse"
+
+class AddPasskey(TypedDict):
+    name: str
+    credential: "AddPasskeyCredential"
+
 class AddSshKey(TypedDict):
     name: str
     publicKey: NotRequired[str]
@@ -15,7 +32,7 @@ class AddSshKey(TypedDict):
 
 class AddWebhook(TypedDict):
     url: str
-    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
+    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
     description: NotRequired[str]
 
 class AddedSshKey(TypedDict):
@@ -30,7 +47,7 @@ class AddedSshKey(TypedDict):
 class AddedWebhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -296,7 +313,7 @@ class ChangeRental(TypedDict):
 
 class ChangeWebhook(TypedDict):
     url: NotRequired[str]
-    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
+    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
     description: NotRequired[str]
 
 class ChargeInProgressDetails(TypedDict):
@@ -383,6 +400,12 @@ class DuplicateKeyError(TypedDict):
     error: Literal["duplicate_key"]
     message: str
     details: "DuplicateKeyDetails"
+    requestId: str
+    support: NotRequired[str]
+
+class DuplicatePasskeyError(TypedDict):
+    error: Literal["duplicate_passkey"]
+    message: str
     requestId: str
     support: NotRequired[str]
 
@@ -806,6 +829,11 @@ class KeyUnknownError(TypedDict):
     requestId: str
     support: NotRequired[str]
 
+class KnownPasskey(TypedDict):
+    type: Literal["public-key"]
+    id: str
+    transports: List[str]
+
 class LaterAgainDetails(TypedDict):
     retryAfterSeconds: int
 
@@ -840,6 +868,9 @@ class ListFamiliesAnswer(TypedDict):
 
 class ListInvoicesAnswer(TypedDict):
     data: List["Invoice"]
+
+class ListPasskeysAnswer(TypedDict):
+    passkeys: List["Passkey"]
 
 class ListProvidersAnswer(TypedDict):
     providers: List["SignInProvider"]
@@ -1062,6 +1093,79 @@ class OwnSoftware(TypedDict):
     hasRegistryAuth: bool
     diskGb: Optional[int]
 
+class Passkey(TypedDict):
+    id: str
+    name: str
+    synced: bool
+    createdAt: str
+    lastUsedAt: Optional[str]
+
+class PasskeyAddedEvent(TypedDict):
+    id: str
+    seq: int
+    entityId: str
+    createdAt: str
+    type: Literal["passkey.added"]
+    data: "NoEventData"
+
+class PasskeyCreationRp(TypedDict):
+    id: str
+    name: str
+
+class PasskeyCreationUser(TypedDict):
+    id: str
+    name: str
+    displayName: str
+
+class PasskeyCreationPubKeyCredParamsItem(TypedDict):
+    type: Literal["public-key"]
+    alg: int
+
+class PasskeyCreationAuthenticatorSelection(TypedDict):
+    residentKey: Literal["required"]
+    requireResidentKey: Literal[True]
+    userVerification: Literal["required"]
+
+class PasskeyCreation(TypedDict):
+    rp: "PasskeyCreationRp"
+    user: "PasskeyCreationUser"
+    challenge: str
+    timeout: int
+    pubKeyCredParams: List["PasskeyCreationPubKeyCredParamsItem"]
+    excludeCredentials: List["KnownPasskey"]
+    authenticatorSelection: "PasskeyCreationAuthenticatorSelection"
+    attestation: Literal["none"]
+
+class PasskeyInvalidError(TypedDict):
+    error: Literal["passkey_invalid"]
+    message: str
+    requestId: str
+    support: NotRequired[str]
+
+class PasskeyNotFoundError(TypedDict):
+    error: Literal["passkey_not_found"]
+    message: str
+    requestId: str
+    support: NotRequired[str]
+
+class PasskeyProof(TypedDict):
+    freshUntil: str
+
+class PasskeyRemovedEvent(TypedDict):
+    id: str
+    seq: int
+    entityId: str
+    createdAt: str
+    type: Literal["passkey.removed"]
+    data: "NoEventData"
+
+class PasskeyRequest(TypedDict):
+    rpId: str
+    challenge: str
+    timeout: int
+    allowCredentials: List["KnownPasskey"]
+    userVerification: Literal["required"]
+
 class PayUrl(TypedDict):
     url: Optional[str]
 
@@ -1206,6 +1310,9 @@ class Reliability(TypedDict):
     lossesPer1000Hours: Optional[float]
     samples: int
     days: int
+
+class RenamePasskey(TypedDict):
+    name: str
 
 class Rental(TypedDict):
     id: str
@@ -1445,7 +1552,7 @@ class Reversal(TypedDict):
 class RotatedWebhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -1472,6 +1579,8 @@ class SaveNoticesKinds(TypedDict):
     auto_topup_off: NotRequired[Literal[True]]
     payments: NotRequired[Literal[True]]
     ssh_key_added: NotRequired[Literal[True]]
+    passkey_added: NotRequired[Literal[True]]
+    passkey_refused: NotRequired[Literal[True]]
     api_key_created: NotRequired[Literal[True]]
     setup_acted: NotRequired[Literal[True]]
     card_saved: NotRequired[Literal[True]]
@@ -1521,6 +1630,23 @@ class SessionStartedEvent(TypedDict):
 
 class ShowAliveAnswer(TypedDict):
     status: Literal["ok"]
+
+class ShowPasskeyCredentialResponse(TypedDict):
+    clientDataJSON: str
+    authenticatorData: str
+    signature: str
+    userHandle: NotRequired[Optional[str]]
+
+class ShowPasskeyCredential(TypedDict):
+    id: str
+    rawId: str
+    type: Literal["public-key"]
+    authenticatorAttachment: NotRequired[Optional[str]]
+    clientExtensionResults: NotRequired[Dict[str, Any]]
+    response: "ShowPasskeyCredentialResponse"
+
+class ShowPasskey(TypedDict):
+    credential: "ShowPasskeyCredential"
 
 class SignInProvider(TypedDict):
     id: str
@@ -1730,6 +1856,16 @@ class TooManyKeysError(TypedDict):
     requestId: str
     support: NotRequired[str]
 
+class TooManyPasskeysDetails(TypedDict):
+    maxPasskeys: int
+
+class TooManyPasskeysError(TypedDict):
+    error: Literal["too_many_passkeys"]
+    message: str
+    details: "TooManyPasskeysDetails"
+    requestId: str
+    support: NotRequired[str]
+
 class TooManyWebhooksDetails(TypedDict):
     maxWebhooks: int
 
@@ -1931,7 +2067,7 @@ class WeakKeyError(TypedDict):
 class Webhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -2041,25 +2177,25 @@ class WebhooksDisabledError(TypedDict):
     message: str
     requestId: str
     support: NotRequired[str]
-ApiError = Union["ValidationFailedError", "InvalidEmailError", "InvalidAmountError", "InvalidCountError", "WeakKeyError", "DuplicateKeyError", "TooManyKeysError", "UnknownFamilyError", "ModelUnavailableError", "SoftwareUnsupportedError", "IdleGuardUnsupportedError", "BillingDisabledError", "TooManyWebhooksError", "WebhooksDisabledError", "UnauthorizedError", "CodeInvalidError", "OauthStateMismatchError", "KeyUnknownError", "KeyExpiredError", "KeyRevokedError", "KeySuspendedError", "CardDeclinedError", "InsufficientBalanceError", "ForbiddenError", "BlockedError", "FreshSignInRequiredError", "SessionRequiredError", "KeyScopeError", "KeyAddressError", "KeyEndsOwnError", "KeySetupError", "CapReservedError", "BudgetReservedError", "NotFoundError", "RentalNotFoundError", "InvoiceNotFoundError", "TopupNotFoundError", "KeyNotFoundError", "SessionNotFoundError", "QuoteNotFoundError", "EndpointNotFoundError", "WebhookNotFoundError", "MethodNotAllowedError", "ResyncError", "ChargeInProgressError", "AlreadyStoppedError", "QuoteExpiredError", "PriceChangedError", "RentalEndingError", "NoIdleGuardError", "NoSavedCardError", "WebhookNotEnabledError", "ProofNotReadyError", "IdempotencyConflictError", "IdempotencyInProgressError", "PayloadTooLargeError", "UnsupportedMediaTypeError", "UnknownHostError", "RateLimitedError", "CodeRequestRateLimitedError", "InternalError", "TemporarilyUnavailableError"]
+ApiError = Union["ValidationFailedError", "InvalidEmailError", "InvalidAmountError", "InvalidCountError", "WeakKeyError", "DuplicateKeyError", "TooManyKeysError", "DuplicatePasskeyError", "TooManyPasskeysError", "UnknownFamilyError", "ModelUnavailableError", "SoftwareUnsupportedError", "IdleGuardUnsupportedError", "BillingDisabledError", "TooManyWebhooksError", "WebhooksDisabledError", "UnauthorizedError", "CodeInvalidError", "PasskeyInvalidError", "OauthStateMismatchError", "KeyUnknownError", "KeyExpiredError", "KeyRevokedError", "KeySuspendedError", "CardDeclinedError", "InsufficientBalanceError", "ForbiddenError", "BlockedError", "FreshSignInRequiredError", "SessionRequiredError", "KeyScopeError", "KeyAddressError", "KeyEndsOwnError", "KeySetupError", "CapReservedError", "BudgetReservedError", "NotFoundError", "RentalNotFoundError", "InvoiceNotFoundError", "TopupNotFoundError", "KeyNotFoundError", "SessionNotFoundError", "PasskeyNotFoundError", "QuoteNotFoundError", "EndpointNotFoundError", "WebhookNotFoundError", "MethodNotAllowedError", "ResyncError", "ChargeInProgressError", "AlreadyStoppedError", "QuoteExpiredError", "PriceChangedError", "RentalEndingError", "NoIdleGuardError", "NoSavedCardError", "WebhookNotEnabledError", "ProofNotReadyError", "IdempotencyConflictError", "IdempotencyInProgressError", "PayloadTooLargeError", "UnsupportedMediaTypeError", "UnknownHostError", "RateLimitedError", "CodeRequestRateLimitedError", "InternalError", "TemporarilyUnavailableError"]
 ApiKeyEnds = Literal["all", "own"]
 ApiKeyScope = Literal["read", "rentals", "billing", "setup"]
-AuditKind = Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"]
+AuditKind = Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused"]
 AutoTopupDisabledReason = Literal["charge_failed", "card_removed", "card_expired", "charges_held"]
 Checkout = Union["CheckoutPage", "CheckoutCharge"]
 CreateRental = Union["NewRental", "TakenQuote"]
 EndpointAuth = Literal["none", "token"]
 EndpointKind = Literal["http", "tcp"]
-ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "unknown_family", "model_unavailable", "software_unsupported", "idle_guard_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "quote_not_found", "endpoint_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_idle_guard", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
-Event = Union["RentalCreatedEvent", "RentalMachineFoundEvent", "RentalSshAnsweredEvent", "RentalRunningEvent", "RentalWarnedEvent", "RentalScriptFetchedEvent", "RentalKeptAliveEvent", "RentalChangedEvent", "RentalStoppingEvent", "RentalStoppedEvent", "RentalFailedEvent", "TopupSucceededEvent", "TopupFailedEvent", "TopupExpiredEvent", "TopupReversedEvent", "TopupReinstatedEvent", "WalletCreditedEvent", "WalletLowEvent", "WalletExhaustedEvent", "BudgetReachedEvent", "AutoTopupSucceededEvent", "AutoTopupSwitchedOffEvent", "CardSavedEvent", "CardRemovedEvent", "InvoiceOpenedEvent", "InvoicePaidEvent", "InvoiceVoidedEvent", "InvoiceUncollectibleEvent", "SshKeyAddedEvent", "SshKeyRemovedEvent", "ApiKeyCreatedEvent", "ApiKeyRevokedEvent", "WebhookCreatedEvent", "WebhookChangedEvent", "WebhookSwitchedOffEvent", "WebhookRemovedEvent", "WebhookPingEvent", "SessionStartedEvent", "SessionEndedEvent", "FeedResyncEvent"]
-EventType = Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]
+ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "duplicate_passkey", "too_many_passkeys", "unknown_family", "model_unavailable", "software_unsupported", "idle_guard_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "passkey_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "passkey_not_found", "quote_not_found", "endpoint_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_idle_guard", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
+Event = Union["RentalCreatedEvent", "RentalMachineFoundEvent", "RentalSshAnsweredEvent", "RentalRunningEvent", "RentalWarnedEvent", "RentalScriptFetchedEvent", "RentalKeptAliveEvent", "RentalChangedEvent", "RentalStoppingEvent", "RentalStoppedEvent", "RentalFailedEvent", "TopupSucceededEvent", "TopupFailedEvent", "TopupExpiredEvent", "TopupReversedEvent", "TopupReinstatedEvent", "WalletCreditedEvent", "WalletLowEvent", "WalletExhaustedEvent", "BudgetReachedEvent", "AutoTopupSucceededEvent", "AutoTopupSwitchedOffEvent", "CardSavedEvent", "CardRemovedEvent", "InvoiceOpenedEvent", "InvoicePaidEvent", "InvoiceVoidedEvent", "InvoiceUncollectibleEvent", "SshKeyAddedEvent", "SshKeyRemovedEvent", "PasskeyAddedEvent", "PasskeyRemovedEvent", "ApiKeyCreatedEvent", "ApiKeyRevokedEvent", "WebhookCreatedEvent", "WebhookChangedEvent", "WebhookSwitchedOffEvent", "WebhookRemovedEvent", "WebhookPingEvent", "SessionStartedEvent", "SessionEndedEvent", "FeedResyncEvent"]
+EventType = Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]
 FamilyId = Literal["rtx-3090", "rtx-4090", "rtx-5080", "rtx-5090", "rtx-4000-ada", "rtx-6000-ada", "rtx-pro-6000", "rtx-a4000", "rtx-a5000", "rtx-a6000", "a10", "a40", "l4", "l40", "l40s", "a100-40gb", "a100-80gb", "h100-80gb", "h100-94gb", "h200-141gb", "gh200", "b200", "b300", "mi300x"]
 IdleIgnored = Literal["sessions"]
 IdleLooksAt = Literal["gpu", "cpu", "network", "sessions"]
 InvoiceReason = Literal["topup_failed", "overage", "manual"]
 InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 LedgerEntryType = Literal["processor_topup", "auto_topup", "rental_charge", "refund", "adjustment"]
-NoticeKind = Literal["rental_auto_stop", "rental_spend_limit", "rental_idle_near", "rental_idle", "rental_balance_exhausted", "rental_operator_stop", "rental_lost", "rental_failed", "low_balance", "budget_reached", "statement", "auto_topup_off", "payments", "ssh_key_added", "api_key_created", "setup_acted", "card_saved"]
+NoticeKind = Literal["rental_auto_stop", "rental_spend_limit", "rental_idle_near", "rental_idle", "rental_balance_exhausted", "rental_operator_stop", "rental_lost", "rental_failed", "low_balance", "budget_reached", "statement", "auto_topup_off", "payments", "ssh_key_added", "passkey_added", "passkey_refused", "api_key_created", "setup_acted", "card_saved"]
 ProcessorEvent = Dict[str, Any]
 RentalPhase = Literal["queued", "buying", "booting", "installing", "checking", "ready"]
 RentalStatus = Literal["provisioning", "running", "stopping", "stopped", "failed"]

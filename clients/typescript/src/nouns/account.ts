@@ -21,16 +21,19 @@ import type {
 } from '../schema.js';
 import type { CallOptions, Transport } from '../transport.js';
 import { Noun } from './noun.js';
+import { Passkeys } from './passkeys.js';
 import type { QueryOf } from './query.js';
 
 /** Signing in and out. A browser keeps the session by itself; in Node it is `GpuRental.session`. */
 export class Auth extends Noun {
   /** Where the user is signed in. */
   readonly sessions: Sessions;
+  readonly passkeys: Passkeys;
 
   constructor(transport: Transport) {
     super(transport);
     this.sessions = new Sessions(transport);
+    this.passkeys = new Passkeys(transport);
   }
 
   /** Has a code mailed. The answer does not tell whether there is such an account. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { findApiKey, wakeApiKeys } from '../../../../adapters/postgres/accounts/api-keys.js';
+import { wakePasskeys } from '../../../../adapters/postgres/accounts/passkeys.js';
 import { newId } from '../../../../adapters/ids.js';
 import {
   endAtPast,
@@ -197,6 +198,19 @@ describe('reconciling a restored database, step by step and twice', () => {
     const order = await placeOrder(db, reconcile);
     await resume(db, order, { kept: 61, report, done });
     assert.deepEqual([await found(token), await found(others)], ['live', 'suspended']);
+  });
+
+  it('lets all passkeys rest once: some may have been removed in the lost time', async () => {
+    const { user_id: owner } = await insertWallet(db, 0);
+    const key = { credential_id: Buffer.from('c'), public_key: Buffer.from('p'), counter: 0, transports: [] };
+    const kept = { ...key, name: 'x', backup_eligible: true, backed_up: true };
+    await db('passkeys').insert({ id: newId('psk'), user_id: owner, ...kept });
+    const isResting = async () => (await db('passkeys').first('suspended_at'))!.suspended_at !== null;
+    await confirmDatabase(db, 61);
+    assert.equal(await isResting(), true);
+    await db.transaction((trx) => wakePasskeys(trx, owner));
+    await confirmDatabase(db, 61);
+    assert.equal(await isResting(), false);
   });
 
   it('needs no more rights than the worker, the API and the operators have', async () => {

@@ -18,6 +18,7 @@ const groupOf: Readonly<Record<string, TypeGroup>> = {
   ssh_key: 'account',
   webhook: 'account',
   session: 'access',
+  passkey: 'access',
   api_key: 'access',
 };
 

@@ -166,6 +166,134 @@ class Operations:
         )
         return cast("t.RefreshedProof", self._call(ask, timeout))
 
+    def list_passkeys(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> t.ListPasskeysAnswer:
+        """Your passkeys. GET /v1/auth/passkeys"""
+        ask = Ask(
+            "GET",
+            "/v1/auth/passkeys",
+            "read",
+        )
+        return cast("t.ListPasskeysAnswer", self._call(ask, timeout))
+
+    def add_passkey(
+        self,
+        body: t.AddPasskey,
+        *,
+        timeout: float | None = None,
+    ) -> t.Passkey:
+        """Adds a passkey. POST /v1/auth/passkeys"""
+        ask = Ask(
+            "POST",
+            "/v1/auth/passkeys",
+            "once",
+            body=body,
+        )
+        return cast("t.Passkey", self._call(ask, timeout))
+
+    def begin_passkey(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> t.PasskeyCreation:
+        """Begins to add a passkey. POST /v1/auth/passkeys/begin"""
+        ask = Ask(
+            "POST",
+            "/v1/auth/passkeys/begin",
+            "once",
+        )
+        return cast("t.PasskeyCreation", self._call(ask, timeout))
+
+    def rename_passkey(
+        self,
+        id: str,
+        body: t.RenamePasskey,
+        *,
+        timeout: float | None = None,
+    ) -> t.Passkey:
+        """Renames a passkey. PATCH /v1/auth/passkeys/{id}"""
+        ask = Ask(
+            "PATCH",
+            f"/v1/auth/passkeys/{segment(id)}",
+            "same",
+            body=body,
+        )
+        return cast("t.Passkey", self._call(ask, timeout))
+
+    def remove_passkey(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> t.Done:
+        """Removes a passkey. DELETE /v1/auth/passkeys/{id}"""
+        ask = Ask(
+            "DELETE",
+            f"/v1/auth/passkeys/{segment(id)}",
+            "same",
+            gone=404,
+        )
+        return cast("t.Done", self._call(ask, timeout))
+
+    def begin_passkey_sign_in(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> t.PasskeyRequest:
+        """Begins a sign-in with a passkey. POST /v1/auth/passkey-sign-in/begin"""
+        ask = Ask(
+            "POST",
+            "/v1/auth/passkey-sign-in/begin",
+            "once",
+        )
+        return cast("t.PasskeyRequest", self._call(ask, timeout))
+
+    def sign_in_by_passkey(
+        self,
+        body: t.ShowPasskey,
+        *,
+        timeout: float | None = None,
+    ) -> t.SignedIn:
+        """Signs in with a passkey. POST /v1/auth/passkey-sign-in"""
+        ask = Ask(
+            "POST",
+            "/v1/auth/passkey-sign-in",
+            "once",
+            body=body,
+        )
+        return cast("t.SignedIn", self._call(ask, timeout))
+
+    def begin_passkey_proof(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> t.PasskeyRequest:
+        """Begins to confirm who you are with a passkey. POST /v1/auth/passkey-proof/begin"""
+        ask = Ask(
+            "POST",
+            "/v1/auth/passkey-proof/begin",
+            "once",
+        )
+        return cast("t.PasskeyRequest", self._call(ask, timeout))
+
+    def prove_by_passkey(
+        self,
+        body: t.ShowPasskey,
+        *,
+        timeout: float | None = None,
+    ) -> t.PasskeyProof:
+        """Confirms who you are with a passkey. POST /v1/auth/passkey-proof"""
+        ask = Ask(
+            "POST",
+            "/v1/auth/passkey-proof",
+            "once",
+            body=body,
+        )
+        return cast("t.PasskeyProof", self._call(ask, timeout))
+
     def list_ssh_keys(
         self,
         *,
@@ -1190,7 +1318,7 @@ class Operations:
     def list_audit_events(
         self,
         *,
-        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"] | None = None,
+        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused"] | None = None,
         cursor: str | None = None,
         page_size: int | None = None,
         timeout: float | None = None,
@@ -1207,7 +1335,7 @@ class Operations:
     def iter_audit_events(
         self,
         *,
-        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked"] | None = None,
+        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused"] | None = None,
         page_size: int | None = None,
         timeout: float | None = None,
     ) -> Iterator[t.AuditEvent]:
@@ -1255,7 +1383,7 @@ class Operations:
         self,
         *,
         after: int | None = None,
-        types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]] | None = None,
+        types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]] | None = None,
         before: int | None = None,
         page_size: int | None = None,
         timeout: float | None = None,
