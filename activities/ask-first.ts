@@ -1,5 +1,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { confirmDatabase, isDatabaseConfirmed, type Verdict } from '../adapters/postgres/restore/watermark.js';
+import {
+  confirmDatabase,
+  isDatabaseConfirmed,
+  type Verdict,
+} from '../adapters/postgres/restore/watermark.js';
 import { readKeptWatermark } from '../adapters/temporal/watermark.js';
 import { restoredMessage, unprovenMessage } from '../domain/operations/watermark.js';
 import type { ActivityDeps } from './deps.js';

@@ -18,7 +18,11 @@ export function loginOf(role: DatabaseRole): `${(typeof databaseRoles)[DatabaseR
  * @throws Error when the URL's user may not make roles, or may not hand on the roles of another owner's migration
  */
 export async function ensureLogins(databaseUrl: string, passwords: LoginPasswords): Promise<string[]> {
-  const knex = knexFactory({ client: 'pg', connection: { ...(await primaryOf(databaseUrl)) }, pool: { min: 0, max: 1 } });
+  const knex = knexFactory({
+    client: 'pg',
+    connection: { ...(await primaryOf(databaseUrl)) },
+    pool: { min: 0, max: 1 },
+  });
   try {
     const made: string[] = [];
     for (const role of Object.keys(databaseRoles) as DatabaseRole[]) {

@@ -1,6 +1,8 @@
 /** The kinds of requests that are counted apart. */
 export type Kind = 'sign in' | 'top up' | 'create' | 'poll' | 'stop';
 
+const changes: ReadonlySet<Kind> = new Set(['top up', 'create', 'stop']);
+
 interface Sample {
   readonly kind: Kind;
   readonly elapsedMs: number;
@@ -13,11 +15,22 @@ export class Figures {
   /** The code that restarts parts sets it. */
   restarting = false;
   private readonly answers: Sample[] = [];
+  /** By performance.now(). */
+  private readonly served: { readonly sentAt: number; readonly servedAt: number }[] = [];
   private readonly tries: (Sample & { readonly status: number | undefined })[] = [];
 
   /** Counts one HTTP request. @param status undefined: its connection broke */
   tried(kind: Kind, elapsedMs: number, status: number | undefined): void {
     this.tries.push({ kind, elapsedMs, restarting: this.restarting, status });
+    if (status !== 200 || !changes.has(kind)) return;
+    const servedAt = performance.now();
+    this.served.push({ sentAt: servedAt - elapsedMs, servedAt });
+  }
+
+  /** How long after an instant the first change was served that was sent after it, in milliseconds. */
+  firstChangeAfter(at: number): number {
+    const times = this.served.filter(({ sentAt }) => sentAt > at).map(({ servedAt }) => servedAt - at);
+    return Math.min(...times);
   }
 
   /** Counts an answered request; its time includes all repetitions. */

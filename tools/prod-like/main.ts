@@ -22,6 +22,8 @@ const quietMs = Number(process.env['PROD_LIKE_QUIET_SECONDS'] ?? '30') * 1_000;
  */
 const from = process.env['PROD_LIKE_FROM'];
 const restarts = from === undefined ? readRestarts(process.env['PROD_LIKE_RESTARTS']) : upgrades;
+/** From the kill of a primary to the first served change. */
+const failoverMaxMs = 15_000;
 const startedAt = Date.now();
 const log = (line: string): void => {
   console.log(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`);
@@ -35,11 +37,12 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
   log(`${users} users have signed in and paid`);
   const metering = watchMetering(db, () => figures.restarting);
   const end = { at: Number.POSITIVE_INFINITY };
+  const killedAt: number[] = [];
   const renting = Promise.all(accounts.map((account, index) => rentUntil(account, index, end)));
   const restarting = (async () => {
     await sleep(quietMs);
     figures.restarting = true;
-    await restartAll(topology, restarts, log);
+    killedAt.push(...(await restartAll(topology, restarts, log)));
     figures.restarting = false;
     await sleep(quietMs / 2);
     end.at = Date.now();
@@ -49,7 +52,12 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
   const gaps = await metering.stop();
   log('the users are done');
   const rentals = accounts.reduce((sum, account) => sum + account.rentals.length, 0);
-  const faults = await judge(topology, db, accounts);
+  const faults = [...(await judge(topology, db, accounts))];
+  for (const at of killedAt) {
+    const ms = figures.firstChangeAfter(at);
+    console.log(`from the kill of the primary to the first served change: ${(ms / 1_000).toFixed(1)} s`);
+    if (ms > failoverMaxMs) faults.push(`a failover took ${Math.round(ms)} ms`);
+  }
   for (const line of figures.lines()) console.log(line);
   console.log(
     `longest time without a tick: ${gaps.quietMs} ms quiet, ${gaps.restartingMs} ms while parts were restarted`,

@@ -15,6 +15,7 @@ const all: readonly Restart[] = [
   ['API 2', 'kill'],
   ['worker 2', 'kill'],
   ['Temporal', 'kill'],
+  ['primary', 'kill'],
 ];
 
 /** From an earlier release to this one, one process at a time, in the order of docs/operations/deploying.md. */
@@ -35,7 +36,8 @@ const pauseMs = 10_000;
  * @throws Error that names the possible values
  */
 export function readRestarts(text: string | undefined): readonly Restart[] {
-  if (text === undefined) return all;
+  // Twice, so that a server which was the primary before is one again.
+  if (text === undefined) return [...all, ...all];
   return text.split(',').map((wanted) => {
     const found = all.find(([name, how]) => `${name}:${how}` === wanted);
     if (found) return found;
@@ -44,19 +46,24 @@ export function readRestarts(text: string | undefined): readonly Restart[] {
   });
 }
 
-/** Restarts one part after the other. Before each it waits until the last one is ready and has worked for a while. */
+/**
+ * Restarts one part after the other. Before each it waits until the last one is ready and has worked for a while.
+ * @returns when primaries were killed, by performance.now()
+ */
 export async function restartAll(
   topology: Topology,
   restarts: readonly Restart[],
   log: (line: string) => void,
-): Promise<void> {
+): Promise<readonly number[]> {
+  const killedAt: (number | undefined)[] = [];
   for (const [name, how] of restarts) {
     const startedAt = performance.now();
     if (name === 'schema') await topology.migrate();
-    else await topology.restart(name, how);
+    else killedAt.push(await topology.restart(name, how));
     log(
       `${name} was ${words[how]} and is ready again after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
     );
     await sleep(pauseMs);
   }
+  return killedAt.filter((at) => at !== undefined);
 }

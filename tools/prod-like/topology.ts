@@ -22,16 +22,20 @@ import { findFreePorts, findStackPorts } from '../../lab/stack/ports.js';
 import { readSecrets } from '../../lab/stack/secrets.js';
 import { portVariables, readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
 import { urlsOf, type StackUrls } from '../../lab/stack/urls.js';
+import { startPair } from './failover.js';
 import { startFront, type Front } from './front.js';
 import { guardedEntry, plainEntry, type Entry } from './temporal-gate.js';
 
 /** A process that is restarted under load. */
-export type PartName = 'Temporal' | 'API 1' | 'API 2' | 'worker 1' | 'worker 2';
+export type PartName = 'primary' | 'Temporal' | 'API 1' | 'API 2' | 'worker 1' | 'worker 2';
 
 /** How a part is ended, and what is started in its place. */
 export type How = 'stop' | 'kill' | 'upgrade';
 
-/** The shape of docker-compose.yml twice over, as processes: two APIs behind a balancer, two workers. */
+/**
+ * The shape of docker-compose.yml twice over, as processes: a primary and a standby, two APIs behind a balancer, two
+ * workers, and a server of Temporal's own.
+ */
 export interface Topology {
   readonly urls: StackUrls;
   /** The database's address as the owner of the schema, for the checks. */
@@ -40,8 +44,11 @@ export interface Topology {
   /** By which operators enter Temporal. */
   readonly opsTemporal: NodeJS.ProcessEnv;
   readonly front: Front;
-  /** Ends a part, orderly or by SIGKILL, and starts it again; `upgrade`: as this release. Resolves when it is ready. */
-  restart(name: PartName, how: How): Promise<void>;
+  /**
+   * Ends a part, orderly or by SIGKILL, and starts it again; `upgrade`: as this release. Resolves when it is ready.
+   * @returns when a primary was killed, by performance.now()
+   */
+  restart(name: PartName, how: How): Promise<number | undefined>;
   /** Brings the database of an earlier release to this one's schema. */
   migrate(): Promise<unknown>;
   stop(): Promise<void>;
@@ -92,15 +99,19 @@ async function startParts(
   const entry = entryOf(from, folder, ports);
   const settings = await settingsOn(folder, env, entry.port);
   const programs = await findTemporalServer(settings.cliPlaces, log);
-  const postgres = await startPostgres({
-    dataDir: choosePostgresFolder(folder),
-    port: settings.ports.postgres,
-    logFile: join(folder, 'logs', 'postgres.log'),
-    log,
+  const [secondPort = 0, temporalPort = 0] = await findFreePorts(2);
+  const seat = (name: string, port: number) => ({
+    ...{ name, port, log, dataDir: `${choosePostgresFolder(folder)}-${name}` },
+    logFile: join(folder, 'logs', `postgres-${name}.log`),
   });
-  stops.push(() => postgres.stop());
-  log('PostgreSQL is ready');
-  await prepareDatabases(postgres, from);
+  const pair = await startPair([seat('first', settings.ports.postgres), seat('second', secondPort)]);
+  stops.push(() => pair.stop());
+  const temporalsOwn = await startPostgres(seat('temporal', temporalPort));
+  stops.push(() => temporalsOwn.stop());
+  log('PostgreSQL is ready, and so is its standby');
+  // A release before 0.3 knows one host alone.
+  const postgres = { url: from === undefined ? pair.url : primaryOnly(pair.url) };
+  await prepareDatabases(postgres, temporalsOwn, from);
   const parts = new Map<PartName, Part>();
   const add = async (name: PartName, start: Part['start']): Promise<void> => {
     const root = from ?? settings.projectDir;
@@ -111,7 +122,7 @@ async function startParts(
   };
   const temporal: TemporalOnPostgres = {
     programs,
-    postgres: { host: '127.0.0.1', port: settings.ports.postgres, ...temporalLogin },
+    postgres: { host: '127.0.0.1', port: temporalPort, ...temporalLogin },
     ports,
     folder: join(folder, 'temporal'),
     logFile: join(folder, 'logs', 'temporal.log'),
@@ -143,7 +154,8 @@ async function startParts(
     opsUrl: loginUrl(postgres, 'ops'),
     opsTemporal: entry.shows('ops'),
     front,
-    restart: (name, how) => restartPart(parts.get(name), how, settings.projectDir),
+    restart: (name, how) =>
+      name === 'primary' ? pair.killPrimary() : restartPart(parts.get(name), how, settings.projectDir),
     migrate: () => migrateToLatest(postgres.url, { say: log }),
   };
 }
@@ -153,13 +165,19 @@ function entryOf(from: string | undefined, folder: string, ports: readonly numbe
   return from === undefined ? guardedEntry(folder, ports.at(-1) ?? 0) : plainEntry(ports[0] ?? 0);
 }
 
-async function restartPart(part: Part | undefined, how: How, present: string): Promise<void> {
+/** The first of the hosts, which begins as the primary. */
+function primaryOnly(url: string): string {
+  return url.replace(/,[^/]*/, '');
+}
+
+async function restartPart(part: Part | undefined, how: How, present: string): Promise<undefined> {
   if (part === undefined) throw new Error('There is no such part.');
   if (how === 'kill') part.program.kill();
   else await part.program.stop();
   await part.program.exited;
   if (how === 'upgrade') part.root = present;
   part.program = await part.start(part.root);
+  return undefined;
 }
 
 /** The settings on free ports, without the local stack's and without external servers. */
@@ -180,8 +198,12 @@ async function settingsOn(
 }
 
 /** Does the work of docker-compose.yml's "migrate", and makes the databases that Temporal's image makes. */
-async function prepareDatabases(postgres: PostgresServer, from: string | undefined): Promise<void> {
-  await makeTemporalDatabases(postgres.adminUrl, temporalLogin);
+async function prepareDatabases(
+  postgres: Reached,
+  temporalsOwn: PostgresServer,
+  from: string | undefined,
+): Promise<void> {
+  await makeTemporalDatabases(temporalsOwn.adminUrl, temporalLogin);
   if (from === undefined) await migrateToLatest(postgres.url);
   else migrateBy(from, postgres.url);
   await ensureLogins(postgres.url, {
@@ -200,16 +222,16 @@ function migrateBy(root: string, url: string): void {
   if (status !== 0) throw new Error(`The release in ${root} can’t migrate: ${stderr}`);
 }
 
-function loginUrl(postgres: PostgresServer, role: keyof typeof databaseRoles): string {
-  const url = new URL(postgres.url);
-  url.username = loginOf(role);
-  url.password = password(role);
-  return url.toString();
+/** The database's address, of one host or of both. */
+type Reached = Pick<PostgresServer, 'url'>;
+
+function loginUrl(postgres: Reached, role: keyof typeof databaseRoles): string {
+  return postgres.url.replace(/\/\/[^@]*@/, `//${loginOf(role)}:${password(role)}@`);
 }
 
 function apiPlan(
   settings: StackSettings,
-  postgres: PostgresServer,
+  postgres: Reached,
   index: number,
   port: number,
   shown: NodeJS.ProcessEnv,
@@ -229,7 +251,7 @@ function apiPlan(
 
 function workerPlan(
   settings: StackSettings,
-  postgres: PostgresServer,
+  postgres: Reached,
   name: string,
   shown: NodeJS.ProcessEnv,
 ): ProgramPlan {

@@ -55,7 +55,7 @@ export const slowRuns: readonly SlowRun[] = [
     {
       PROD_LIKE_USERS: '5',
       PROD_LIKE_QUIET_SECONDS: '5',
-      PROD_LIKE_RESTARTS: 'API 1:stop,worker 1:kill,Temporal:kill',
+      PROD_LIKE_RESTARTS: 'API 1:stop,worker 1:kill,Temporal:kill,primary:kill',
     },
     600,
   ),

@@ -37,7 +37,7 @@ import {
   type TestApi,
 } from '../http/api.js';
 import { startTestListener, type TestListener } from '../http/listener.js';
-import { createTestDatabase } from '../servers/database.js';
+import { createTestDatabase, type TestDatabase } from '../servers/database.js';
 import { credit } from '../money/money.js';
 import { assertToldAgrees } from '../story/told-events.js';
 import { browserVariables } from '../../../lab/stack/children.js';
@@ -73,6 +73,8 @@ export interface TestService {
 
 export interface ServiceOptions {
   readonly settings?: Partial<ApiSettings>;
+  /** A migrated database of the test's own; default: one on the run's server. */
+  readonly database?: TestDatabase;
   readonly logLevel?: string;
   /** false: starts without a worker; startWorker starts one later. */
   readonly worker?: boolean;
@@ -153,7 +155,10 @@ interface Parts {
 async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts> {
   const folder = mkdtempSync(join(tmpdir(), 'service-test-'));
   stops.push(() => rmSync(folder, { recursive: true, force: true }));
-  const [database, namespace] = await Promise.all([createTestDatabase(), createTestNamespace()]);
+  const [database, namespace] = await Promise.all([
+    options.database ?? createTestDatabase(),
+    createTestNamespace(),
+  ]);
   stops.push(
     () => database.drop(),
     () => namespace.close(),
