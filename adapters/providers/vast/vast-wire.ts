@@ -1,3 +1,4 @@
+import type { Software } from '../../../domain/rentals/software.js';
 import { notebookPort } from '../../../domain/rentals/notebook.js';
 import { ProviderError, type AllocationRequest, type Oddity, type Pod } from '../provider.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
@@ -106,7 +107,7 @@ export function onstartOf({
     'cd "${HOME:-/root}" && mkdir -p .ssh',
     `printf '%s\\n' ${lines === '' ? "''" : lines} > .ssh/authorized_keys`,
     ...(notebookToken === undefined ? [] : notebookLines(notebookToken)),
-    ...onceLines(bootstrap ?? (software ? ownScriptLines(software) : [])),
+    ...onceLines(ownLines(software, bootstrap)),
   ].join('\n');
   // It tells how its GPUs are, where there is room for that: nobody loses a machine for it.
   const telling = report === undefined ? script : [...proofLines(report), script].join('\n');
@@ -116,6 +117,18 @@ export function onstartOf({
     'no_capacity',
     `keys and software of the renter make a script of ${script.length} characters, and it takes ${MOST_SCRIPT}`,
   );
+}
+
+/** The image of the plain system has no program that fetches. */
+const ENSURE_FETCHER =
+  'command -v curl || command -v wget || { apt-get -qq update && apt-get -qqy install curl ca-certificates; }';
+
+function ownLines(
+  software: Software | undefined,
+  bootstrap: readonly string[] | undefined,
+): readonly string[] {
+  if (bootstrap) return [ENSURE_FETCHER, ...bootstrap];
+  return software ? ownScriptLines(software) : [];
 }
 
 /** Runs what a renter starts beside what Vast starts, at the first start of the container alone. */

@@ -18,10 +18,11 @@ import { join } from 'node:path';
 import { bootstrapLines } from '../../../adapters/providers/bootstrap.js';
 import { fetchedScript } from '../../../adapters/providers/startup-script.js';
 import { onstartOf } from '../../../adapters/providers/vast/vast-wire.js';
+import { until } from '../../support/until.js';
 import { noSoftware } from '../../../domain/rentals/software.js';
 
 const token = 'ab'.repeat(32);
-const programs = ['mktemp', 'base64', 'chmod', 'rm', 'sh', 'cat'];
+const programs = ['mktemp', 'base64', 'chmod', 'rm', 'sh', 'cat', 'mkdir', 'ln'];
 
 describe('the bootstrap of a machine', () => {
   let home: string;
@@ -110,6 +111,17 @@ describe('the bootstrap of a machine', () => {
     rmSync(join(home, 'bin', 'curl'));
     assert.equal(await run('dash', null), 1);
     assert.ok(!existsSync(join(home, 'ran')));
+  });
+
+  it('is given a program that fetches at Vast, where its image has none', async () => {
+    const install = `#!/bin/sh\n[ "$2" != install ] || ln -s ${pathOf('curl')} "$HOME/bin/curl"\n`;
+    writeFileSync(join(home, 'bin', 'apt-get'), install, { mode: 0o755 });
+    const bootstrap = bootstrapLines(url, token);
+    const script = onstartOf({ publicKeys: [], notebookToken: undefined, software: undefined, bootstrap });
+    const env = { HOME: home, PATH: join(home, 'bin'), TMPDIR: join(home, 'tmp') };
+    spawn(pathOf('dash'), ['-c', script], { env, stdio: 'ignore' });
+    await until('the script has run', () => existsSync(join(home, 'ran')));
+    assert.deepEqual(asked, whole);
   });
 
   it('has less than a kilobyte, with an address of a hundred characters', () => {
