@@ -9,7 +9,7 @@ grant update (verdict) on machine_reports to gpu_rental_worker;
 alter table pods add column hardware jsonb;
 
 -- The machines that were called bad, one for each purchase.
-create table machine_findings (
+create table bad_machines (
   attempt_id bigint not null primary key references allocation_attempts (id) on delete cascade,
   rental_id text not null,
   provider_code text not null,
@@ -22,7 +22,7 @@ create table machine_findings (
   confirmed boolean not null,
   found_at timestamptz(3) not null default clock_ms()
 );
-create index machine_findings_machine on machine_findings (provider_code, machine, found_at) where machine is not null;
-create index machine_findings_age on machine_findings (found_at);
-grant select, insert, delete on machine_findings to gpu_rental_worker;
-grant select on machine_findings to gpu_rental_ops;
+create index bad_machines_machine on bad_machines (provider_code, machine, found_at) where machine is not null;
+create index bad_machines_age on bad_machines (found_at);
+grant select, insert, delete on bad_machines to gpu_rental_worker;
+grant select on bad_machines to gpu_rental_ops;

@@ -1,4 +1,4 @@
-import { listUnjudged, recordFinding, recordVerdicts } from '../../adapters/postgres/machines/proofs.js';
+import { listUnjudged, recordBadMachine, recordVerdicts } from '../../adapters/postgres/machines/proofs.js';
 import type { ListenerLook } from '../../adapters/machine-listener.js';
 import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
 import type { Provider } from '../../adapters/providers/provider.js';
@@ -21,7 +21,7 @@ export async function findFault(deps: ActivityDeps, rental: AwaitedRental): Prom
   const { rentalId, tag, providerCode } = rental;
   deps.log.warn({ rentalId, tag, provider: providerCode, faults }, 'a machine is not what was rented');
   const confirmed = deps.providers.get(providerCode)?.proof === 'machine';
-  await recordFinding(deps.db, { rentalId, tag, faults: [...faults], outcome: 'not_billed', confirmed });
+  await recordBadMachine(deps.db, { rentalId, tag, faults: [...faults], outcome: 'not_billed', confirmed });
   return `The machine is not what you rented. ${faults.join(' ')}`;
 }
 

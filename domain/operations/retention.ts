@@ -192,7 +192,7 @@ export const retention: readonly Kept[] = [
     only: 'not machine_may_call(t.attempt_id)',
   },
   {
-    table: 'machine_findings',
+    table: 'bad_machines',
     what: 'machines that were called bad',
     keptMs: 32 * DAY,
     since: 'found_at',

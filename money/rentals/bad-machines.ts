@@ -1,6 +1,6 @@
 import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
-import { findClaim, recordFinding } from '../../adapters/postgres/machines/proofs.js';
+import { findClaim, recordBadMachine } from '../../adapters/postgres/machines/proofs.js';
 import { badMachineMail } from '../../domain/mails/operators.js';
 import { judgeClaim } from '../../domain/machines/claims.js';
 import { judgeProof } from '../../domain/machines/proof.js';
@@ -35,7 +35,7 @@ export async function endWhenCalledBad(
     fullRefundsToday: facts.fullRefundsToday,
   });
   await writeLoss(trx, wallet, rental, inWords(end, faults, isRefunded), claim.toldAt);
-  await recordFinding(trx, {
+  await recordBadMachine(trx, {
     ...{ rentalId: rental.id, tag: rental.tag, faults: [...faults], confirmed: isConfirmed },
     outcome: isRefunded && end.kind !== 'unpaid' ? 'refunded' : 'billed',
   });

@@ -18,7 +18,8 @@ export const distributed: Readonly<Record<string, readonly string[]>> = {
   rental_no: names(
     'answered_machines lost_machines rental_warnings stop_requests telemetry_hours idle_guards',
   ),
-  rental_id: names('allocation_attempts'),
+  rental_id: names('allocation_attempts bad_machines'),
+  attempt_id: names('machine_reports machine_tokens'),
   invoice_id: names('invoice_line_items'),
   webhook_id: names('webhook_deliveries webhook_retries webhook_secrets'),
 };
@@ -27,19 +28,20 @@ export const distributed: Readonly<Record<string, readonly string[]>> = {
 export const parents: Readonly<Record<string, string>> = {
   rental_no: 'rentals.no',
   rental_id: 'rentals.id',
+  attempt_id: 'allocation_attempts.id',
   invoice_id: 'invoices.id',
   webhook_id: 'webhooks.id',
 };
 
 /** The tables of which each node has all rows: they are read together with a wallet's rows. */
 export const copied = names(`
-    providers listings provider_families brakes ledger_sealing watermark installation_keys`);
+    providers listings provider_families brakes ledger_sealing watermark witnesses installation_keys`);
 
 /** The tables that one node keeps for all. */
 export const onOneNode = names(`
     login_codes oauth_states passkey_challenges software_secrets rate_limits stream_hosts event_cursor webhook_feed mail_outbox
     look_signals stuck_items meter_shards ledger_roots processor_events odd_events parked_payments
-    charge_marks machine_tokens machine_reports statement_months reconcile_runs reconcile_sources reconcile_documents reconcile_findings operator_actions
+    charge_marks statement_months reconcile_runs reconcile_sources reconcile_documents reconcile_findings operator_actions
     operator_notices operator_orders operator_order_items pods unknown_pods provider_oddities provider_quotas
     catalog_hours offer_hours reliability reliability_hours knex_migrations knex_migrations_lock`);
 
@@ -59,7 +61,8 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
   {
     reason: 'All that a caller brings: a directory on one node leads from it to the user.',
     names: names(`
-    api_keys_token_hash_key sessions_pkey identities_pkey users_email_key passkeys_credential_id_key`),
+    api_keys_token_hash_key sessions_pkey identities_pkey users_email_key passkeys_credential_id_key
+    machine_tokens_pkey`),
   },
   {
     reason:
@@ -72,13 +75,13 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
   {
     reason: 'Holds an id of something of one wallet: with the wallet’s column it promises the same.',
     names: names(`
-    audit_events_once invoices_cause_key user_notices_cause_key intents_of_rental meter_readings_pkey
+    audit_events_once bad_machines_pkey invoices_cause_key user_notices_cause_key intents_of_rental meter_readings_pkey
     rental_labels_pkey rental_labels_place quotes_rental_id_key`),
   },
   {
     reason: 'Points at a row of the same wallet: both sides take the wallet’s column in.',
     names: names(`
-    intents_rental_no_fkey invoice_line_items_rental_no_fkey invoices_rental_no_fkey
+    bad_machines_attempt_id_fkey intents_rental_no_fkey invoice_line_items_rental_no_fkey invoices_rental_no_fkey
     open_streams_api_key_id_fkey open_streams_token_hash_fkey quotes_rental_id_fkey
     refunds_and_disputes_invoice_id_fkey rental_changes_rental_no_fkey rental_labels_rental_no_fkey
     rentals_api_key_id_fkey`),
@@ -86,9 +89,7 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
   {
     reason:
       'Leads from one wallet’s rows to a table of one node, or back: it goes, and a loop looks for what is left over.',
-    names: names(`
-    open_streams_host_id_fkey charge_marks_user_id_fkey operator_order_items_rental_no_fkey
-    machine_tokens_attempt_id_fkey machine_reports_attempt_id_fkey`),
+    names: names('open_streams_host_id_fkey charge_marks_user_id_fkey operator_order_items_rental_no_fkey'),
   },
   {
     reason:

@@ -6,7 +6,7 @@ import { createRentalActivities } from '../../activities/rentals/rental.js';
 import { ensureProvider } from '../../adapters/postgres/catalog/catalog.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { insertAttempt } from '../../adapters/postgres/machines/attempts.js';
-import { recordFinding } from '../../adapters/postgres/machines/proofs.js';
+import { recordBadMachine } from '../../adapters/postgres/machines/proofs.js';
 import { claimUntoldNotices } from '../../adapters/postgres/operators/operator-notices.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { Provider } from '../../adapters/providers/provider.js';
@@ -75,7 +75,7 @@ describe('the end of a machine that calls itself bad (decision 175)', () => {
     await steps.meterRental(id, HOUR);
     await steps.settleRental(id);
     const rental = await getRental(db, id);
-    const finding = await db('machine_findings').where({ attempt_id: attempt.id }).first();
+    const finding = await db('bad_machines').where({ attempt_id: attempt.id }).first();
     const notices = await claimUntoldNotices(db, null);
     return { intents, rental, finding, notices: notices.map(({ subject }) => subject) };
   }
@@ -125,7 +125,7 @@ describe('the end of a machine that calls itself bad (decision 175)', () => {
     assert.equal(again.finding?.outcome, 'billed', 'its own word twice');
     const other = await told({ listed: at('m-2') });
     assert.deepEqual([other.finding?.outcome, other.rental.status], ['refunded', 'failed']);
-    await db('machine_findings').update({ found_at: db.raw(`clock_ms() - interval '7 days 1 second'`) });
+    await db('bad_machines').update({ found_at: db.raw(`clock_ms() - interval '7 days 1 second'`) });
     assert.equal((await told({ listed: at('m-2') })).finding?.outcome, 'billed', 'too long ago');
     assert.equal((await told({ listed: at('m-3') })).finding?.outcome, 'billed', 'another machine');
   });
@@ -184,8 +184,8 @@ describe('the end of a machine that calls itself bad (decision 175)', () => {
   it('is found once for a purchase', async () => {
     const { rental } = await told({});
     const { id: rentalId, tag } = rental;
-    await recordFinding(db, { rentalId, tag, faults: ['x'], outcome: 'refunded', confirmed: true });
-    const rows = await db('machine_findings').where({ rental_id: rentalId });
+    await recordBadMachine(db, { rentalId, tag, faults: ['x'], outcome: 'refunded', confirmed: true });
+    const rows = await db('bad_machines').where({ rental_id: rentalId });
     assert.deepEqual(
       rows.map(({ outcome }) => outcome),
       ['billed'],

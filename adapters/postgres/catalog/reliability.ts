@@ -75,7 +75,7 @@ const counting = `with hours as (
        from lost_machines l join rentals r on r.no = l.rental_no
       where l.settled_at >= :from and l.settled_at < :to
         -- What a renter's machine says of itself is no fault of the upstream unless somebody else says so too.
-        and not exists (select 1 from machine_findings f where f.rental_id = r.id and not f.confirmed)
+        and not exists (select 1 from bad_machines f where f.rental_id = r.id and not f.confirmed)
       group by 1, 2, 3
    ), lives as (
      select provider_code, family, running_at, coalesce(ended_at, :now) as ended_at

@@ -2,7 +2,7 @@ import type { RentalId } from '../../../domain/ids.js';
 import { claimLimits, type ListedHardware } from '../../../domain/machines/claims.js';
 import { proofHeader, type RentedGpus, type Told } from '../../../domain/machines/proof.js';
 import type { Database, Transaction } from '../database.js';
-import type { MachineFindingRow, RentalRow } from '../rows/tables.js';
+import type { BadMachineRow, RentalRow } from '../rows/tables.js';
 
 /** What a running machine told that nobody has judged yet. */
 export interface UnjudgedReport extends RentedGpus {
@@ -74,7 +74,7 @@ export async function findClaim(
 ): Promise<FoundClaim | undefined> {
   const { rows } = await trx.raw<{ rows: FoundClaim[] }>(
     `select m.attempt_id as "attemptId", m.body, m.received_at as "toldAt", p.hardware as listed,
-            exists (select 1 from machine_findings f join rentals o on o.id = f.rental_id
+            exists (select 1 from bad_machines f join rentals o on o.id = f.rental_id
                      where f.provider_code = a.provider_code and f.machine = p.hardware ->> 'machine'
                        and f.found_at > (select clock_ms()) - :othersMs * interval '1 millisecond'
                        and o.user_id <> :userId) as "isKnownBad",
@@ -91,15 +91,15 @@ export async function findClaim(
 }
 
 /** Records, once for each purchase, that its machine was called bad. */
-export async function recordFinding(
+export async function recordBadMachine(
   db: Database | Transaction,
-  finding: Pick<MachineFindingRow, 'faults' | 'outcome' | 'confirmed'> & {
+  finding: Pick<BadMachineRow, 'faults' | 'outcome' | 'confirmed'> & {
     readonly rentalId: RentalId;
     readonly tag: string;
   },
 ): Promise<void> {
   await db.raw(
-    `insert into machine_findings (attempt_id, rental_id, provider_code, machine, faults, outcome, confirmed)
+    `insert into bad_machines (attempt_id, rental_id, provider_code, machine, faults, outcome, confirmed)
      select a.id, a.rental_id, a.provider_code, p.hardware ->> 'machine', :faults::text[], :outcome, :confirmed::boolean
        from allocation_attempts a
        left join pods p on p.provider_code = a.provider_code and p.tag = a.tag

@@ -195,6 +195,21 @@ export interface AutoTopupRow {
   updated_at: Date;
 }
 
+/** The machines that were called bad, one for each purchase. */
+export interface BadMachineRow {
+  attempt_id: number;
+  rental_id: RentalId;
+  provider_code: string;
+  /** The upstream's own name of the machine under it; null where it tells none, so that nobody knows it again. */
+  machine: string | null;
+  faults: string[];
+  /** What became of its rental's money: billing never began, all was given back, or the bill stands. */
+  outcome: 'not_billed' | 'refunded' | 'billed';
+  /** Whether anybody but its renter says so. */
+  confirmed: boolean;
+  found_at: Date;
+}
+
 /**
  * Whom statements and receipts are made out to, and what a receipt says of a payment for good (decision 148,
  * "Receipts and buyers").
@@ -647,21 +662,6 @@ export interface LostMachineRow {
   rental_no: number;
   last_alive_at: Date;
   settled_at: Date;
-}
-
-/** The machines that were called bad, one for each purchase. */
-export interface MachineFindingRow {
-  attempt_id: number;
-  rental_id: RentalId;
-  provider_code: string;
-  /** The upstream's own name of the machine under it; null where it tells none, so that nobody knows it again. */
-  machine: string | null;
-  faults: string[];
-  /** What became of its rental's money: billing never began, all was given back, or the bill stands. */
-  outcome: 'not_billed' | 'refunded' | 'billed';
-  /** Whether anybody but its renter says so. */
-  confirmed: boolean;
-  found_at: Date;
 }
 
 /** What machines told: the newest hundred of each attempt. */
@@ -1791,6 +1791,7 @@ declare module 'knex/types/tables.js' {
     api_keys: Table<ApiKeyRow>;
     audit_events: Table<AuditEventRow>;
     auto_topups: Table<AutoTopupRow>;
+    bad_machines: Table<BadMachineRow>;
     billing_details: Table<BillingDetailRow>;
     brakes: Table<BrakeRow>;
     budget_alerts: Table<BudgetAlertRow>;
@@ -1824,7 +1825,6 @@ declare module 'knex/types/tables.js' {
     login_codes: Table<LoginCodeRow>;
     look_signals: Table<LookSignalRow>;
     lost_machines: Table<LostMachineRow>;
-    machine_findings: Table<MachineFindingRow>;
     machine_reports: Table<MachineReportRow>;
     machine_tokens: Table<MachineTokenRow>;
     mail_outbox: Table<MailOutboxRow>;

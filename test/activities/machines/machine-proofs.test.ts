@@ -91,7 +91,7 @@ describe('a machine that tells how its GPUs are before it is ready (decision 174
     lone.db('machine_reports').insert({ attempt_id: attempt.id, no, body });
   const awaited = ({ rental }: Machine) => lone.run('awaitPod', rental.id, DEADLINE_MS);
   const findingOf = ({ attempt }: Machine) =>
-    lone.db('machine_findings').where({ attempt_id: attempt.id }).first();
+    lone.db('bad_machines').where({ attempt_id: attempt.id }).first();
 
   for (const [code, confirmed] of [
     ['vm', true],

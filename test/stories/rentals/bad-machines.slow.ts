@@ -38,8 +38,7 @@ function serviceAt(dialect: Dialect) {
   return of;
 }
 
-const findingOf = ({ db }: TestService, id: RentalId) =>
-  db('machine_findings').where({ rental_id: id }).first();
+const findingOf = ({ db }: TestService, id: RentalId) => db('bad_machines').where({ rental_id: id }).first();
 const reportsOf = ({ db }: TestService, id: RentalId) =>
   db('machine_reports as m')
     .join('allocation_attempts as a', 'a.id', 'm.attempt_id')
@@ -133,7 +132,7 @@ describe('a container that calls itself bad', () => {
 
   it('is ended by its renter’s lie, who pays until then, and operators look at it', async () => {
     const { service, renting, user } = of;
-    await service.db('machine_findings').delete();
+    await service.db('bad_machines').delete();
     await pay(user);
     const { id } = await renting.run(user, rtx4090);
     await renting.age(id, 120);
@@ -166,7 +165,7 @@ describe('a container that calls itself bad', () => {
 
   it('is given back where the upstream’s list shows another model', async () => {
     const { service, renting, user } = of;
-    await service.db('machine_findings').delete();
+    await service.db('bad_machines').delete();
     await pay(user);
     // Its own word would come before it is ready.
     await service.gpus.faults({ badGpu: { times: 1, kind: 'hangs', listed: true } });
