@@ -3,9 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useId, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { meQuery } from '../data/account.js';
 import { readableError } from '../data/errors.js';
+import { passkeysQuery, useProveByPasskey } from '../data/passkeys.js';
 import { useGiveProofCode, useMailProofCode } from '../data/proof.js';
+import { knowsPasskeys } from '../data/webauthn.js';
 import { clockSpan } from '../format/time.js';
 import { freshProofTexts as t } from '../texts/fresh-proof.js';
+import { passkeyTexts } from '../texts/passkeys.js';
 import { Button } from '../ui/button.js';
 import { CodeInput, isWholeCode } from '../ui/code-input.js';
 import { Field } from '../ui/field.js';
@@ -63,7 +66,43 @@ interface ProofDialogProps {
   readonly onCancel: () => void;
 }
 
-function ProofDialog({ onProved, onCancel }: ProofDialogProps) {
+/** Asks for a passkey where the user has one that this browser can ask for, and otherwise mails a code. */
+function ProofDialog(props: ProofDialogProps) {
+  const [wantsCode, setWantsCode] = useState(!knowsPasskeys());
+  const { data: passkeys, isError } = useQuery({ ...passkeysQuery, enabled: !wantsCode });
+  if (wantsCode || isError || passkeys?.length === 0) return <CodeDialog {...props} />;
+  return (
+    <PasskeyDialog {...props} isWaiting={passkeys === undefined} onWantCode={() => setWantsCode(true)} />
+  );
+}
+
+interface PasskeyDialogProps extends ProofDialogProps {
+  readonly isWaiting: boolean;
+  readonly onWantCode: () => void;
+}
+
+function PasskeyDialog({ onProved, onCancel, isWaiting, onWantCode }: PasskeyDialogProps) {
+  const prove = useProveByPasskey();
+  return (
+    <FormDialog
+      onClose={onCancel}
+      title={t.title}
+      description={t.why}
+      submit={passkeyTexts.prove}
+      onSubmit={() => prove.mutate(undefined, { onSuccess: onProved })}
+      isBusy={prove.isPending}
+      isDisabled={isWaiting}
+    >
+      <p>{passkeyTexts.proveText}</p>
+      {prove.isError && <ErrorNote title={passkeyTexts.notProved} error={prove.error} />}
+      <Button size="small" className="self-start" onClick={onWantCode}>
+        {passkeyTexts.useCode}
+      </Button>
+    </FormDialog>
+  );
+}
+
+function CodeDialog({ onProved, onCancel }: ProofDialogProps) {
   const [code, setCode] = useState('');
   const mail = useMailProofCode();
   const { mutate: mailCode } = mail;

@@ -7,6 +7,17 @@ export class ProofCancelled extends Error {
   override readonly name = 'ProofCancelled';
 }
 
+/** A failure that is in plain words already. */
+export class PlainError extends Error {
+  override readonly name = 'PlainError';
+  constructor(
+    message: string,
+    readonly nextStep: string,
+  ) {
+    super(message);
+  }
+}
+
 /** A failure as people read it. */
 export interface ReadableError {
   /** What happened, in the service's own words where there are any. */
@@ -32,6 +43,10 @@ export function readableError(error: unknown): ReadableError {
   }
   if (error instanceof ProofCancelled) {
     const { cancelled: message, cancelledStep: nextStep } = freshProofTexts;
+    return { message, nextStep, requestId: undefined, retryAfterSeconds: undefined };
+  }
+  if (error instanceof PlainError) {
+    const { message, nextStep } = error;
     return { message, nextStep, requestId: undefined, retryAfterSeconds: undefined };
   }
   if (error instanceof ConnectionError) {

@@ -39,8 +39,8 @@ export const useGiveCode = () =>
     },
   });
 
-/** @throws CookieNotKept */
-async function assertCookieKept(): Promise<void> {
+/** Makes sure that the browser keeps the cookie of a page that came by plain http. @throws CookieNotKept */
+export async function assertCookieKept(): Promise<void> {
   try {
     await api.auth.me();
   } catch (error) {

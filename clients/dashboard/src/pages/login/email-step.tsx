@@ -37,7 +37,8 @@ export function EmailStep({ email, onEmail, mail, onAsked }: EmailStepProps) {
             {...ids}
             type="email"
             name="email"
-            autoComplete="email"
+            // Browsers that have passkeys suggest them here too.
+            autoComplete="email webauthn"
             autoCapitalize="none"
             spellCheck={false}
             // The page is this form.

@@ -10,6 +10,7 @@ import { useMailCode } from '../../data/sign-in.js';
 import { useArrival } from './arrival.js';
 import { CodeStep } from './code-step.js';
 import { EmailStep } from './email-step.js';
+import { PasskeySignIn } from './passkey-sign-in.js';
 import { Providers } from './providers.js';
 
 // It is no part of the first load.
@@ -48,6 +49,7 @@ export function LoginPage() {
           ) : (
             <>
               <EmailStep email={email} onEmail={setEmail} mail={mail} onAsked={() => setCodeAsked(true)} />
+              <PasskeySignIn onSignedIn={goOn} />
               <Providers returnTo={returnTo} />
             </>
           )}

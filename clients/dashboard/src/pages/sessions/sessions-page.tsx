@@ -15,6 +15,7 @@ import { More } from '../../ui/more.js';
 import { Page } from '../../ui/page.js';
 import { Skeleton } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
+import { Passkeys } from './passkeys.js';
 
 /** Where the user is signed in, each of which can be ended. */
 export function SessionsPage() {
@@ -30,6 +31,7 @@ export function SessionsPage() {
     >
       {(sessions ?? !pages.error) && <SessionList sessions={sessions} isOnlyThis={!hasOthers} />}
       <More pages={pages} />
+      <Passkeys />
       {isEndingOthers && <EndOthersDialog onClose={() => setEndingOthers(false)} />}
     </Page>
   );
