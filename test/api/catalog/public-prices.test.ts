@@ -125,6 +125,23 @@ describe('the prices that strangers are told (PUBLIC_PRICES)', () => {
     assert.deepEqual([scopeless.status, scopeless.body.error], [403, 'key_scope']);
   });
 
+  it('are told to a session that has ended as to any stranger, by the mock too', async () => {
+    const user = await api.signIn();
+    const cookie = { Cookie: `sid=${user.sid}` };
+    assert.equal((await api.stranger().get(FAMILIES, cookie)).headers.get('cache-control'), 'no-store');
+    assert.equal((await user.post('/v1/auth/logout')).status, 200);
+    const mock = await startMock({ port: 0, publicPrices: true });
+    try {
+      for (const client of [api.stranger(), new ApiClient(mock.url)]) {
+        const { status, headers } = await client.get(FAMILIES, cookie);
+        assert.deepEqual([status, headers.get('cache-control')?.split(',')[0]], [200, 'public']);
+        assert.equal((await client.get('/v1/rentals', cookie)).status, 401);
+      }
+    } finally {
+      await mock.stop();
+    }
+  });
+
   it('are bounded by address', async () => {
     const bounded = await startApi({
       databaseUrl: api.databaseUrl,
