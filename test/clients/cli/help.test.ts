@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { CommanderError, type Command } from 'commander';
+import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import type { Act } from '../../../clients/cli/src/command.js';
 import { examples } from '../../../clients/cli/src/examples.js';
@@ -38,6 +39,20 @@ async function groupsOf(paths: readonly string[]): Promise<string[]> {
 }
 
 describe('the help of gpu', () => {
+  it('has each command in the table of docs/cli.md', () => {
+    const table = readFileSync('docs/cli.md', 'utf8')
+      .split('\n## ')
+      .find((part) => part.startsWith('Commands'));
+    const told = new Set([...(table ?? '').matchAll(/`([a-z-]+)/g)].map(([, name]) => name));
+    // Shells call the hidden one.
+    told.add('completion-words');
+    const roots = new Set(commands.map((path) => path.split(' ')[0]!));
+    assert.deepEqual(
+      [...roots].filter((name) => !told.has(name)),
+      [],
+    );
+  });
+
   it('shows examples of each command, which it reads as they are', async () => {
     assert.ok(commands.length > 40 && groups.includes('webhooks'));
     const unknown = Object.keys(examples).filter((path) => !commands.includes(path));
