@@ -14,6 +14,7 @@ import {
   payFifty,
   signInByCode,
 } from '../support/dashboard/story-steps.js';
+import { isOneStory } from '../support/one-story.js';
 import { startService, type TestService } from '../support/service/living-service.js';
 import { newSshKeyPair } from '../support/ssh-key-pair.js';
 import { until } from '../support/until.js';
@@ -27,8 +28,7 @@ const MOST_SECONDS = 60;
 /** From the sign-in to an open notebook, in a browser and one terminal, as the page tells it. */
 describe(file, function () {
   this.timeout(120_000);
-  // Each step goes on from the one before.
-  this.bail(true);
+  isOneStory();
   let service: TestService;
   let ann: Visitor;
   let page: Page;

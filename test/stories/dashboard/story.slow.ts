@@ -12,6 +12,7 @@ import {
   signInByCode,
   stopIt,
 } from '../../support/dashboard/story-steps.js';
+import { isOneStory } from '../../support/one-story.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { newSshKeyPair } from '../../support/ssh-key-pair.js';
 import { until } from '../../support/until.js';
@@ -21,8 +22,7 @@ const email = 'ann@example.com';
 /** The whole way of one user in a browser, against the whole service, with a machine that answers SSH. */
 describe('the dashboard, from the sign-in to the last cent', function () {
   this.timeout(120_000);
-  // Each step goes on from the one before.
-  this.bail(true);
+  isOneStory();
   let service: TestService;
   let ann: Visitor;
   let page: Page;
