@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { BrowserContextOptions } from 'playwright-core';
 import { pseudoText } from '../../../clients/dashboard/src/texts/texts.js';
-import { pages, type WalkedPage } from '../../../lab/dashboard/pages.js';
+import { pages, type Opening, type WalkedPage } from '../../../lab/dashboard/pages.js';
 import { buildWithWarnings, type OwnBuild } from '../../support/dashboard/built.js';
 import type { Visitor } from '../../support/dashboard/dashboard.js';
 import { startLivedLab, type LivedLab } from '../../support/dashboard/lived-lab.js';
@@ -116,6 +116,7 @@ describe('each page of the dashboard', function () {
           for (const ask of look.asks) await ask({ ...walker, dialog: undefined });
           if (look.asksDialogs.length === 0) return;
           for (const button of walked.opens ?? []) await enterDialog(walker, look, button);
+          for (const opening of walked.opensBy ?? []) await enterBy(walker, look, opening);
         });
       }
     });
@@ -141,6 +142,39 @@ describe('each page of the dashboard', function () {
     await visitor.settle();
   }
 
+  /** Opens a dialog by something else than a button alone, and leaves it by Escape. */
+  async function enterBy(walker: Walker, { asksDialogs, nameOf }: Look, opening: Opening): Promise<void> {
+    const { page } = walker.visitor;
+    const named = (text: string) => ({ name: nameOf?.(text) ?? text, exact: true });
+    const main = page.locator('main');
+    if ('presses' in opening) await page.keyboard.press(opening.presses);
+    else if ('chooses' in opening) {
+      const { name, exact } = named(opening.follows);
+      await main.getByText(name, { exact }).click();
+      await main.getByRole(opening.chooses).nth(1).click();
+    } else {
+      await main.getByRole('checkbox', named(opening.checks)).check();
+      await main.getByRole('button', named(opening.button)).click();
+    }
+    await asked(walker, asksDialogs, JSON.stringify(opening));
+  }
+
+  /** Asks of the dialog that opens, and closes it. */
+  async function asked(walker: Walker, asks: Look['asksDialogs'], opener: string): Promise<void> {
+    const { page } = walker.visitor;
+    const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'));
+    try {
+      await dialog.waitFor();
+      await walker.visitor.settle();
+      for (const ask of asks) await ask({ ...walker, dialog });
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`dialog ${opener}: ${why}`, { cause: error });
+    }
+  }
+
   /** Opens a dialog by its button without a mouse, and leaves it by Escape, which gives the focus back. */
   async function enterDialog(walker: Walker, { asksDialogs, nameOf }: Look, button: string): Promise<void> {
     const { page } = walker.visitor;
@@ -148,20 +182,9 @@ describe('each page of the dashboard', function () {
     const opener = page.locator('main').getByRole('button', { name, exact: true }).first();
     await opener.focus();
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'));
-    try {
-      await dialog.waitFor();
-      await walker.visitor.settle();
-      for (const ask of asksDialogs) await ask({ ...walker, dialog });
-      await page.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'detached' });
-      await until('the focus is back where it was opened', () =>
-        opener.evaluate((element) => element === document.activeElement),
-      );
-    } catch (error) {
-      throw new Error(`dialog ${button}: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error,
-      });
-    }
+    await asked(walker, asksDialogs, button);
+    await until(`the focus is back at ${button}`, () =>
+      opener.evaluate((element) => element === document.activeElement),
+    );
   }
 });

@@ -66,7 +66,9 @@ export function LimitChoice({ search, onChange, error, onFault }: ChoiceProps) {
             <Input {...ids} {...spend} inputMode="decimal" placeholder={texts.none} autoComplete="off" />
           )}
         </Field>
-        <IdleChoice {...{ search, onChange, error, onFault }} />
+        <div className="sm:col-span-2">
+          <IdleChoice {...{ search, onChange, error, onFault }} />
+        </div>
       </div>
     </Card>
   );
