@@ -111,7 +111,7 @@ describe('the page of a rental', function () {
     await chart.focus();
     assert.match((await told()) ?? '', / · \$12\.00$/);
     await chart.press('Home');
-    await until('its first point is told', async () => ((await told()) ?? '').endsWith(" · $0.00"));
+    await until('its first point is told', async () => ((await told()) ?? '').endsWith(' · $0.00'));
     await page.getByText((await told()) ?? '', { exact: true }).waitFor();
     await card('Rate and total').getByText('As a table').click();
     const rows = await card('Rate and total').getByRole('row').allInnerTexts();
