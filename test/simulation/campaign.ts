@@ -7,6 +7,7 @@ import type { PostgresServer } from '../../lab/servers/postgres.js';
 import { fillDatabase } from '../support/servers/database.js';
 import { startPostgresApart } from '../support/servers/servers.js';
 import { Chance } from './kernel/chance.js';
+import type { KillOptions, KillReport } from './kills/run-kills.js';
 import type { RunOptions, RunReport } from './run.js';
 
 /** Seeds are below this. */
@@ -21,13 +22,33 @@ export type Wanted = Omit<RunOptions, 'databaseUrl' | 'controlUrl' | 'traceFile'
 export const shortRun = { days: 0.02, users: 2, acts: 8, isDisturbed: true } as const;
 
 /**
- * Runs a seed in a process of its own, on a database server of its own: beside the transactions of others the rows of a
- * page come in another order.
+ * Runs a seed in a process of its own.
  * @param limitMs real milliseconds after which it counts as hung
  * @param root the folder of the sources; default: these
  * @throws Error when it ends without a report
  */
-export async function runApart(wanted: Wanted, limitMs: number, root = here): Promise<RunReport> {
+export function runApart(wanted: Wanted, limitMs: number, root = here): Promise<RunReport> {
+  return programApart<RunReport>('test/simulation/one-run.ts', wanted, limitMs, root);
+}
+
+/** Kills the worker in each phase of a rental at upstreams of one dialect, in a process of its own. */
+export function killApart(
+  wanted: Pick<KillOptions, 'seed' | 'dialect'>,
+  limitMs: number,
+): Promise<KillReport> {
+  return programApart<KillReport>('test/simulation/kills/one-run.ts', wanted, limitMs, here);
+}
+
+/**
+ * Runs a program of the simulation on a database server of its own: beside the transactions of others the rows of a page
+ * come in another order.
+ */
+async function programApart<Report>(
+  program: string,
+  wanted: { readonly seed: number },
+  limitMs: number,
+  root: string,
+): Promise<Report> {
   const server = await startPostgresApart();
   try {
     await fillDatabase(server.url);
@@ -35,12 +56,7 @@ export async function runApart(wanted: Wanted, limitMs: number, root = here): Pr
     await makeRepeatable(controlUrl);
     const child = spawn(
       process.execPath,
-      [
-        '--import',
-        'tsx',
-        'test/simulation/one-run.ts',
-        JSON.stringify({ ...wanted, databaseUrl: server.url, controlUrl }),
-      ],
+      ['--import', 'tsx', program, JSON.stringify({ ...wanted, databaseUrl: server.url, controlUrl })],
       {
         cwd: root,
         env: { ...process.env, TSX_TSCONFIG_PATH: 'tsconfig.simulation.json', TZ: 'UTC', NODE_OPTIONS: '' },
@@ -52,7 +68,7 @@ export async function runApart(wanted: Wanted, limitMs: number, root = here): Pr
     const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)]);
     const line = said.trim().split('\n').at(-1) ?? '';
     if (!line.startsWith('{')) throw new Error(`seed ${wanted.seed} ended without a report: ${complained}`);
-    return JSON.parse(line) as RunReport;
+    return JSON.parse(line) as Report;
   } finally {
     await server.stop();
   }

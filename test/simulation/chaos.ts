@@ -103,6 +103,7 @@ export class Chaos implements StatementFaults {
       upstream.faults = {
         ...{ neverBoots: 30, isLost: 120, vanishes: 300, noCapacity: 60, isDearer: 40, isListedLate: 60 },
         ...{ isStubborn: 30, rateLimited: 4, failsToEnd: 60, listsTwice: 10 },
+        ...{ failsWithMachine: 60, neverPulls: 60 },
       };
     }
     world.eventFaults = { lost: 50, doubled: 100, delayed: 100, veryLate: 30, forged: 150 };

@@ -18,6 +18,7 @@ const CALM_MS = 60 * MINUTE_MS;
 export interface LastDay {
   readonly lost: { readonly fromMs: number; readonly toMs: number };
   readonly goesOnMs: number;
+  readonly stoodStill: { readonly fromMs: number; readonly toMs: number };
 }
 
 /**
@@ -45,6 +46,7 @@ export async function passLastDay({
   const midnightMs = Math.ceil(kernel.nowMs / DAY_MS) * DAY_MS;
   const at = (what: keyof typeof evening): number => midnightMs - evening[what] * MINUTE_MS;
   const until = (what: keyof typeof evening): Promise<void> => kernel.run(at(what));
+  const stoodStill = { fromMs: kernel.nowMs, toMs: at('begins') };
   await service.stop();
   await until('begins');
   service.start();
@@ -68,5 +70,5 @@ export async function passLastDay({
   const { length } = signer.nights;
   await kernel.run(midnightMs + NIGHT_MS, () => signer.nights.length > length);
   await kernel.run(Math.max(kernel.nowMs, midnightMs + CALM_MS));
-  return { lost: { fromMs: at('copied'), toMs: at('lost') }, goesOnMs: at('goesOn') };
+  return { lost: { fromMs: at('copied'), toMs: at('lost') }, goesOnMs: at('goesOn'), stoodStill };
 }

@@ -1,12 +1,6 @@
 import { Chaos } from './chaos.js';
-import { prepareDatabase } from './database.js';
 import { Chance } from './kernel/chance.js';
-import { installChance } from './kernel/fake-chance.js';
-import { installTime } from './kernel/fake-time.js';
-import { Kernel } from './kernel/kernel.js';
 import { real } from './kernel/real.js';
-import { Statements } from './kernel/statements.js';
-import { Trace } from './kernel/trace.js';
 import type { Evidence } from './oracle/evidence.js';
 import { Signer } from './nights.js';
 import { passLastDay } from './last-day.js';
@@ -14,9 +8,7 @@ import { judge, judgeRestored } from './oracle/oracle.js';
 import { judgeProof } from './oracle/proof.js';
 import { collectReach } from './reach/collect.js';
 import type { Reach } from './reach/reach.js';
-import { watchStates } from './reach/states.js';
-import { Service, webhookSecret } from './service.js';
-import { SimulatedServer } from './temporal/server.js';
+import { setUp } from './set-up.js';
 import { createClient } from './temporal/client.js';
 import { Guest } from './users/guest.js';
 import { leave, live } from './users/life.js';
@@ -24,7 +16,6 @@ import { Operator } from './users/operators.js';
 import { Told } from './users/told.js';
 import { User } from './users/user.js';
 import { Without } from './without.js';
-import { World } from './world/world.js';
 
 export interface RunOptions {
   readonly seed: number;
@@ -67,10 +58,6 @@ const SUNDAY_MS = Date.parse('2031-03-02T00:00:00Z');
 const MONTH_END_MS = Date.parse('2031-04-01T00:00:00Z');
 /** During so many of a thousand runs a month ends. */
 const MONTH_ENDS = 300;
-/** Without any counted hour the service counts the last thirty days anew, minute by minute. */
-const oneCountedHour = `insert into reliability_hours
-  (provider_code, family, hour, created, not_created, ready_seconds, ssh_seconds, losses, machine_ms)
-  values ('north', 'rtx-4090', date_trunc('hour', $1::timestamptz), 0, 0, '{}', '{}', 0, 0)`;
 /** In so many of a thousand runs a mailbox refuses what it is sent, for ever. */
 const REFUSING = 300;
 /** How long nothing is disturbed before the verdict, in milliseconds. */
@@ -89,39 +76,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const { seed } = options;
   const chance = (name: string): Chance => new Chance(seed, name);
   const startMs = startOf(chance('start'), options.days);
-  const trace = new Trace(options.traceFile, startMs);
-  const kernel = new Kernel(chance('order'), trace, startMs);
-  const statements = new Statements(kernel, await prepareDatabase(options.controlUrl));
-  await watchStates((sql, values) => statements.ask(sql, values));
-  installTime(kernel);
-  installChance(chance('crypto'));
-  statements.install();
-  const workflows = (await import('../../workflows/index.js')) as unknown as ConstructorParameters<
-    typeof SimulatedServer
-  >[2];
-  const server = new SimulatedServer(kernel, chance('server'), workflows);
-  const world = new World(kernel, chance('world'), webhookSecret);
-  const service = new Service({
-    ...{ kernel, chance: chance('service'), statements, server, world, databaseUrl: options.databaseUrl },
-  });
-  world.post = async (body, signature) => {
-    try {
-      const headers = { 'content-type': 'application/json', 'stripe-signature': signature };
-      const { status } = await service.request({
-        method: 'POST',
-        path: '/v1/billing/processor/webhook',
-        headers,
-        body,
-      });
-      return status === 200;
-    } catch {
-      return false;
-    }
-  };
-  service.start();
-  await kernel.run(startMs + 20_000);
-  await statements.ask(oneCountedHour, [new Date(startMs)]);
-  await kernel.run(startMs + 60_000);
+  const { trace, kernel, statements, server, world, service, workflows } = await setUp(options, startMs);
   const paceMs = (options.days * DAY_MS) / options.acts;
   const without = new Without(options.without ?? []);
   const streamOf = (what: string): Chance | undefined => (without.does(what) ? chance(what) : undefined);
@@ -167,14 +122,14 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const visitor = new User('guest@example.com', {
     ...{ kernel, chance: chance('guest'), act: () => undefined, service, world, told, untilMs, paceMs },
   });
-  const { lost, goesOnMs } = await passLastDay({
+  const { lost, goesOnMs, stoodStill } = await passLastDay({
     ...{ kernel, statements, service, signer, operator, guest: new Guest(visitor), failed },
   });
   violations.push(
     ...(await judgeRestored(
       {
         ...{ told, world, machines: world.machines, calmSinceMs: goesOnMs, nowMs: kernel.nowMs },
-        ...{ refused: statements.refused, ask },
+        ...{ refused: statements.refused, ask, stoodStill },
       },
       lost,
     )),

@@ -142,6 +142,18 @@ export const mutations: readonly Mutation[] = [
     tests: opening,
   },
   {
+    file: 'money/rentals/open.ts',
+    from: 'return offers.find((offer) => offer.price_per_hour_cents <= availableCents) ?? offers[0];',
+    to: 'return availableCents > 0 ? offers[0] : undefined;',
+    tests: ['test/activities/rentals/opening.test.ts'],
+  },
+  {
+    file: 'domain/catalog/starts.ts',
+    from: 'cost: offer.price_per_hour_cents / chanceOf(offer),',
+    to: 'cost: offer.price_per_hour_cents * chanceOf(offer),',
+    tests: ['test/domain/catalog/starts.test.ts'],
+  },
+  {
     file: 'domain/rentals/settlement.ts',
     from: 'return earliestOf(endedAt, autoStopAt, spendLimitAt);',
     to: 'return endedAt;',

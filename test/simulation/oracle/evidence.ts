@@ -15,6 +15,8 @@ export interface Evidence {
   readonly nowMs: number;
   /** When the last fault ended, in milliseconds since 1970. */
   readonly calmSinceMs: number;
+  /** When the service stood still, in milliseconds since 1970: whatever was due then it does afterwards. */
+  readonly stoodStill?: { readonly fromMs: number; readonly toMs: number };
 }
 
 export const HOUR_MS = 3_600_000;

@@ -19,7 +19,7 @@ interface RentalRow {
  * Decisions 22 and 55: each bought machine is told to end soon after its rental has ended, whatever other machines do; and
  * one that its upstream does not end is asked to for ever.
  */
-export async function judgeMachines({ ask, machines, nowMs }: Evidence): Promise<string[]> {
+export async function judgeMachines({ ask, machines, nowMs, stoodStill }: Evidence): Promise<string[]> {
   const rentals = await ask<RentalRow>(
     `select r.id, tag, extract(epoch from started_at) * 1000 as started_ms,
             extract(epoch from coalesce(ended_at, settled_at)) * 1000 as ended_ms,
@@ -30,7 +30,7 @@ export async function judgeMachines({ ask, machines, nowMs }: Evidence): Promise
   const extra = rentals.flatMap((row) => judgeTwins(row, machines));
   const faults = machines.flatMap((machine) => {
     const row = rows.get(machine.tag);
-    const endedMs = row === undefined ? nowMs : Number(row.ended_ms ?? Infinity);
+    const endedMs = row === undefined ? nowMs : noticedMs(Number(row.ended_ms ?? Infinity), stoodStill);
     const own = [
       ...told(
         row?.closed_ms !== null && !machine.isStubborn && !isGone(machine, nowMs),
@@ -44,6 +44,12 @@ export async function judgeMachines({ ask, machines, nowMs }: Evidence): Promise
     return own.map((fault) => `machine ${machine.podId} (${machine.tag}) ${fault}; ${asked}`);
   });
   return [...extra, ...faults];
+}
+
+/** The end of a rental, or when the service was back that stood still at that time. */
+function noticedMs(endedMs: number, stoodStill: Evidence['stoodStill']): number {
+  if (stoodStill === undefined || endedMs > stoodStill.toMs) return endedMs;
+  return endedMs > stoodStill.fromMs - END_MAX_MS ? stoodStill.toMs : endedMs;
 }
 
 /** Decision 22: a rental is closed when lists show its machine no more; one that was never listed is not waited for. */

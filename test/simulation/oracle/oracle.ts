@@ -7,6 +7,7 @@ import { judgeAnswers } from './answers.js';
 import { judgeChanges } from './changes.js';
 import { judgeEvents } from './events.js';
 import { judgeFindings } from './findings.js';
+import { judgeIdleness } from './idle.js';
 import { judgeKeys } from './keys.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
@@ -42,6 +43,7 @@ const judges: readonly Judge[] = [
   judgeOpenings,
   judgeFindings,
   judgeMails,
+  judgeIdleness,
   judgeRefused,
 ];
 

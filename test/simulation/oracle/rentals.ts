@@ -96,11 +96,11 @@ interface Life {
   readonly endedMs: number;
 }
 
-/** Decision 18: billing runs from the first answer of the SSH daemon. */
-function judgeBeginning({ runningMs }: Life, { answersMs }: Machine): string[] {
+/** Decisions 18 and 155: billing runs from the first answer of the SSH daemon, of own software’s port, or by time. */
+function judgeBeginning({ runningMs }: Life, { readyMs }: Machine): string[] {
   return [
-    ...told(runningMs < answersMs, 'its billing began before its machine answered'),
-    ...told(runningMs > answersMs + NOTICE_MAX_MS, 'its billing began long after its machine answered'),
+    ...told(runningMs < readyMs, 'its billing began before its machine was ready'),
+    ...told(runningMs > readyMs + NOTICE_MAX_MS, 'its billing began long after its machine was ready'),
   ];
 }
 
@@ -108,7 +108,7 @@ function judgeBeginning({ runningMs }: Life, { answersMs }: Machine): string[] {
 function judgeNeverRan(endedMs: number, machine: Machine | undefined): string[] {
   if (machine === undefined) return [];
   const goneMs = Math.min(endedMs, machine.lostMs, machine.goneMs ?? Infinity);
-  return told(goneMs > machine.answersMs + NOTICE_MAX_MS, 'it never ran though its machine answered');
+  return told(goneMs > machine.readyMs + NOTICE_MAX_MS, 'it never ran though its machine was ready');
 }
 
 /** What the user asked for holds, whatever the row says. */

@@ -4,6 +4,7 @@ import { changeLimits, rentByQuote } from './acts/changing.js';
 import { follow } from './acts/following.js';
 import { makeHook, pingHook, removeHook, rotateHook } from './acts/hooks.js';
 import { changeCap, makeKey, probeKey, raceKey, rentByKey, revokeKey } from './acts/keys.js';
+import { changeGuard, keepAlive } from './acts/guarding.js';
 import { look } from './acts/looking.js';
 import { payInvoice, removeCard, saveCard, switchAutoTopup, topUp } from './acts/paying.js';
 import { race } from './acts/racing.js';
@@ -32,6 +33,8 @@ const acts: readonly (readonly [weight: number, act: Act])[] = [
   [3, raceKey],
   [10, rentByQuote],
   [10, changeLimits],
+  [5, changeGuard],
+  [4, keepAlive],
   [6, follow],
   [7, makeHook],
   [3, pingHook],

@@ -124,6 +124,14 @@ export class Told {
   /** What each user has read of the feed, by their addresses. */
   readonly feeds = new Map<string, FeedEvent[]>();
   readonly changes: ToldChange[] = [];
+  /** The idle guards of rentals by their ids: minus their minutes, so that the highest stops first; -Infinity: none. */
+  readonly guards = new Map<string, ToldValue[]>();
+  /** What was answered with 200; milliseconds since 1970. */
+  readonly keepAlives: {
+    readonly rentalId: string;
+    readonly untilMs: number;
+    readonly answeredMs: number;
+  }[] = [];
   readonly keys = new Map<string, ToldKey>();
   /** Rentals, top-ups and changes of which a 503 said that they will never be. */
   readonly never = new Set<string>();

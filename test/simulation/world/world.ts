@@ -4,6 +4,7 @@ import type { Prober } from '../../../adapters/providers/ssh/prober.js';
 import type { ProcessorEvent } from '../../../adapters/processor/processor.js';
 import { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { drawHabits, type Habits } from './dialects.js';
 import { forge, type Forgery } from './forgery.js';
 import { Outside } from './outside.js';
 import { ProcessorModel } from './processor.js';
@@ -55,9 +56,15 @@ export class World {
     private readonly kernel: Kernel,
     private readonly chance: Chance,
     private readonly secret: string,
+    /** How the upstreams behave; absent: as the seed draws it. */
+    habits?: readonly [Habits, Habits],
   ) {
     this.outside = new Outside(kernel, chance);
-    this.upstreams = ['north', 'south'].map((code) => new Upstream(code, kernel, chance, this.outside));
+    const [north, south] = habits ?? drawHabits(new Chance(chance.seed, 'habits'));
+    this.upstreams = [
+      new Upstream('north', north, kernel, chance, this.outside),
+      new Upstream('south', south, kernel, chance, this.outside),
+    ];
     this.prober = createSimulatedProber(this.upstreams, this.outside);
     this.receivers = new Receivers(kernel, new Chance(chance.seed, 'receivers'), this.outside);
     this.processor = new ProcessorModel(kernel, chance, this.outside);

@@ -1,6 +1,12 @@
+import type { Chance } from '../../kernel/chance.js';
 import type { Answered } from '../../service.js';
+import { SOFTWARE_PORT } from '../../world/upstream.js';
 import type { User } from '../user.js';
 import type { ToldKey } from '../told.js';
+
+/** Of a thousand wishes: those with an idle guard, and with own software. */
+const GUARDED = 300;
+const OWN_SOFTWARE = 200;
 
 const families = ['rtx-4090', 'a100-80gb', 'h100-80gb'] as const;
 
@@ -11,6 +17,10 @@ export interface Wish {
   readonly autoStopAfterHours?: number;
   readonly maxSpendCents?: number;
   readonly maxPricePerHourCents?: number;
+  readonly stopWhenIdleMinutes?: number;
+  readonly idleIgnores?: readonly string[];
+  readonly image?: string;
+  readonly ports?: readonly object[];
 }
 
 /** Rents something, and repeats the request until there is an answer. */
@@ -29,7 +39,20 @@ export function wishOf({ isSpendthrift, parts: { chance } }: User): Wish {
     ...(chance.perMille(700) ? { autoStopAfterHours: 0.2 + chance.below(40) / 10 } : {}),
     ...(chance.perMille(300) ? { maxSpendCents: 20 + chance.below(400) } : {}),
     ...(chance.perMille(200) ? { maxPricePerHourCents: 10 + chance.below(150) } : {}),
+    ...(chance.perMille(GUARDED) ? guardOf(chance) : {}),
+    ...(chance.perMille(OWN_SOFTWARE) ? softwareOf(chance) : {}),
   };
+}
+
+/** Draws after how many minutes a machine is to stop that is idle: few, as most machines live for less than an hour. */
+export function guardOf(chance: Chance): Pick<Wish, 'stopWhenIdleMinutes' | 'idleIgnores'> {
+  return { stopWhenIdleMinutes: 15 + chance.below(10), idleIgnores: ['sessions'] };
+}
+
+/** An image, which listens at a public port, or does not. */
+function softwareOf(chance: Chance): Pick<Wish, 'image' | 'ports'> {
+  const port = { name: 'job', port: SOFTWARE_PORT, kind: 'tcp', public: true };
+  return { image: 'example/job:1', ...(chance.perMille(600) && { ports: [port] }) };
 }
 
 /** Notes a rental that was answered with 200. */
@@ -42,7 +65,14 @@ export function noteRental(
   const { id, pricePerHourCents } = answer?.body ?? {};
   if (answer?.status !== 200 || typeof id !== 'string') return;
   if (!user.rentals.includes(id)) user.rentals.push(id);
-  const { autoStopAfterHours, maxSpendCents } = how.wish;
+  const { autoStopAfterHours, maxSpendCents, stopWhenIdleMinutes: minutes } = how.wish;
+  // A repeated answer is of the same rental.
+  if (!told.rentals.has(id)) {
+    const isGuarded = minutes !== undefined;
+    told.guards.set(id, [
+      { value: isGuarded ? -minutes : -Infinity, sentMs: 0, answeredMs: kernel.nowMs, isSure: true },
+    ]);
+  }
   told.rentals.set(id, {
     ...{ rentalId: id, email: user.email, pricePerHourCents: Number(pricePerHourCents) },
     ...{ autoStopAfterHours, maxSpendCents, answeredMs: kernel.nowMs },
