@@ -8,7 +8,7 @@ const LIMIT_MS = 900_000;
 describe('a worker that is killed in each phase of a rental', function () {
   this.timeout(LIMIT_MS + 60_000);
 
-  for (const dialect of ['lambda'] as const) {
+  for (const dialect of ['lambda', 'vast'] as const) {
     it(`buys one machine at most and leaves none, at upstreams that behave like ${dialect}`, async () => {
       const { violations, killed, rentals } = await killApart({ seed: 5, dialect }, LIMIT_MS);
       assert.deepEqual(violations, []);
