@@ -70,13 +70,13 @@ export async function startPair(seats: readonly [Seat, Seat]): Promise<FailoverP
     for (let missed = 0; !state.stopped;) {
       await sleep(lookEveryMs);
       missed = (await findConnectionFault(serverOf(state.primary).url)) === undefined ? 0 : missed + 1;
-      if (missed < misses || state.stopped) continue;
+      if (missed < misses) continue;
       await failOver();
       missed = 0;
     }
   })();
-  const failed = { error: undefined as unknown };
-  watching.catch((error: unknown) => (failed.error = error));
+  const failed: Error[] = [];
+  watching.catch((error: unknown) => failed.push(error instanceof Error ? error : new Error(String(error))));
   const { host } = new URL(serverOf(seats[0]).url);
   return {
     url: serverOf(seats[0]).url.replace(host, seats.map(({ port }) => `127.0.0.1:${port}`).join()),
@@ -85,7 +85,7 @@ export async function startPair(seats: readonly [Seat, Seat]): Promise<FailoverP
       serverOf(state.primary).kill();
       const killedAt = performance.now();
       while (state.failovers === before) {
-        if (failed.error !== undefined) throw failed.error;
+        if (failed[0] !== undefined) throw failed[0];
         await sleep(100);
       }
       return killedAt;

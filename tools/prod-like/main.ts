@@ -51,6 +51,7 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
   await Promise.all([renting, restarting]);
   const gaps = await metering.stop();
   log('the users are done');
+  const failed = accounts.reduce((sum, account) => sum + account.failed.size, 0);
   const rentals = accounts.reduce((sum, account) => sum + account.rentals.length, 0);
   const faults = [...(await judge(topology, db, accounts))];
   for (const at of killedAt) {
@@ -63,7 +64,7 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
     `longest time without a tick: ${gaps.quietMs} ms quiet, ${gaps.restartingMs} ms while parts were restarted`,
   );
   console.log(
-    `${users} users, ${rentals} rentals, ${restarts.length} restarts, ${faults.length} faults, ` +
+    `${users} users, ${rentals} rentals (${failed} got no machine and cost nothing), ${restarts.length} restarts, ${faults.length} faults, ` +
       `${((Date.now() - startedAt) / 1000).toFixed(0)} s in all`,
   );
   return faults;

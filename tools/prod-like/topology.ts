@@ -89,29 +89,17 @@ export async function startTopology(
 async function startParts(
   folder: string,
   env: NodeJS.ProcessEnv,
-  {
-    log,
-    stops,
-    from,
-  }: { log: (line: string) => void; stops: (() => Promise<unknown>)[]; from: string | undefined },
+  { log, stops, from }: Starting,
 ): Promise<Omit<Topology, 'stop'>> {
   const ports = await findFreePorts(temporalPortCount + 1);
   const entry = entryOf(from, folder, ports);
   const settings = await settingsOn(folder, env, entry.port);
   const programs = await findTemporalServer(settings.cliPlaces, log);
-  const [secondPort = 0, temporalPort = 0] = await findFreePorts(2);
-  const seat = (name: string, port: number) => ({
-    ...{ name, port, log, dataDir: `${choosePostgresFolder(folder)}-${name}` },
-    logFile: join(folder, 'logs', `postgres-${name}.log`),
+  const { pair, temporalPort, postgres } = await startDatabases(folder, settings.ports.postgres, {
+    log,
+    stops,
+    from,
   });
-  const pair = await startPair([seat('first', settings.ports.postgres), seat('second', secondPort)]);
-  stops.push(() => pair.stop());
-  const temporalsOwn = await startPostgres(seat('temporal', temporalPort));
-  stops.push(() => temporalsOwn.stop());
-  log('PostgreSQL is ready, and so is its standby');
-  // A release before 0.3 knows one host alone.
-  const postgres = { url: from === undefined ? pair.url : primaryOnly(pair.url) };
-  await prepareDatabases(postgres, temporalsOwn, from);
   const parts = new Map<PartName, Part>();
   const add = async (name: PartName, start: Part['start']): Promise<void> => {
     const root = from ?? settings.projectDir;
@@ -134,8 +122,7 @@ async function startParts(
   for (const gate of await entry.open(settings, placeOf(temporal).address)) stops.push(() => gate.stop());
   const { outside } = childrenOf(settings, readSecrets(folder));
   for (const child of outside) {
-    const program = await startProgram(planOf(child, settings, readSecrets(folder)));
-    stops.push(() => program.stop());
+    await stoppable(stops, startProgram(planOf(child, settings, readSecrets(folder))));
   }
   const apiPorts = await findFreePorts(2);
   for (const [index, port] of apiPorts.entries()) {
@@ -158,6 +145,37 @@ async function startParts(
       name === 'primary' ? pair.killPrimary() : restartPart(parts.get(name), how, settings.projectDir),
     migrate: () => migrateToLatest(postgres.url, { say: log }),
   };
+}
+
+interface Starting {
+  readonly log: (line: string) => void;
+  readonly stops: (() => Promise<unknown>)[];
+  readonly from: string | undefined;
+}
+
+/** Starts the service's pair and the server of Temporal's own, each with its databases. */
+async function startDatabases(folder: string, port: number, { log, stops, from }: Starting) {
+  const [secondPort = 0, temporalPort = 0] = await findFreePorts(2);
+  const seat = (name: string, port: number) => ({
+    ...{ name, port, log, dataDir: `${choosePostgresFolder(folder)}-${name}` },
+    logFile: join(folder, 'logs', `postgres-${name}.log`),
+  });
+  const pair = await stoppable(stops, startPair([seat('first', port), seat('second', secondPort)]));
+  const temporalsOwn = await stoppable(stops, startPostgres(seat('temporal', temporalPort)));
+  log('PostgreSQL is ready, and so is its standby');
+  // A release before 0.3 knows one host alone.
+  const postgres = { url: from === undefined ? pair.url : primaryOnly(pair.url) };
+  await prepareDatabases(postgres, temporalsOwn, from);
+  return { pair, temporalPort, postgres };
+}
+
+async function stoppable<Started extends { stop(): Promise<unknown> }>(
+  stops: (() => Promise<unknown>)[],
+  starting: Promise<Started>,
+): Promise<Started> {
+  const started = await starting;
+  stops.push(() => started.stop());
+  return started;
 }
 
 /** A release before 0.3 knows no TLS. */

@@ -12,6 +12,8 @@ export interface Account {
   readonly paid: Map<string, number>;
   /** Each rental whose creation was answered. */
   readonly rentals: string[];
+  /** Those that never got a machine: a process died while it was bought. */
+  readonly failed: Set<string>;
   /** The answer to each stop. */
   readonly stops: Map<string, Answer['body']>;
 }
@@ -34,6 +36,7 @@ export async function arrive(index: number, urls: StackUrls, figures: Figures): 
     client: new Client(urls.api, figures),
     paid: new Map(),
     rentals: [],
+    failed: new Set(),
     stops: new Map(),
   };
   const { client, email } = account;
@@ -80,17 +83,19 @@ export async function rentUntil(
 }
 
 async function rentOnce(account: Account, seed: number): Promise<void> {
-  const { client, rentals, stops } = account;
+  const { client, rentals, failed, stops } = account;
   const created = await client.post('create', '/v1/rentals', wishes[seed % wishes.length] ?? {});
   const id = String(must(200, created)['id']);
   rentals.push(id);
   const read = async (): Promise<Answer['body']> => must(200, await client.get('poll', `/v1/rentals/${id}`));
   await until(`${id} to run`, async () => {
     const { status } = await read();
-    if (status === 'running') return true;
+    if (status === 'failed') failed.add(id);
+    if (status === 'running' || status === 'failed') return true;
     if (status !== 'provisioning') throw new Error(`${id} is ${String(status)} and never ran.`);
     return undefined;
   });
+  if (failed.has(id)) return;
   for (let polls = 0; polls < 12 + (seed % 10); polls += 1) {
     await sleep(pollEveryMs);
     await read();

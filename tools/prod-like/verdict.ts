@@ -36,7 +36,7 @@ async function judgeAccount(db: Database, account: Account): Promise<string[]> {
       continue;
     }
     chargedCents += Number(body['totalChargedCents']);
-    faults.push(...judgeRental(body, account.stops.get(id)));
+    faults.push(...(account.failed.has(id) ? judgeFailed(body) : judgeRental(body, account.stops.get(id))));
   }
   const user = db('users').where({ email: account.email }).select('id');
   const known = await db('rentals').whereIn('user_id', user.clone()).select('id');
@@ -57,6 +57,12 @@ async function judgeAccount(db: Database, account: Account): Promise<string[]> {
     faults.push(`${account.email} paid ${account.paid.size} times, and was credited ${credits.length} times`);
   }
   return faults;
+}
+
+/** A rental that never ran costs nothing. */
+function judgeFailed({ id, status, totalChargedCents }: Answer['body']): string[] {
+  if (status === 'failed' && totalChargedCents === 0) return [];
+  return [`${String(id)} never ran, is ${String(status)} and was charged ${String(totalChargedCents)}`];
 }
 
 /**

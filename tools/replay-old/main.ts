@@ -74,13 +74,11 @@ async function replayAll(
     const history: unknown = JSON.parse(readFileSync(join(from, file), 'utf8'));
     const fault = await Worker.runReplayHistory({ workflowBundle }, history).then(
       () => undefined,
-      (error: unknown) => error,
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
     );
     if (fault === undefined) continue;
     failed += 1;
-    console.log(
-      `${way}: ${file.replace(/\.json$/, '')}: ${fault instanceof Error ? fault.message : String(fault)}`,
-    );
+    console.log(`${way}: ${file.replace(/\.json$/, '')}: ${fault.message}`);
   }
   console.log(`${way}: ${files.length - failed} of ${files.length} histories go the same way`);
   return failed;
