@@ -105,7 +105,8 @@ function lookOf(row: RefundOrDisputeRow): EventLook {
 
 type Word = Pick<Reversal, 'id' | 'kind' | 'status' | 'amountCents' | 'taken' | 'returned' | 'closed'>;
 
-function ofRefund({ refundId, status, amountCents }: Refund): Word {
+/** Reads what a refund says. */
+export function ofRefund({ refundId, status, amountCents }: Refund): Word {
   const returned = status === 'failed' || status === 'canceled';
   return {
     id: refundId,

@@ -11,6 +11,7 @@ const REPEATS: Readonly<Record<string, string>> = {
   stopRental: 'same',
   keepRentalAlive: 'same',
   endOtherSessions: 'same',
+  closeAccount: 'same',
   logOut: 'same',
 };
 
