@@ -8,8 +8,7 @@ import type { UserId } from '../../domain/ids.js';
 import { closingWaitsMail } from '../../domain/mails/operators.js';
 import { formatUsd } from '../../domain/money.js';
 import { nextReturn } from '../../money/closing/returns.js';
-import { moneyTransaction } from '../../money/ledger/transaction.js';
-import { lockWalletOfUser } from '../../money/ledger/wallets.js';
+import { settleWhenQuiet } from '../../money/closing/stop-spending.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -64,15 +63,8 @@ const limits = { waitMs: accountLimits.closingWaitMs, quietMs: accountLimits.clo
 
 async function stopping(deps: ActivityDeps, userId: UserId): ReturnType<Step> {
   await stopAll(deps, userId);
-  return moneyTransaction(deps.db, userId, async (trx) => {
-    // What was opened before the wish is seen now, and nothing is opened after it: openings look under this lock.
-    await lockWalletOfUser(trx, userId);
-    const open = await readOpenBusiness(trx, userId, limits);
-    const waits = (['rentals', 'topups'] as const).filter((kind) => open[kind] > 0);
-    if (waits.length > 0) return waits;
-    await moveClosing(trx, userId, { state: 'settling' });
-    return 'on';
-  });
+  const waits = await settleWhenQuiet(deps.db, userId, limits);
+  return waits.length > 0 ? waits : 'on';
 }
 
 /** Debts and disputes are waited for, for a while: what is left then stays under the number. */

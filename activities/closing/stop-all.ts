@@ -1,29 +1,15 @@
-import { lockApiKeysOf, revokeApiKeysOf } from '../../adapters/postgres/accounts/api-key-list.js';
 import { findClosing } from '../../adapters/postgres/accounts/closings.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import { signalLook } from '../../adapters/temporal/signal-look.js';
 import type { UserId } from '../../domain/ids.js';
-import { voidOlderOffers } from '../../money/invoices/invoice-voids.js';
-import { moneyTransaction } from '../../money/ledger/transaction.js';
-import { lockWalletOfUser } from '../../money/ledger/wallets.js';
+import { stopSpending } from '../../money/closing/stop-spending.js';
 import type { ActivityDeps } from '../deps.js';
 
 /** Ends all that an account has running, however often it is called; how it ends, its own workflows follow. */
 export async function stopAll(deps: ActivityDeps, userId: UserId): Promise<void> {
-  await stopSpending(deps, userId);
+  await stopSpending(deps.db, userId);
   await stopRentals(deps, userId);
   await closePages(deps, userId);
-}
-
-/** Nothing is charged by itself any more, no key opens anything, and what might be paid without being owed is void. */
-async function stopSpending({ db }: ActivityDeps, userId: UserId): Promise<void> {
-  await moneyTransaction(db, userId, async (trx) => {
-    await lockWalletOfUser(trx, userId);
-    await trx('auto_topups').where({ user_id: userId, enabled: true }).update({ enabled: false });
-    await lockApiKeysOf(trx, userId, undefined);
-    await revokeApiKeysOf(trx, userId, undefined);
-    await voidOlderOffers(trx, userId);
-  });
 }
 
 async function stopRentals({ db, temporal }: ActivityDeps, userId: UserId): Promise<void> {
