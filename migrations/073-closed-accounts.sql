@@ -13,7 +13,6 @@ create table account_closings (
   -- How often given money lapsed: money may come back after the first time.
   lapses integer not null default 0 check (lapses >= 0),
   lapsed_cents bigint not null default 0 check (lapsed_cents >= 0),
-  operators_told_at timestamptz(3),
   erased_at timestamptz(3),
   closed_at timestamptz(3),
   constraint account_closings_erased check (state not in ('kept', 'closed') or erased_at is not null),
@@ -198,11 +197,8 @@ grant update (value) on account_ties to gpu_rental_worker;
 grant update (fingerprint) on charge_marks to gpu_rental_worker;
 grant update (details, client_address) on audit_events to gpu_rental_worker;
 grant update (asked) on rental_changes to gpu_rental_worker;
-grant update (description) on invoice_line_items to gpu_rental_worker;
 grant update (reason, request, result) on operator_actions to gpu_rental_worker;
 grant update (reason, request, rejected_why) on operator_orders to gpu_rental_worker;
-grant update (facts) on user_notices to gpu_rental_worker;
-grant update (evidence, acknowledged_why) on reconcile_findings to gpu_rental_worker;
-grant update (body) on odd_events to gpu_rental_worker;
+grant update (acknowledged_why) on reconcile_findings to gpu_rental_worker;
 grant select on identities to gpu_rental_worker;
-grant delete on billing_details, budgets, identities, notice_settings, saved_cards, ssh_keys to gpu_rental_worker;
+grant delete on billing_details, budgets, identities, notice_settings, passkeys, saved_cards, ssh_keys to gpu_rental_worker;

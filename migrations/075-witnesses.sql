@@ -1,4 +1,4 @@
--- The line of history that a server writes (decision 181, "Witnesses of commits"): its cluster and its timeline. A standby
+-- The line of history that a server writes (decision 170, "Witnesses of commits"): its cluster and its timeline. A standby
 -- that is promoted and a recovery to a point in time begin another one.
 create function database_lineage() returns text
   language sql stable

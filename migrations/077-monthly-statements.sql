@@ -1,4 +1,4 @@
--- Statements by mail (decision 182, "Statements by mail"): how far each month's were noted. A walk that ends half-way goes on
+-- Statements by mail (decision 171, "Statements by mail"): how far each month's were noted. A walk that ends half-way goes on
 -- there.
 create table statement_months (
   -- In UTC, such as 2026-10.

@@ -8,7 +8,7 @@ import { eachItem } from '../each-item.js';
 
 /**
  * Notes last month's statements for users, some at a time, so that a mail that somebody waits for stands behind few of them
- * (decision 182, "Statements by mail"). One that fails keeps no other back, and is tried again.
+ * (decision 171, "Statements by mail"). One that fails keeps no other back, and is tried again.
  */
 export async function noteStatements(deps: ActivityDeps): Promise<void> {
   const next = await nextStatements(deps.db);

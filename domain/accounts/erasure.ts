@@ -14,6 +14,8 @@ export interface Erasure {
 
 const own = 't.user_id = :userId';
 const ofRental = 't.rental_no in (select no from rentals where user_id = :userId)';
+const ofAttempt =
+  't.attempt_id in (select a.id from allocation_attempts a join rentals r on r.id = a.rental_id where r.user_id = :userId)';
 const ofAction = `(t.request ->> 'userId' = :userId
   or t.request ->> 'rentalId' in (select id from rentals where user_id = :userId)
   or t.request ->> 'invoiceId' in (select id from invoices where user_id = :userId)
@@ -98,6 +100,8 @@ export const erasures: readonly Erasure[] = [
       union select software ->> 'secretsId' from rental_requests where user_id = :userId)`,
   },
   { table: 'telemetry_hours', whose: ofRental },
+  { table: 'machine_reports', whose: ofAttempt },
+  { table: 'machine_tokens', whose: ofAttempt },
   { table: 'stop_requests', whose: `${ofRental} and t.reason is not null`, becomes: { reason: gone } },
   {
     table: 'rental_changes',
@@ -150,6 +154,7 @@ export const erasures: readonly Erasure[] = [
   { table: 'login_codes', whose: '(t.email = :email or t.mailbox = :mailbox)' },
   { table: 'idempotency_keys', whose: own },
   { table: 'ssh_keys', whose: own },
+  { table: 'passkeys', whose: own },
   { table: 'identities', whose: own },
   { table: 'notice_settings', whose: own },
   { table: 'user_notices', whose: own },
@@ -217,6 +222,7 @@ export const staying: Readonly<Record<string, Readonly<Record<string, string>>>>
     api_keys: 'id user_id',
     audit_events: 'id user_id entity_id api_key_id',
     auto_topups: 'user_id',
+    bad_machines: 'rental_id provider_code machine',
     charge_marks: 'id charge_id user_id',
     closed_mailboxes: 'user_id',
     closing_refunds: 'user_id payment_id refund_id',
@@ -250,6 +256,7 @@ export const staying: Readonly<Record<string, Readonly<Record<string, string>>>>
     api_keys: 'scopes ends',
     audit_events: 'kind',
     auto_topups: 'disabled_why',
+    bad_machines: 'faults outcome',
     charge_marks: 'kind',
     closing_refunds: 'refused_code',
     idle_guards: 'ignores',
@@ -291,6 +298,7 @@ export const staying: Readonly<Record<string, Readonly<Record<string, string>>>>
     catalog_hours: '*',
     listings: '*',
     offer_hours: '*',
+    pods: 'hardware',
     provider_families: '*',
     provider_oddities: '*',
     provider_quotas: '*',
@@ -302,9 +310,12 @@ export const staying: Readonly<Record<string, Readonly<Record<string, string>>>>
     knex_migrations: '*',
     reconcile_runs: '*',
     reconcile_sources: '*',
+    statement_months: '*',
     stream_hosts: '*',
+    topups: 'sold_by',
     wallets: 'metering_blocked_reason',
     watermark: '*',
+    witnesses: '*',
   },
   [operators]: {
     brakes: '*',
@@ -313,5 +324,5 @@ export const staying: Readonly<Record<string, Readonly<Record<string, string>>>>
     reconcile_findings: 'acknowledged_by',
     unknown_pods: 'released_by released_why',
   },
-  [passes]: { oauth_states: '*', rate_limits: '*' },
+  [passes]: { oauth_states: '*', passkey_challenges: '*', rate_limits: '*' },
 };

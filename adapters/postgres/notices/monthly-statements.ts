@@ -16,7 +16,7 @@ export interface StatementMonth {
 }
 
 /**
- * Finds the next wallets whose statement is to be noted (decision 182, "Statements by mail"): of the last month. It begins when a signed root covers it, where the ledger is sealed, or else after a while
+ * Finds the next wallets whose statement is to be noted (decision 171, "Statements by mail"): of the last month. It begins when a signed root covers it, where the ledger is sealed, or else after a while
  * without one. What is left of earlier months comes after it.
  * @returns undefined when nobody is left
  */

@@ -31,7 +31,7 @@ export type Verdict = 'confirmed' | 'restored' | 'unproven';
 
 /**
  * Compares the database with Temporal's watermark, and its line of history with what the processes saw acknowledged
- * (decision 181, "Witnesses of commits"). A database that is not behind is confirmed in its present incarnation. A
+ * (decision 170, "Witnesses of commits"). A database that is not behind is confirmed in its present incarnation. A
  * database that is behind was restored: it loses its confirmation, and the brake says so until an operator reconciles.
  * All API keys and passkeys rest from then on, because some may have been revoked or removed in the lost time.
  * @param kept Temporal's watermark; null when it never heard of one

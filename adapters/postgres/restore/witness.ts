@@ -23,7 +23,7 @@ interface WitnessParts {
 const everySecond = 1_000;
 
 /**
- * Lets this process say each second which commits it saw acknowledged (decision 181, "Witnesses of commits"), so that a
+ * Lets this process say each second which commits it saw acknowledged (decision 170, "Witnesses of commits"), so that a
  * server with another timeline is found to hold them all, or to miss one. It goes on while the database is away.
  */
 export function startWitness({ db, url, part, log, compare, everyMs = everySecond }: WitnessParts): Witness {

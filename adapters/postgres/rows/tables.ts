@@ -52,7 +52,6 @@ export interface AccountClosingRow {
   /** How often given money lapsed: money may come back after the first time. */
   lapses: number;
   lapsed_cents: number;
-  operators_told_at: Date | null;
   erased_at: Date | null;
   closed_at: Date | null;
 }
@@ -1555,7 +1554,7 @@ export interface SshKeyRow {
 }
 
 /**
- * Statements by mail (decision 182, "Statements by mail"): how far each month's were noted. A walk that ends
+ * Statements by mail (decision 171, "Statements by mail"): how far each month's were noted. A walk that ends
  * half-way goes on there.
  */
 export interface StatementMonthRow {

@@ -14,7 +14,7 @@ import { makeRoot, sealWhole } from '../../support/money/sealed.js';
 import { ToldLedger } from '../../support/money/told-ledger.js';
 import { VirtualClock } from '../../support/money/virtual-clock.js';
 
-describe('statements by mail (decision 182)', () => {
+describe('statements by mail (decision 171)', () => {
   let money: MoneyDatabase;
   let clock: VirtualClock;
   let folder: string;
