@@ -1,4 +1,4 @@
--- Passkeys (decision 178, "Passkeys"): the public half of what a user's device keeps, and may sign in with.
+-- Passkeys (decision 178, "Sign-in by passkey"): the public half of what a user's device keeps, and may sign in with.
 create table passkeys (
   id text not null primary key check (id ~ '^psk_[0-9A-HJKMNP-TV-Z]{26}$'),
   user_id text not null references users (id) on delete cascade,

@@ -7,16 +7,19 @@ as $$
 $$;
 
 -- Whether this server holds commits that were acknowledged; `positions` are those of the log just before each commit.
--- What lies before the end of what it replayed was replayed, and its transaction is then either committed or lost.
-create function holds_commits(xids xid8[], positions pg_lsn[]) returns boolean
+-- What lies before the end of what it replayed was replayed, and its transaction is then either committed or lost. What
+-- was committed in its own timeline came after that: a process may go on writing here before it speaks.
+create function holds_commits(xids xid8[], positions pg_lsn[], timelines text[]) returns boolean
   language sql stable
 as $$
   select coalesce(bool_and(case
-           when a.position > coalesce(pg_last_wal_replay_lsn(), pg_current_wal_insert_lsn()) then false
+           when a.position > case when a.timeline = here.timeline then pg_current_wal_insert_lsn()
+                                  else coalesce(pg_last_wal_replay_lsn(), pg_current_wal_insert_lsn()) end then false
            when a.xid >= pg_snapshot_xmax(pg_current_snapshot()) then false
            else pg_xact_status(a.xid) = 'committed'
          end), true)
-    from unnest(xids, positions) as a (xid, position)
+    from unnest(xids, positions, timelines) as a (xid, position, timeline),
+         (select left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as timeline) here
 $$;
 
 alter table watermark
@@ -41,7 +44,8 @@ grant select on witnesses to gpu_rental_ops;
 
 -- A process says that it lives, and in a new incarnation whether it misses a commit. Of those that fell silent in the
 -- same line nothing is missed: whoever speaks now has seen later commits.
-create function bear_witness(witness text, of_part text, known text, xids xid8[], positions pg_lsn[])
+create function bear_witness(
+  witness text, of_part text, known text, xids xid8[], positions pg_lsn[], timelines text[])
   returns table (incarnation text, confirmed boolean)
   language plpgsql security definer set search_path to 'pg_catalog', 'public', 'pg_temp'
 as $$
@@ -53,7 +57,7 @@ as $$
   begin
     select * into own from witnesses w where w.id = witness;
     if known is not null and known <> now_incarnation then
-      is_missing := own.id is null or not holds_commits(xids, positions)
+      is_missing := own.id is null or not holds_commits(xids, positions, timelines)
         -- Only a server that ran then, and replayed since, knows where its line left the other one.
         or (own.lineage <> now_lineage
             and (pg_last_wal_replay_lsn() is null or pg_postmaster_start_time() > own.heard_at));
@@ -70,6 +74,6 @@ create function end_witness(witness text) returns void
   language sql security definer set search_path to 'pg_catalog', 'public', 'pg_temp'
 as $$ delete from witnesses w where w.id = witness and not w.misses $$;
 
-revoke execute on function bear_witness(text, text, text, xid8[], pg_lsn[]), end_witness(text) from public;
-grant execute on function bear_witness(text, text, text, xid8[], pg_lsn[]), end_witness(text)
+revoke execute on function bear_witness(text, text, text, xid8[], pg_lsn[], text[]), end_witness(text) from public;
+grant execute on function bear_witness(text, text, text, xid8[], pg_lsn[], text[]), end_witness(text)
   to gpu_rental_api, gpu_rental_worker;

@@ -4,7 +4,7 @@ import type { UserId } from '../../domain/ids.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 
 /**
- * WebAuthn, level 3, as far as passkeys need it (decision 178, "Passkeys"): what a browser is asked, and the proof of
+ * WebAuthn, level 3, as far as passkeys need it (decision 178, "Sign-in by passkey"): what a browser is asked, and the proof of
  * what it answers. Each passkey names its user itself, and its device has made sure of the person.
  */
 

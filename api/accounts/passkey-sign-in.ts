@@ -40,7 +40,7 @@ import { renewSession, tellProved } from './refresh-proof.js';
 import { wrongPasskey } from './sign-in-refusals.js';
 
 /**
- * Signing in by a passkey, and showing anew by one whose a session is (decision 178, "Passkeys"). A mailed code does
+ * Signing in by a passkey, and showing anew by one whose a session is (decision 178, "Sign-in by passkey"). A mailed code does
  * both as well.
  */
 export function passkeySignInRoutes(router: ApiRouter, deps: ApiDeps): void {

@@ -29,7 +29,7 @@ import { refuseWhenNotFresh } from './fresh-proof.js';
 import { wrongPasskey } from './sign-in-refusals.js';
 
 /**
- * The passkeys of a user (decision 178, "Passkeys"). Whoever finds a stranger's removes it at once: that asks for no
+ * The passkeys of a user (decision 178, "Sign-in by passkey"). Whoever finds a stranger's removes it at once: that asks for no
  * fresh sign-in. No API key comes here.
  */
 export function passkeyRoutes(router: ApiRouter, deps: ApiDeps): void {

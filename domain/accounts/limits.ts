@@ -23,7 +23,7 @@ export const accountLimits = {
   proofCodesOfUserPerDay: 20,
 
   /**
-   * Decision 178, "Passkeys": how many a user may have, how long a person may take to show one, and how many sign-ins by
+   * Decision 178, "Sign-in by passkey": how many a user may have, how long a person may take to show one, and how many sign-ins by
    * one may be begun from a client address in an hour. A sign-in page begins one each time it is opened.
    */
   maxPasskeys: 20,

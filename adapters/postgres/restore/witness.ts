@@ -67,16 +67,17 @@ async function bearWitness(
     readonly id: string;
     readonly part: string;
     readonly known: string | null;
-    readonly acknowledged: readonly { readonly xid: string; readonly position: string }[];
+    readonly acknowledged: ReturnType<ReturnType<typeof acknowledgedAt>['list']>;
   },
 ): Promise<{ incarnation: string; confirmed: boolean }> {
   return db.transaction(async (trx) => {
     const { rows } = await trx.raw<{ rows: { incarnation: string; confirmed: boolean }[] }>(
-      'select * from bear_witness(?, ?, ?, ?::text[]::xid8[], ?::text[]::pg_lsn[])',
+      'select * from bear_witness(?, ?, ?, ?::text[]::xid8[], ?::text[]::pg_lsn[], ?::text[])',
       [
         ...[id, part, known],
         acknowledged.map(({ xid }) => xid),
         acknowledged.map(({ position }) => position),
+        acknowledged.map(({ timeline }) => timeline),
       ] as never[],
     );
     const [said] = rows;

@@ -990,7 +990,10 @@ export interface PasskeyChallengeRow {
   used_at: Date | null;
 }
 
-/** Passkeys (decision 178, "Passkeys"): the public half of what a user's device keeps, and may sign in with. */
+/**
+ * Passkeys (decision 178, "Sign-in by passkey"): the public half of what a user's device keeps, and may sign in
+ * with.
+ */
 export interface PasskeyRow {
   id: PasskeyId;
   user_id: UserId;

@@ -35,7 +35,7 @@ import { renewSession } from './sessions.js';
 import { openSession } from './auth.js';
 
 /**
- * Passkeys (decision 178, "Passkeys"), checked as the service does. Any browser may end a sign-in that another one has
+ * Passkeys (decision 178, "Sign-in by passkey"), checked as the service does. Any browser may end a sign-in that another one has
  * begun.
  */
 export function passkeyRoutes(router: ApiRouter, world: World): void {
