@@ -13,7 +13,7 @@ export async function listPasskeys(db: Database | Transaction, userId: UserId): 
 
 /**
  * Keeps a passkey, and tells it, unless somebody has it already, or the user has the most that one may have (decision
- * 178, "Passkeys").
+ * 178, "Sign-in by passkey").
  * @returns the row, or why there is none
  */
 export async function insertPasskey(
