@@ -34,8 +34,6 @@ export type LedgerCause =
   /** The rest of a hold, charged only to be returned with the rest. */
   | Caused<'capture', { rentalId: RentalId }>
   | Caused<'rental_refund', { rentalId: RentalId }>
-  /** Given money that lapses when its account closes; counted from 1, as money may come back after it. */
-  | Caused<'closing', { userId: UserId; lapseNo: number }>
   | ReversalCause
   | ReversalReturned;
 
@@ -56,7 +54,6 @@ export type MailCause =
   | Caused<'topup_approval', { topupId: TopupId }>
   | Caused<'auto_topup_failed', { topupId: TopupId }>
   | Caused<'auto_topup_approval', { topupId: TopupId }>
-  | Caused<'closing_requested', { userId: UserId }>
   | Caused<'card_expired', { cardId: string }>
   | Caused<'invoice_opened', { invoiceId: InvoiceId }>
   /** Counted from 1. */
@@ -84,9 +81,7 @@ export type NoticeCause =
   | Caused<'bad_machine', { rentalId: RentalId }>
   /** A day in UTC, such as 2026-11-22: the notice is sent once a day. */
   | Caused<'no_funds', { provider: string; day: string }>
-  | Caused<'unfit_account', { provider: string; day: string }>
-  /** The closing of an account that needs a person. */
-  | Caused<'closing_waits', { userId: UserId; wait: string }>;
+  | Caused<'unfit_account', { provider: string; day: string }>;
 
 /** The cause of a notice to a user: what happened, once. */
 export type UserNoticeCause =
@@ -172,7 +167,6 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   settlement: ({ rentalId }) => causePrefixes.settlement + rentalId,
   capture: ({ rentalId }) => `capture:${rentalId}`,
   rental_refund: ({ rentalId }) => `refund:${rentalId}`,
-  closing: ({ userId, lapseNo }) => `closing:${userId}:${lapseNo}`,
   reversal: ({ reversal, id, round }) => `${reversal}:${id}${round === null ? '' : `:${round}`}`,
   reversal_returned: ({ reversal, id }) => reversal + reversalReturned + id,
   overage: ({ rentalId }) => `overage:${rentalId}`,
@@ -184,7 +178,6 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   topup_approval: ({ topupId }) => `topup-approval:${topupId}`,
   auto_topup_failed: ({ topupId }) => `auto-topup-failed:${topupId}`,
   auto_topup_approval: ({ topupId }) => `auto-topup-approval:${topupId}`,
-  closing_requested: ({ userId }) => `closing-requested:${userId}`,
   card_expired: ({ cardId }) => `card-expired:${cardId}`,
   invoice_opened: ({ invoiceId }) => `invoice-opened:${invoiceId}`,
   invoice_reminder: ({ invoiceId, reminderNo }) => `invoice-reminder:${invoiceId}:${reminderNo}`,
@@ -208,7 +201,6 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
   bad_machine: ({ rentalId }) => `bad-machine:${rentalId}`,
   no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
-  closing_waits: ({ userId, wait }) => `closing-waits:${userId}:${wait}`,
   unfit_account: ({ provider, day }) => `unfit-account:${provider}:${day}`,
 };
 
@@ -230,7 +222,6 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     (rest) =>
       withId('rent', rest, (rentalId) => ({ kind: 'rental_refund', rentalId })) ?? readTaken('refund', rest),
   ],
-  ['closing', readClosing],
   ['dispute', (rest) => readTaken('dispute', rest)],
   ['refund-returned', (id) => readReturned('refund', id)],
   ['dispute-returned', (id) => readReturned('dispute', id)],
@@ -246,7 +237,6 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     'auto-topup-approval',
     (rest) => withId('top', rest, (topupId) => ({ kind: 'auto_topup_approval', topupId })),
   ],
-  ['closing-requested', (rest) => withId('usr', rest, (userId) => ({ kind: 'closing_requested', userId }))],
   ['card-expired', (cardId) => ({ kind: 'card_expired', cardId })],
   ['invoice-opened', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_opened', invoiceId }))],
   ['invoice-reminder', readReminder],
@@ -270,14 +260,6 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['bad-machine', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'bad_machine', rentalId }))],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
   ['no-funds', (rest) => readAccount('no_funds', rest)],
-  [
-    'closing-waits',
-    (rest) => {
-      const [user, wait] = cut(rest, rest.indexOf(':'));
-      if (wait === '') return undefined;
-      return withId('usr', user, (userId) => ({ kind: 'closing_waits', userId, wait }));
-    },
-  ],
   ['unfit-account', (rest) => readAccount('unfit_account', rest)],
 ]);
 
@@ -307,13 +289,6 @@ function readReminder(rest: string): Cause | undefined {
   const [id, numbered] = cut(rest, rest.indexOf(':'));
   return withId('inv', id, (invoiceId) =>
     withNumber(numbered, (reminderNo) => ({ kind: 'invoice_reminder', invoiceId, reminderNo })),
-  );
-}
-
-function readClosing(rest: string): Cause | undefined {
-  const [user, numbered] = cut(rest, rest.indexOf(':'));
-  return withId('usr', user, (userId) =>
-    withNumber(numbered, (lapseNo) => ({ kind: 'closing', userId, lapseNo })),
   );
 }
 

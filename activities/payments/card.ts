@@ -1,4 +1,3 @@
-import { carryCardMarks } from '../../adapters/postgres/accounts/carry-marks.js';
 import {
   listUnhandledEvents,
   markHandled,
@@ -38,8 +37,6 @@ async function advanceCard(deps: ActivityDeps, pmId: string): Promise<EventLook>
   if (row === undefined) await saveNew(deps, pmId, events);
   else if (row.detached_at === null && events.length > 0) await refresh(deps, pmId);
   await detachWhenRemoved(deps, pmId);
-  const saved = await findCard(db, pmId);
-  if (saved) await carryCardMarks(db, saved.user_id, deps.settings.installationKey);
   await markHandled(db, events, 'the card was brought up to date');
   return lookOf(deps, pmId);
 }

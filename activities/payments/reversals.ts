@@ -105,8 +105,7 @@ function lookOf(row: RefundOrDisputeRow): EventLook {
 
 type Word = Pick<Reversal, 'id' | 'kind' | 'status' | 'amountCents' | 'taken' | 'returned' | 'closed'>;
 
-/** Reads what a refund says. */
-export function ofRefund({ refundId, status, amountCents }: Refund): Word {
+function ofRefund({ refundId, status, amountCents }: Refund): Word {
   const returned = status === 'failed' || status === 'canceled';
   return {
     id: refundId,

@@ -1,4 +1,3 @@
-import { carryCardMarks } from '../../adapters/postgres/accounts/carry-marks.js';
 import { markHandled, type WaitingEvent } from '../../adapters/postgres/payments/event-handling.js';
 import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import { creditTopup, creditUser } from '../../money/payments/credit.js';
@@ -25,7 +24,6 @@ export async function settlePayment(deps: ActivityDeps, topup: TopupRow, payment
   }
   await saveConsentedCard(deps, topup.user_id, payment);
   await creditTopup(deps.db, topup.id, payment, deps.settings.seller);
-  await carryCardMarks(deps.db, topup.user_id, deps.settings.installationKey);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { carryCardMarks } from '../../adapters/postgres/accounts/carry-marks.js';
 import { newId } from '../../adapters/ids.js';
 import { findAutoTopup, readCooldownMs } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import { listUnhandledEvents } from '../../adapters/postgres/payments/event-handling.js';
@@ -42,7 +41,6 @@ async function advanceAutoTopup(deps: ActivityDeps, userId: UserId, tell: Tell):
   const cooldownMs = settings.autoTopupCooldownMs ?? paymentLimits.autoTopupCooldownMs;
   const events = await listUnhandledEvents(db, autoTopupWorkflowId(userId));
   await learnFingerprint(deps, userId);
-  await carryCardMarks(db, userId, settings.installationKey);
   const step = await beginAutoTopup(db, userId, newId('top'), { cooldownMs });
   tell(step.kind === 'attempt' ? { charging: step.topup.id, cents: step.topup.amount_cents } : step);
   if (step.kind === 'attempt') await chargeByPolicy(deps, step.topup, policy);

@@ -170,14 +170,7 @@ export const createCheckout = operation({
     },
   ],
   refusals: [
-    ...([
-      'invalid_amount',
-      'billing_disabled',
-      'card_declined',
-      'blocked',
-      'account_closing',
-      'charge_in_progress',
-    ] as const),
+    ...(['invalid_amount', 'billing_disabled', 'card_declined', 'blocked', 'charge_in_progress'] as const),
     ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
   ],
 });
@@ -239,7 +232,7 @@ export const beginCardSetup = operation({
       ],
     },
   ],
-  refusals: ['billing_disabled', 'account_closing'],
+  refusals: ['billing_disabled'],
 });
 
 export const showCard = operation({
@@ -310,7 +303,7 @@ export const putAutoTopup = operation({
       examples: [{ ...exampleAutoTopup, warnings: [] }],
     },
   ],
-  refusals: ['billing_disabled', 'no_saved_card', 'blocked', 'account_closing'],
+  refusals: ['billing_disabled', 'no_saved_card', 'blocked'],
 });
 
 export const automatic: readonly Operation[] = [showAutoTopup, putAutoTopup];

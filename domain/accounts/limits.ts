@@ -30,13 +30,6 @@ export const accountLimits = {
   passkeyChallengeMs: 5 * MINUTE,
   passkeySignInsPerClientPerHour: 120,
 
-  /**
-   * Decision 179, "Closing an account": for how long debts and disputes are waited for, and how long after its end what
-   * comes late about the person is looked for.
-   */
-  closingWaitMs: 35 * DAY,
-  closingQuietMs: 3 * DAY,
-
   /** Decision 11, "Sign-in elsewhere": how long a person may take at an identity provider. */
   oauthStateValidMs: 10 * MINUTE,
 

@@ -1,12 +1,10 @@
 import type { UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
-import { accountClosing } from '../../domain/accounts/closing.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 
 interface Guards {
   brake: string | null;
-  closing: boolean;
   blocked: boolean;
   blocked_reason: string | null;
   young: boolean;
@@ -25,7 +23,6 @@ export async function refuseWhenTopupNotAllowed(
 ): Promise<void> {
   const { rows } = await trx.raw<{ rows: Guards[] }>(
     `select (select reason from brakes where kind = 'charges') as brake,
-            exists (select 1 from account_closings c where c.user_id = u.id) as closing,
             u.blocked_at is not null as blocked, u.blocked_reason,
             u.created_at > clock_ms() - :youngMs * interval '1 millisecond' as young,
             (select count(*) from topups t where t.user_id = u.id and t.source <> 'auto_topup'
@@ -35,7 +32,6 @@ export async function refuseWhenTopupNotAllowed(
   );
   const guards = rows[0];
   if (!guards) throw new Error(`no user ${userId}`);
-  if (guards.closing) throw accountClosing();
   if (guards.brake !== null) {
     throw new Refusal('temporarily_unavailable', 'Our operators have paused payments. Try again later.');
   }

@@ -11,7 +11,6 @@ const REPEATS: Readonly<Record<string, string>> = {
   stopRental: 'same',
   keepRentalAlive: 'same',
   endOtherSessions: 'same',
-  closeAccount: 'same',
   logOut: 'same',
 };
 

@@ -1,7 +1,6 @@
 import type { EventWorkflow } from '../../domain/payments/processor-routes.js';
 import { autoTopupWorkflow } from './auto-topup.js';
 import { backfillSchedule, backfillWorkflow } from './backfill.js';
-import { closingWorkflow } from './closing.js';
 import { cardWorkflow, disputeWorkflow, paymentWorkflow, refundWorkflow } from './events.js';
 import { invoiceWorkflow } from './invoice.js';
 import {
@@ -32,10 +31,7 @@ export const lookingWorkflows = {
   refund: refundWorkflow,
   dispute: disputeWorkflow,
   webhook: webhookWorkflow,
-  closing: closingWorkflow,
-} as const satisfies {
-  readonly [Type in EventWorkflow | 'rental' | 'webhook' | 'closing']: LookingWorkflow<Type>;
-};
+} as const satisfies { readonly [Type in EventWorkflow | 'rental' | 'webhook']: LookingWorkflow<Type> };
 
 /** All contracts, by the name of their workflow. Retired types have none. */
 export const contracts = {

@@ -2,17 +2,6 @@ import type { UserId } from '../../../domain/ids.js';
 import type { Transaction } from '../database.js';
 import type { UserRow } from '../rows/tables.js';
 import { tieAccount } from './account-ties.js';
-import { carryMailboxMarks } from './carry-marks.js';
-
-/** What an account is made with. */
-export interface NewAccount {
-  readonly id: UserId;
-  readonly autoTopupDailyCapCents: number | null;
-  /** The address that a new account is made from; undefined where it tells nobody apart. */
-  readonly madeFrom: string | undefined;
-  /** In base64: recognizes the mailboxes of closed accounts. */
-  readonly installationKey: string;
-}
 
 /**
  * Finds the user with this e-mail address, or makes one with an empty wallet.
@@ -23,7 +12,12 @@ export interface NewAccount {
 export async function findOrInsertUser(
   trx: Transaction,
   email: string,
-  fresh: NewAccount,
+  fresh: {
+    readonly id: UserId;
+    readonly autoTopupDailyCapCents: number | null;
+    /** The address that a new account is made from; undefined where it tells nobody apart. */
+    readonly madeFrom: string | undefined;
+  },
 ): Promise<{ user: UserRow; created: boolean }> {
   const inserted = await trx('users')
     .insert({ id: fresh.id, email, auto_topup_daily_cap_cents: fresh.autoTopupDailyCapCents })
@@ -34,7 +28,6 @@ export async function findOrInsertUser(
   if (created) {
     await trx('wallets').insert({ user_id: created.id });
     if (fresh.madeFrom !== undefined) await tieAccount(trx, created.id, 'address', fresh.madeFrom);
-    await carryMailboxMarks(trx, created.id, email, fresh.installationKey);
     return { user: created, created: true };
   }
   const user = await trx('users').where({ email }).first();

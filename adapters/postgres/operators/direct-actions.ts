@@ -3,7 +3,6 @@ import type { DirectAction, Operation, OperationResult } from '../../../domain/o
 import { routeOf } from '../../../domain/payments/processor-routes.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent } from '../accounts/audit-events.js';
-import { insertClosing } from '../accounts/closings.js';
 import { lockApiKeysOf, revokeApiKeysOf } from '../accounts/api-key-list.js';
 import { deleteSessionsOf } from '../accounts/sessions.js';
 import { pullBrake, releaseBrake } from './brakes.js';
@@ -86,8 +85,6 @@ async function actOnUser(
       return unblockUser(trx, userId);
     case 'end_sessions':
       return endSessions(trx, userId);
-    case 'close_account':
-      return closeAccount(trx, userId);
     case 'revoke_api_keys':
       return revokeApiKeys(trx, userId, action.keyId);
   }
@@ -114,14 +111,6 @@ async function unblockUser(trx: Transaction, userId: UserId): Promise<OperationR
 async function endSessions(trx: Transaction, userId: UserId): Promise<OperationResult> {
   await lockUser(trx, userId);
   return { userId, sessions: await deleteSessionsOf(trx, userId, 'operator') };
-}
-
-/** Has an account closed; the reviver begins its workflow within a minute. */
-async function closeAccount(trx: Transaction, userId: UserId): Promise<OperationResult> {
-  await lockUser(trx, userId);
-  if (await insertClosing(trx, userId, 'operator'))
-    return { userId, liveRentals: await countLive(trx, userId) };
-  throw new Refusal('validation_failed', `${userId} is being closed already: see ops users closing.`);
 }
 
 /** Revokes keys at once. What they rented runs on: its user pays for it, and can stop it. */

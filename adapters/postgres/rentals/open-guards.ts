@@ -28,7 +28,6 @@ export async function readRenter(db: Database | Transaction, userId: UserId): Pr
   const { rows } = await db.raw<{ rows: Renter[] }>(
     `select exists (select 1 from brakes where kind in ('creates', 'metering')) as "isPaused",
             case when u.blocked_at is not null then coalesce(u.blocked_reason, 'account') end as "blockedReason",
-            exists (select 1 from account_closings c where c.user_id = u.id) as "isClosing",
             (select min(id) from invoices i where i.user_id = u.id and i.void_requested_at is null
                 and ${isDebtSql('i')}
                 and i.status = 'open' and i.due_at < clock_ms()) as "overdueInvoiceId",

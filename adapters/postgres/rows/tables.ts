@@ -36,26 +36,6 @@ import type { IdleGuard, Ignorable } from '../../../domain/rentals/idle-guard.js
 import type { SoftwareCapabilities, SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 
-/** The closing of an account (decision 179, "Closing an account"): one row, from the wish on and for good. */
-export interface AccountClosingRow {
-  user_id: UserId;
-  requested_at: Date;
-  /** restored: a restored database brought back what was erased. */
-  requested_by: 'user' | 'operator' | 'restored';
-  /**
-   * stopping: what runs ends. settling: debts and disputes are waited for. returning: money goes back to its cards.
-   * erasing: the person goes. kept: the person is gone, and something is still open under the number.
-   */
-  state: 'stopping' | 'settling' | 'returning' | 'erasing' | 'kept' | 'closed';
-  /** What it waits for, in words of domain/accounts/closing.ts. */
-  waits_for: string[];
-  /** How often given money lapsed: money may come back after the first time. */
-  lapses: number;
-  lapsed_cents: number;
-  erased_at: Date | null;
-  closed_at: Date | null;
-}
-
 /**
  * What an account has in common with others: the fingerprints of cards that it paid by or saved, and the address
  * from which it was made.
@@ -303,33 +283,6 @@ export interface ChargeMarkRow {
 }
 
 /**
- * The mailboxes of closed accounts that were blocked, or whose payments were denied: nobody can read them, and a
- * new account of the same mailbox is recognized.
- */
-export interface ClosedMailboxeRow {
-  hmac: Buffer;
-  user_id: UserId;
-  blocked: boolean;
-  charges_held: boolean;
-}
-
-/**
- * What goes back of a payment to the card that paid it. The row is committed before the processor is asked: it
- * makes the key of the call, so that a refund whose answer was lost is found and not made twice.
- */
-export interface ClosingRefundRow {
-  id: number;
-  user_id: UserId;
-  payment_id: string;
-  amount_cents: number;
-  asked_at: Date;
-  /** The processor's; null until it has answered. */
-  refund_id: string | null;
-  /** Why it refused: another payment is tried for the rest. */
-  refused_code: string | null;
-}
-
-/**
  * Up to where the processor's own list of events was read. It starts now: what an account did before this database
  * existed is not this database's business.
  */
@@ -529,16 +482,6 @@ export interface LedgerEntryRow {
   processor_charge_id: string | null;
   note: string | null;
   created_at: Date;
-}
-
-/**
- * The hash of an operator's note that was erased with its user: the proof of the ledger says the same without the
- * words.
- */
-export interface LedgerErasedNoteRow {
-  wallet_id: number;
-  seq: number;
-  hash: Buffer;
 }
 
 /**
@@ -1845,7 +1788,6 @@ type Table<Row> = Knex.CompositeTableType<Row, Written<Row>, Written<Row>>;
 
 declare module 'knex/types/tables.js' {
   interface Tables {
-    account_closings: Table<AccountClosingRow>;
     account_ties: Table<AccountTieRow>;
     allocation_attempts: Table<AllocationAttemptRow>;
     answered_machines: Table<AnsweredMachineRow>;
@@ -1860,8 +1802,6 @@ declare module 'knex/types/tables.js' {
     card_setups: Table<CardSetupRow>;
     catalog_hours: Table<CatalogHourRow>;
     charge_marks: Table<ChargeMarkRow>;
-    closed_mailboxes: Table<ClosedMailboxeRow>;
-    closing_refunds: Table<ClosingRefundRow>;
     event_cursor: Table<EventCursorRow>;
     event_feeds: Table<EventFeedRow>;
     event_outbox: Table<EventOutboxRow>;
@@ -1878,7 +1818,6 @@ declare module 'knex/types/tables.js' {
     kept_entries: Table<KeptEntryRow>;
     ledger_causes: Table<LedgerCauseRow>;
     ledger_entries: Table<LedgerEntryRow>;
-    ledger_erased_notes: Table<LedgerErasedNoteRow>;
     ledger_hashes: Table<LedgerHasheRow>;
     ledger_note_salts: Table<LedgerNoteSaltRow>;
     ledger_roots: Table<LedgerRootRow>;

@@ -124,10 +124,6 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   forbidden: { message: 'Pages from this origin can’t make changes. Add it to the allowed origins.' },
   blocked: { message: 'This account is blocked. Contact support.', details: { reason: 'account' } },
-  account_closing: {
-    message:
-      'This account is being closed, so nothing new can begin. GET /v1/account/closing shows how far it is.',
-  },
   fresh_sign_in_required: {
     message:
       'This needs a sign-in less than 15 minutes old. POST /v1/auth/refresh-proof emails you a code: send it there, then repeat this request.',

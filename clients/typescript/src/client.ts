@@ -1,4 +1,4 @@
-import { Account, Audit, Auth, Notices, SshKeys } from './nouns/account.js';
+import { Audit, Auth, Notices, SshKeys } from './nouns/account.js';
 import { ApiKeys } from './nouns/api-keys.js';
 import { AutoTopup, Card, Checkout, Invoices, Topups, Wallet } from './nouns/billing.js';
 import { Catalog } from './nouns/catalog.js';
@@ -10,7 +10,6 @@ import { Transport, type CallOptions, type RouteRequest, type TransportOptions }
 /** The GPU rental API: each noun has its calls. */
 export class GpuRental {
   readonly auth: Auth;
-  readonly account: Account;
   readonly sshKeys: SshKeys;
   readonly apiKeys: ApiKeys;
   readonly catalog: Catalog;
@@ -33,7 +32,6 @@ export class GpuRental {
     const transport = new Transport(options);
     this.#transport = transport;
     this.auth = new Auth(transport);
-    this.account = new Account(transport);
     this.sshKeys = new SshKeys(transport);
     this.apiKeys = new ApiKeys(transport);
     this.catalog = new Catalog(transport);
