@@ -1,4 +1,4 @@
-import { isMissing, ProcessorError, type Processor } from './processor.js';
+import { ProcessorError, type Processor } from './processor.js';
 import { cardOf, requireText } from './stripe-answers.js';
 import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
@@ -8,7 +8,7 @@ export function createStripeCards({
   asked,
 }: StripeCalls): Pick<
   Processor,
-  'createCustomer' | 'deleteCustomer' | 'createCardSetup' | 'cancelCardSetup' | 'getCard' | 'detachCard'
+  'createCustomer' | 'createCardSetup' | 'cancelCardSetup' | 'getCard' | 'detachCard'
 > {
   const getCard: Processor['getCard'] = async (cardId) =>
     cardOf(await asked(() => stripe.paymentMethods.retrieve(cardId)));
@@ -22,13 +22,6 @@ export function createStripeCards({
         ),
       );
       return { customerId: requireText(customer.id, 'the customer’s id') };
-    },
-    deleteCustomer: async (customerId) => {
-      try {
-        await asked(() => stripe.customers.del(customerId));
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-      }
     },
     createCardSetup: async ({ userId, customerId, setupNo }) => {
       const setup = await asked(() =>

@@ -47,7 +47,6 @@ export class ScriptedProcessor {
 
 const names = [
   'createCustomer',
-  'deleteCustomer',
   'createCheckoutSession',
   'getCheckoutSession',
   'chargeSavedCard',
@@ -56,7 +55,6 @@ const names = [
   'cancelPayment',
   'getCard',
   'detachCard',
-  'createRefund',
   'getRefund',
   'listRefundsOfCharge',
   'getDispute',
