@@ -40,31 +40,29 @@ interface Words {
 }
 
 function wordsOf(told: Told): Words {
-  switch (told.kind) {
-    case 'ssh_key_added':
-      return keysAdded(told.all);
-    case 'passkey_added':
-      return passkeysAdded(told.all);
-    case 'passkey_refused':
-      return passkeysRefused(told.all);
-    case 'api_key_created':
-      return apiKeysCreated(told.all);
-    case 'setup_acted':
-      return setUp(told.all);
-    case 'card_saved':
-      return cardsSaved(told.all);
-    case 'budget_reached':
-      return budgetReached(told.all);
-    case 'rental_idle_near':
-      return idleMachines(told.all);
-    case 'statement':
-      return statement(told.all);
-    case 'auto_topup_off':
-      return autoTopupOff(told.all);
-    default:
-      return machinesEnded(told.kind, told.all);
-  }
+  if (isEnd(told)) return machinesEnded(told.kind, told.all);
+  const words: (all: never) => Words = wordsByKind[told.kind];
+  return words(told.all as never);
 }
+
+function isEnd(told: Told): told is Extract<Told, { kind: EndKind }> {
+  return told.kind in ends;
+}
+
+const wordsByKind: {
+  readonly [K in Exclude<ToldKind, EndKind>]: (all: readonly NoticeFacts[K][]) => Words;
+} = {
+  ssh_key_added: keysAdded,
+  passkey_added: passkeysAdded,
+  passkey_refused: passkeysRefused,
+  api_key_created: apiKeysCreated,
+  setup_acted: setUp,
+  card_saved: cardsSaved,
+  budget_reached: budgetReached,
+  rental_idle_near: idleMachines,
+  statement,
+  auto_topup_off: autoTopupOff,
+};
 
 /** What became of machines: the subject, why, and what to do now. */
 const ends: Readonly<

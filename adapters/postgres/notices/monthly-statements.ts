@@ -27,7 +27,7 @@ export async function nextStatements(db: Database): Promise<StatementMonth | und
        from (select date_trunc('month', clock_ms() at time zone 'UTC') as ended) m cross join ledger_sealing s
       where not s.is_on
          or clock_ms() at time zone 'UTC' > ended + :waitMs * interval '1 millisecond'
-         or exists (select 1 from ledger_roots r where r.line is not null and r.made_at at time zone 'UTC' >= ended)
+         or exists (select 1 from ledger_roots r where r.line is not null and coalesce(r.walk_began_at, r.made_at) at time zone 'UTC' >= ended)
      on conflict do nothing`,
     { waitMs: noticeLimits.statementWaitMs },
   );

@@ -1,4 +1,5 @@
--- Checks the rows of before by the constraints that 077 added, as 066 does.
+-- Checks the rows of before by the constraints that 072 and 077 added, as 066 does.
 set local lock_timeout = '1min';
 alter table user_notices validate constraint user_notices_kind_check;
 alter table notice_settings validate constraint notice_settings_kind_check;
+alter table audit_events validate constraint audit_events_kind_check;
