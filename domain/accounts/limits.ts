@@ -28,7 +28,7 @@ export const accountLimits = {
    */
   maxPasskeys: 20,
   passkeyChallengeMs: 5 * MINUTE,
-  passkeySignInsPerClientPerHour: 120,
+  passkeySignInsPerClientPerHour: 600,
 
   /** Decision 11, "Sign-in elsewhere": how long a person may take at an identity provider. */
   oauthStateValidMs: 10 * MINUTE,

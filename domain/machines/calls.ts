@@ -6,7 +6,7 @@ export type MachinePurpose = 'bundle' | 'report';
 /** The limits of what machines may ask for and tell, beside those that the database holds for each token. */
 export const machineCallLimits = {
   /** Calls of one address in a minute: many machines of one host share one. */
-  perMinuteOfAddress: 300,
+  perMinuteOfAddress: 3_000,
   bodyMaxBytes: 4_096,
   /** In milliseconds: to the end of a request's headers, to its last byte, and of a connection without traffic. */
   timeouts: { headersMs: 5 * SECOND, requestMs: 10 * SECOND, idleMs: 60 * SECOND },

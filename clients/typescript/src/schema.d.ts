@@ -285,7 +285,7 @@ export interface paths {
         put?: never;
         /**
          * Begins a sign-in with a passkey
-         * @description Keep the cookie `browser` and send it with the answer. At most 120 an hour from one address.
+         * @description Keep the cookie `browser` and send it with the answer. At most 600 an hour from one address.
          */
         post: operations["beginPasskeySignIn"];
         delete?: never;

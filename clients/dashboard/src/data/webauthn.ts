@@ -62,6 +62,7 @@ export async function suggestPasskeys(
   if (!knowsPasskeys()) return undefined;
   if (!(await PublicKeyCredential.isConditionalMediationAvailable())) return undefined;
   while (!signal.aborted) {
+    await untilShown(signal);
     try {
       const publicKey = requestOf(await begin());
       const renewed = AbortSignal.any([signal, AbortSignal.timeout(SUGGESTED_MS)]);
@@ -72,6 +73,21 @@ export async function suggestPasskeys(
     }
   }
   return undefined;
+}
+
+/** A page that nobody sees asks for nothing: its address may begin so many sign-ins only. */
+function untilShown(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (!document.hidden || signal.aborted) {
+      done();
+      return;
+    }
+    for (const [target, event] of [
+      [document, 'visibilitychange'],
+      [signal, 'abort'],
+    ] as const)
+      target.addEventListener(event, () => done(), { once: true });
+  });
 }
 
 function requestOf(asked: PasskeyRequest): PublicKeyCredentialRequestOptions {
