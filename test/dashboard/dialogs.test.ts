@@ -39,6 +39,8 @@ const others = [
   'app/overlays/more-sheet.tsx',
   'pages/api-keys/created-dialog.tsx',
   'pages/keys/overlays/made-key-dialog.tsx',
+  // The walk's address is one of digits, for which no browser makes passkeys.
+  'pages/sessions/overlays/passkey-dialogs.tsx',
   'pages/webhooks/secret-dialog.tsx',
 ];
 
