@@ -207,12 +207,15 @@ async function tryListings(
   return { bargain: undefined, tried, passedOver };
 }
 
-/** The first that the wallet can pay for: an order by more than the price refuses nobody. Else the first. */
+/** The first that the wallet can pay for: an order by more than the price refuses nobody. Else the cheapest. */
 function firstAffordable(
   offers: readonly ListingRow[],
   { availableCents }: LockedWallet,
 ): ListingRow | undefined {
-  return offers.find((offer) => offer.price_per_hour_cents <= availableCents) ?? offers[0];
+  return (
+    offers.find((offer) => offer.price_per_hour_cents <= availableCents) ??
+    offers.toSorted((a, b) => a.price_per_hour_cents - b.price_per_hour_cents)[0]
+  );
 }
 
 function nothingToRent(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import Joi from 'joi';
 import type { ApiContext } from '../../../api/context.js';
+import { showPasskeySchema } from '../../../api/accounts/describe-passkeys.js';
 import { fields, joi, manyOf, needed } from '../../../api/http/fields.js';
 import { otherFault } from '../../../api/http/messages.js';
 import { operations } from '../../../api/http/openapi/document.js';
@@ -110,13 +111,18 @@ describe('the messages of faults', () => {
     const others = operations.filter(({ body }) => body !== undefined && !Joi.isSchema(body.schema));
     assert.deepEqual(
       others.map(({ name }) => name),
-      ['createQuote', 'createRental', 'takeProcessorEvent'],
+      ['signInByPasskey', 'proveByPasskey', 'createQuote', 'createRental', 'takeProcessorEvent'],
       'add their schemas below',
     );
     assert.ok(ofRoutes.length > 30, String(ofRoutes.length));
   });
 
-  const all = [...ofRoutes, ['createQuote', rentalSchema], ['createRental', quoteBodySchema]] as const;
+  const all = [
+    ...ofRoutes,
+    ['signInByPasskey, proveByPasskey', showPasskeySchema],
+    ['createQuote', rentalSchema],
+    ['createRental', quoteBodySchema],
+  ] as const;
   for (const [name, schema] of all) {
     it(`are ours, and name the field: ${name}`, () => {
       assert.deepEqual(findingsOf(schema), []);

@@ -68,6 +68,7 @@ function notFoundOf({ operation, prefix }: IdPlace): RefusalCode {
     led: 'not_found',
     wh: 'webhook_not_found',
     ses: 'session_not_found',
+    psk: 'passkey_not_found',
   };
   const code = of[prefix as keyof typeof of] as RefusalCode;
   const described = JSON.stringify(operation.responses['404']);

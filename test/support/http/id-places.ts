@@ -52,6 +52,19 @@ export const insertOwned: Readonly<
     const newest = await db('sessions').where({ user_id: userId }).orderBy('id', 'desc').first('id');
     return newest!.id;
   },
+  async psk({ db }, userId) {
+    const id = newId('psk');
+    const backup = { backup_eligible: false, backed_up: false };
+    const device = { public_key: Buffer.from('k'), counter: 0, transports: [], ...backup };
+    await db('passkeys').insert({
+      id,
+      user_id: userId,
+      name: 'A',
+      credential_id: Buffer.from(id),
+      ...device,
+    });
+    return id;
+  },
   async wh({ db }, userId) {
     const id = newId('wh');
     await db('webhooks').insert({ id, user_id: userId, url: 'https://example.com/', cursor_seq: 0 });
