@@ -18,8 +18,8 @@ export interface FreeMachineLimits {
 }
 
 /**
- * A machine of the last hour that is coming up, or whose end counts: its user ended it, or the money for it was given
- * back. Those that failed, were lost later, or were stopped by operators are none of these.
+ * A machine of the last hour that is coming up, or whose end counts: its user ended it, its own word alone did, or the
+ * money for it was given back. Those that failed, were lost later, or were stopped by operators are none of these.
  */
 export interface FreeMachine {
   readonly pricePerHourCents: number;

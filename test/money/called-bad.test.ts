@@ -8,6 +8,7 @@ import type { Database } from '../../adapters/postgres/database.js';
 import { insertAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { recordBadMachine } from '../../adapters/postgres/machines/proofs.js';
 import { claimUntoldNotices } from '../../adapters/postgres/operators/operator-notices.js';
+import { readFreeMachines } from '../../adapters/postgres/rentals/free-machines.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { Provider } from '../../adapters/providers/provider.js';
 import { newId } from '../../adapters/ids.js';
@@ -179,6 +180,21 @@ describe('the end of a machine that calls itself bad (decision 175)', () => {
   it('costs nothing where it said so before its billing began', async () => {
     const { rental } = await told({ toldMs: -5 * SECOND, ranMs: 20 * SECOND });
     assert.equal(net(rental), 0);
+  });
+
+  it('counts as a free machine where its bill stands and was hardly begun', async () => {
+    for (const [toldMs, counted] of [
+      [-5 * SECOND, 1],
+      [5 * SECOND, 1],
+      [rentalLimits.freeMachines.minMs, 0],
+    ] as const) {
+      const { rental } = await told({ toldMs });
+      assert.equal(rental.stop_reason, 'pod_lost');
+      const seen = await db.transaction((trx) =>
+        readFreeMachines(trx, rental.user_id, rentalLimits.freeMachines),
+      );
+      assert.equal(seen.machines.length, counted, `${toldMs}`);
+    }
   });
 
   it('is found once for a purchase', async () => {

@@ -36,7 +36,10 @@ export async function readFreeMachines(
                and r.pod_id is not null
                and (r.status = 'failed' and (r.running_at is not null or r.software is not null)
                     or r.status <> 'failed'
-                       and r.stop_reason in ('user', 'auto_stop', 'spend_limit', 'balance_exhausted', 'idle')
+                       and (r.stop_reason in ('user', 'auto_stop', 'spend_limit', 'balance_exhausted', 'idle')
+                            -- Its user can make it call itself bad.
+                            or r.stop_reason = 'pod_lost'
+                               and exists (select from bad_machines f where f.rental_id = r.id and f.outcome = 'billed'))
                        -- One that ran for longer was paid for.
                        and (r.running_at is null or r.ended_at < r.running_at + :minMs * interval '1 ms'))
              order by r.settled_at desc limit :machines)
