@@ -6,7 +6,7 @@ import { findGpuModel } from '../offers/gpu-models.js';
 import { centsOfUsd } from '../offers/prices.js';
 import type { ListedHardware } from '../../../domain/machines/claims.js';
 import { noUse, type ListedUse } from '../../../domain/machines/telemetry.js';
-import { proofLines } from '../proof-script.js';
+import { proofLines, type ReportTarget } from '../proof-script.js';
 import { ownScriptLines } from '../startup-script.js';
 import { bareKey } from '../ssh/throw-away-keys.js';
 import { fieldsOf, findList, numberField, textField, type Fields } from '../upstream/fields.js';
@@ -110,13 +110,18 @@ export function onstartOf({
     ...onceLines(ownLines(software, bootstrap)),
   ].join('\n');
   // It tells how its GPUs are, where there is room for that: nobody loses a machine for it.
-  const telling = report === undefined ? script : [...proofLines(report), script].join('\n');
+  const telling = report === undefined ? script : [...tellingLines(report), script].join('\n');
   if (telling.length <= MOST_SCRIPT) return telling;
   if (script.length <= MOST_SCRIPT) return script;
   throw new ProviderError(
     'no_capacity',
     `keys and software of the renter make a script of ${script.length} characters, and it takes ${MOST_SCRIPT}`,
   );
+}
+
+/** A container that starts again is its renter's already: what it would tell then could end it with all that is on it. */
+function tellingLines(report: ReportTarget): string[] {
+  return ['if mkdir "${HOME:-/root}/.gpu-proof" 2> /dev/null; then', ...proofLines(report), 'fi'];
 }
 
 /** The image of the plain system has no program that fetches. */

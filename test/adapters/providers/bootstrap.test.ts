@@ -155,6 +155,27 @@ describe('the script of a container at Vast', () => {
     }
   });
 
+  it('tells how its GPUs are at the first start alone: later its renter may be asked', () => {
+    const home = mkdtempSync(join(tmpdir(), 'onstart-'));
+    const bin = join(home, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'nvidia-smi'), '#!/bin/sh\necho asked >> "$HOME/asked"\n', { mode: 0o755 });
+    const report = { url: 'http://127.0.0.1:9/v1/machine/reports', token };
+    try {
+      for (let start = 0; start < 3; start += 1) {
+        const env = { HOME: home, PATH: `${bin}:/usr/bin:/bin` };
+        execFileSync('sh', ['-c', onstartOf({ ...request, software: undefined, report })], {
+          env,
+          stdio: 'ignore',
+        });
+        assert.equal(readFileSync(join(home, '.ssh/authorized_keys'), 'utf8'), 'ssh-ed25519 AAAA\n');
+      }
+      assert.equal(readFileSync(join(home, 'asked'), 'utf8'), 'asked\n');
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+
   it('fetches what is too long for it, and goes elsewhere where it can’t', () => {
     const large = { ...software, startScript: 'x'.repeat(4_000) };
     assert.throws(() => onstartOf({ ...request, software: large }), { kind: 'no_capacity' });
