@@ -1,35 +1,44 @@
+import { shareLook } from './shared-look.js';
+
 /** Whether the listener of machines can be reached, as far as this process sees it. */
 export interface ListenerLook {
   isHeard(): Promise<boolean>;
 }
+
+/** Where the listener says that it hears machines: below the paths that a proxy before it has to open. */
+export const listenerReadyPath = '/v1/machine/ready';
 
 /**
  * Looks at the listener that machines call, so that nobody waits for what it can't hear. All who ask in one moment share one
  * look.
  * @param url where machines reach it, without a slash at the end; null: there is none
  * @param limits how long a look takes at most and how long it holds, in milliseconds
+ * @param onAway told once each time that it is not reached any more, or not at first, with what came instead
  */
 export function createListenerLook(
   url: string | null,
   { lookMs, seenMs }: { readonly lookMs: number; readonly seenMs: number },
+  onAway: (found: { readonly url: string; readonly status?: number; readonly err?: unknown }) => void,
 ): ListenerLook {
-  let seen: { readonly atMs: number; readonly heard: Promise<boolean> } | undefined;
+  if (url === null) return { isHeard: () => Promise.resolve(false) };
+  const target = `${url}${listenerReadyPath}`;
+  let isAway = false;
   async function look(): Promise<boolean> {
-    try {
-      const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(lookMs), redirect: 'error' });
-      await answer.body?.cancel();
-      return answer.ok;
-    } catch {
-      return false;
-    }
+    const found = await ask(target, lookMs);
+    const isHeard = 'status' in found && found.status === 200;
+    if (!isHeard && !isAway) onAway({ url: target, ...found });
+    isAway = !isHeard;
+    return isHeard;
   }
-  return {
-    async isHeard() {
-      if (url === null) return false;
-      if (seen === undefined || performance.now() - seen.atMs > seenMs) {
-        seen = { atMs: performance.now(), heard: look() };
-      }
-      return seen.heard;
-    },
-  };
+  return { isHeard: shareLook(seenMs, look) };
+}
+
+async function ask(url: string, mostMs: number): Promise<{ status: number } | { err: unknown }> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(mostMs), redirect: 'error' });
+    await answer.body?.cancel();
+    return { status: answer.status };
+  } catch (err) {
+    return { err };
+  }
 }

@@ -5,8 +5,10 @@ import type { Logger } from 'pino';
 import getRawBody from 'raw-body';
 import { hashOfMachineToken, openBundle } from '../adapters/machine-bundles.js';
 import type { AnsweredRequest } from '../adapters/metrics/requests.js';
+import { listenerReadyPath } from '../adapters/machine-listener.js';
 import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { MachineDesk, Reported } from '../adapters/postgres/machines/machine-tokens.js';
+import { shareLook } from '../adapters/shared-look.js';
 import { machineCallLimits } from '../domain/machines/calls.js';
 import { limitAddresses } from './address-limit.js';
 import { refuse, Refused } from './refused.js';
@@ -23,7 +25,8 @@ export interface ListenerDeps {
 }
 
 /**
- * Makes what answers machines (decision 172, "The listener of machines"): three routes by a token, and two for monitors.
+ * Makes what answers machines (decision 172, "The listener of machines"): three routes by a token, two for monitors, and one
+ * by which workers see through the proxy whether machines are heard.
  * Every token that does nothing now gets one answer, byte for byte, and no line of the log has a token.
  */
 export function createListener(deps: ListenerDeps): Koa {
@@ -31,22 +34,35 @@ export function createListener(deps: ListenerDeps): Koa {
   app.on('error', (error: unknown) => deps.log.warn({ err: error }, 'a connection failed'));
   app.use(logRequests(deps));
   app.use(answerFailures(deps.log));
+  const showReady = readyStep(deps);
+  // Workers may share one address with all machines, whose calls must not end their sight of it.
+  app.use(strictRouter().get(listenerReadyPath, showReady).routes());
   app.use(limitAddresses(deps.perMinuteOfAddress ?? machineCallLimits.perMinuteOfAddress));
-  app.use(routesOf(deps).routes());
+  app.use(routesOf(deps, showReady).routes());
   app.use(() => refuse('not_found'));
   return app;
 }
 
-function routesOf({ desk }: ListenerDeps): Router {
-  const router = new Router({ strict: true, sensitive: true });
+function strictRouter(): Router {
+  return new Router({ strict: true, sensitive: true });
+}
+
+/** Says whether the database answers. All who ask share one look: strangers ask without a limit. */
+function readyStep({ desk }: ListenerDeps): (ctx: Context) => Promise<void> {
+  // No token has this hash: the answer says that the functions are there and answer.
+  const look = shareLook(machineCallLimits.readyKeptMs, () => desk.bundle(Buffer.alloc(1)));
+  return async (ctx) => {
+    await look();
+    ctx.body = { status: 'ready' };
+  };
+}
+
+function routesOf({ desk }: ListenerDeps, showReady: (ctx: Context) => Promise<void>): Router {
+  const router = strictRouter();
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };
   });
-  router.get('/readyz', async (ctx) => {
-    // No token has this hash: the answer says that the functions are there and answer.
-    await desk.bundle(Buffer.alloc(1));
-    ctx.body = { status: 'ready' };
-  });
+  router.get('/readyz', showReady);
   router.get('/v1/machine/bundle', async (ctx) => {
     const token = tokenOf(ctx);
     const sealed = await desk.bundle(hashOfMachineToken(token));

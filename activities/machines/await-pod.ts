@@ -37,7 +37,12 @@ export function createAwaitPod(deps: ActivityDeps) {
   const pollMs = deps.settings.pollMs ?? machineLimits.pollMs;
   const board = createAwaitBoard(deps.db, pollMs / 20);
   const { listenerLookMs: lookMs, listenerSeenMs: seenMs } = machineLimits;
-  const listener = createListenerLook(deps.settings.machineUrl ?? null, { lookMs, seenMs });
+  const listener = createListenerLook(deps.settings.machineUrl ?? null, { lookMs, seenMs }, (found) =>
+    deps.log.warn(
+      found,
+      'the listener of machines is not reached: no machine is waited for to tell how its GPUs are',
+    ),
+  );
   return {
     /**
      * Waits until the pod's SSH daemon answers (spec: provisioning, every 2 seconds). It reads what the watcher wrote,

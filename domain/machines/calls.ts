@@ -8,6 +8,8 @@ export const machineCallLimits = {
   /** Calls of one address in a minute: many machines of one host share one. */
   perMinuteOfAddress: 3_000,
   bodyMaxBytes: 4_096,
+  /** How long the answer whether the listener is ready holds for the next who ask. */
+  readyKeptMs: SECOND,
   /** In milliseconds: to the end of a request's headers, to its last byte, and of a connection without traffic. */
   timeouts: { headersMs: 5 * SECOND, requestMs: 10 * SECOND, idleMs: 60 * SECOND },
 } as const;

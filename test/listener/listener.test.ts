@@ -210,13 +210,15 @@ describe('the listener of machines', () => {
 
   it('tells monitors whether it lives, and whether its database answers', async () => {
     assert.equal((await ask('GET', '/healthz', null)).status, 200);
-    assert.equal((await ask('GET', '/readyz', null)).status, 200);
+    const looks = ['/readyz', '/v1/machine/ready'];
+    for (const path of looks) assert.equal((await ask('GET', path, null)).status, 200, path);
     const nobody = new URL(database.url);
     nobody.port = '9';
     const lone = await startTestListener(nobody.toString());
     try {
       assert.equal((await ask('GET', '/healthz', null, undefined, lone)).status, 200);
-      assert.equal((await ask('GET', '/readyz', null, undefined, lone)).status, 503);
+      for (const path of looks)
+        assert.equal((await ask('GET', path, null, undefined, lone)).status, 503, path);
       const answer = await ask('GET', routes[0][1], `Bearer ${'a'.repeat(64)}`, undefined, lone);
       assert.deepEqual([answer.status, answer.headers.includes('retry-after')], [503, true]);
     } finally {
@@ -263,6 +265,14 @@ describe('the listener of machines', () => {
       assert.deepEqual(statuses, [401, 401, 401, 429, 429, 429]);
       assert.equal(asked - before, 3);
       assert.equal(await guess('192.0.2.2'), 401, 'another one is not held up');
+    });
+
+    it('but for workers that look whether machines are heard, all by one query', async () => {
+      const before = asked;
+      for (let time = 0; time < 20; time += 1) {
+        assert.equal((await ask('GET', '/v1/machine/ready', null, undefined, small)).status, 200);
+      }
+      assert.ok(asked - before < 5, `${asked - before} queries`);
     });
 
     it('as the proxy tells it, and a whole /64 as one', async () => {

@@ -21,10 +21,11 @@ describe('a machine that tells how its GPUs are before it is ready (decision 174
   let isAway = false;
   let looks = 0;
   before(async () => {
-    listener = createServer((_request, response) => {
+    listener = createServer(({ url }, response) => {
       looks += 1;
       if (isAway) response.destroy();
-      else response.end('{}');
+      // As through a proxy that opens nothing else.
+      else response.writeHead(url === '/v1/machine/ready' ? 200 : 404).end();
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     const machineUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
