@@ -52,10 +52,11 @@ export function createAwaitPod(deps: ActivityDeps) {
     async awaitPod(rentalId: RentalId, deadlineMs: number): Promise<PodOutcome> {
       return withHeartbeat(
         async (tell) => {
+          const sight: Sight = {};
           for (;;) {
             const rental = await board.look(rentalId);
             if (rental?.status !== 'provisioning' || rental.stopRequested) return { kind: 'stopped' };
-            const outcome = await judge({ ...deps, listener }, rental, deadlineMs);
+            const outcome = await judge({ ...deps, listener }, rental, deadlineMs, sight);
             if (outcome) return outcome;
             tell({
               upstream: rental.pod?.upstream_status ?? 'not listed yet',
@@ -82,27 +83,53 @@ function deadlineOf(rental: AwaitedRental, saidMs: number): number {
   return askedMs < provisionDeadlineMs ? askedMs : (rental.deadlineMs ?? provisionDeadlineMs);
 }
 
+/**
+ * What one wait has seen. It is not kept: a worker that takes the wait over gives a machine that is ready a moment more to
+ * tell how it is, which nobody is billed for.
+ */
+interface Sight {
+  /** When its machine was first found ready, by the clock of this process in milliseconds. */
+  readySinceMs?: number;
+}
+
 /** Judges how the waiting ends; undefined while it goes on. */
 async function judge(
   deps: ActivityDeps & { readonly listener: ListenerLook },
   rental: AwaitedRental,
   deadlineMs: number,
+  sight: Sight,
 ): Promise<PodOutcome | undefined> {
-  const mostMs = deadlineOf(rental, deadlineMs);
-  if (rental.waitedMs > mostMs && !isInGrace(rental)) {
-    const seconds = Math.round(mostMs / 1_000);
-    return { kind: 'failed', error: `The machine did not answer within ${seconds} seconds.` };
-  }
+  const late = findDelay(rental, deadlineMs);
+  // One that was ready in time has only not told how it is.
+  const failed = late && sight.readySinceMs === undefined ? late : await findFailure(deps, rental);
+  if (failed) return failed;
+  const machine = await findReady(deps, rental);
+  if (!machine) return late;
+  sight.readySinceMs ??= performance.now();
+  // Its grace was time enough to tell.
+  const isOver = late !== undefined || machine.readyBy === 'grace';
+  const readyMs = performance.now() - sight.readySinceMs;
+  if (!isOver && (await mayStillTell(deps, deps.listener, rental, readyMs))) return undefined;
+  await recordAnswer(deps.db, rental.rentalId, machine);
+  return { kind: 'answered' };
+}
+
+/** Finds that a machine is lost, or not what was rented. */
+async function findFailure(deps: ActivityDeps, rental: AwaitedRental): Promise<PodOutcome | undefined> {
   if (rental.lost) {
     const word = rental.pod?.upstream_status ?? 'gone';
     return { kind: 'failed', error: `The upstream lost the machine (${word}).` };
   }
   const fault = await findFault(deps, rental);
-  if (fault !== undefined) return { kind: 'failed', error: fault };
-  const machine = await findReady(deps, rental);
-  if (!machine || (await mayStillTell(deps, deps.listener, rental))) return undefined;
-  await recordAnswer(deps.db, rental.rentalId, machine);
-  return { kind: 'answered' };
+  return fault === undefined ? undefined : { kind: 'failed', error: fault };
+}
+
+/** Finds that a machine's deadline has passed, and says so. */
+function findDelay(rental: AwaitedRental, deadlineMs: number): PodOutcome | undefined {
+  const mostMs = deadlineOf(rental, deadlineMs);
+  if (rental.waitedMs <= mostMs || isInGrace(rental)) return undefined;
+  const seconds = Math.round(mostMs / 1_000);
+  return { kind: 'failed', error: `The machine did not answer within ${seconds} seconds.` };
 }
 
 /**

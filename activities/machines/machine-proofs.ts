@@ -26,18 +26,18 @@ export async function findFault(deps: ActivityDeps, rental: AwaitedRental): Prom
 }
 
 /**
- * Tells whether a machine that answers may still tell how its GPUs are: it has a moment for it after its upstream runs it,
- * unless nobody would hear it.
+ * Tells whether a machine that is ready may still tell how its GPUs are: it has a moment for it, unless nobody would hear
+ * it.
+ * @param readyMs since when it was seen ready, in milliseconds: a script may begin long after its upstream runs the machine
  */
 export async function mayStillTell(
   { providers }: Pick<ActivityDeps, 'providers'>,
   listener: ListenerLook,
-  rental: AwaitedRental,
+  { proof, canReport, providerCode }: Pick<AwaitedRental, 'proof' | 'canReport' | 'providerCode'>,
+  readyMs: number,
 ): Promise<boolean> {
-  const { proof, canReport, activeMs, providerCode } = rental;
   if (proof !== null || !canReport || providers.get(providerCode)?.proof !== 'machine') return false;
-  if ((activeMs ?? 0) >= machineLimits.proofWaitMs) return false;
-  return listener.isHeard();
+  return readyMs < machineLimits.proofWaitMs && listener.isHeard();
 }
 
 /**

@@ -1,3 +1,5 @@
+import { SECOND } from '../../domain/durations.js';
+import { DRIVER_WAIT_MS } from '../../domain/machines/limits.js';
 import { proofFields, proofHeader } from '../../domain/machines/proof.js';
 
 /** Where a machine tells how its GPUs are. */
@@ -7,9 +9,6 @@ export interface ReportTarget {
   /** Opens that route for one machine, and nothing else. It is made of letters, digits, `-` and `_`. */
   readonly token: string;
 }
-
-/** How long a machine waits for its driver's answer, in seconds. A driver that hangs can't even be killed. */
-export const PROOF_WAIT_S = 20;
 
 /**
  * Makes the lines, for any POSIX shell, by which a machine tells once how its GPUs are (decision 174, "Proof of
@@ -34,7 +33,7 @@ export function proofLines({ url, token }: ReportTarget): string[] {
     'nap() { sleep 0.1 || { sleep 1; false; }; }',
     'x=missing',
     'if command -v nvidia-smi; then',
-    `x=timeout e=$(($(date +%s) + ${PROOF_WAIT_S}))`,
+    `x=timeout e=$(($(date +%s) + ${DRIVER_WAIT_MS / SECOND}))`,
     `(nvidia-smi --query-gpu=${proofFields.join(',')} --format=csv,noheader > "$d/o" 2>&1`,
     'echo $? > "$d/n"; mv "$d/n" "$d/x") &',
     'until [ -f "$d/x" ] || [ "$(date +%s)" -ge "$e" ]; do nap; done',

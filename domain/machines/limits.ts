@@ -1,5 +1,8 @@
 import { MINUTE, SECOND } from '../durations.js';
 
+/** How long a machine that tells how its GPUs are waits for its driver, which may hang, and then can't even be killed. */
+export const DRIVER_WAIT_MS = 20 * SECOND;
+
 /** How the service watches machines at their upstreams and asks them over SSH. Durations are milliseconds. */
 export const machineLimits = {
   /** spec: Provisioning poll interval. */
@@ -19,10 +22,10 @@ export const machineLimits = {
   slowEndMs: 15 * MINUTE,
 
   /**
-   * How long a machine that answers may take, from when its upstream runs it, to tell how its GPUs are: as long as it
-   * waits for its driver (decision 174, "Proof of machines").
+   * How long a machine may take, from when it first answers, to tell how its GPUs are: its script may have begun only then
+   * (decision 174, "Proof of machines").
    */
-  proofWaitMs: 20 * SECOND,
+  proofWaitMs: DRIVER_WAIT_MS + 5 * SECOND,
   /** How long a look at the listener of machines takes at most, and holds. */
   listenerLookMs: SECOND,
   listenerSeenMs: 5 * SECOND,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../../adapters/ids.js';
 import { insertAttempt } from '../../../adapters/postgres/machines/attempts.js';
+import { mayStillTell } from '../../../activities/machines/machine-proofs.js';
 import type { AllocationAttemptRow, RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import type { Provider } from '../../../adapters/providers/provider.js';
 import { machineLimits } from '../../../domain/machines/limits.js';
@@ -141,14 +142,40 @@ describe('a machine that tells how its GPUs are before it is ready (decision 174
     assert.equal(await waiting, 'answered');
   });
 
-  it('is ready at once where its time is over, nobody would hear it, or it can’t tell before it runs', async () => {
+  it('has its time from when it first answers, however long its upstream runs it by then', async () => {
+    const machine = await run('vm', { activeMs: 10 * machineLimits.proofWaitMs });
+    const waiting = awaited(machine);
+    await sleep(200);
+    await tell(machine, BAD);
+    assert.equal((await waiting).kind, 'failed');
+    assert.equal((await findingOf(machine))?.outcome, 'not_billed');
+  });
+
+  it('has as long as its driver may take, and a moment to tell it', async () => {
+    const asked = { proof: null, canReport: true, providerCode: 'vm' };
+    const heard = { isHeard: () => Promise.resolve(true) };
+    const mayTell = (readyMs: number) => mayStillTell(lone.deps, heard, asked, readyMs);
+    assert.equal(await mayTell(24_999), true);
+    assert.equal(await mayTell(25_000), false);
+  });
+
+  it('is ready at its deadline where it was before, and has failed where it was not', async () => {
+    const machine = await run('vm');
     const began = performance.now();
-    const machines = [
-      await run('vm', { activeMs: machineLimits.proofWaitMs }),
-      await run('vm', { canReport: false }),
-      await run('box'),
-      await run('none'),
-    ];
+    const outcome = await lone.run('awaitPod', machine.rental.id, 2_000);
+    assert.equal(outcome.kind, 'answered');
+    assert.ok(performance.now() - began > 1_000, 'it was waited for');
+    const late = await run('vm');
+    await lone
+      .db('allocation_attempts')
+      .where({ id: late.attempt.id })
+      .update({ created_at: new Date(0) });
+    assert.equal((await awaited(late)).kind, 'failed');
+  });
+
+  it('is ready at once where nobody would hear it, or it can’t tell before it runs', async () => {
+    const began = performance.now();
+    const machines = [await run('vm', { canReport: false }), await run('box'), await run('none')];
     for (const machine of machines) assert.equal((await awaited(machine)).kind, 'answered');
     // A look holds for some seconds.
     await sleep(machineLimits.listenerSeenMs);
