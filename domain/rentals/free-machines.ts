@@ -24,7 +24,7 @@ export interface FreeMachineLimits {
 export interface FreeMachine {
   readonly pricePerHourCents: number;
   readonly boughtAt: Date;
-  /** When its billing began, or its upstream ran it where nothing answered by then; null: it never ran, or not yet. */
+  /** When its billing began, or, with own software, its upstream ran it; null: it never ran, or not yet. */
   readonly runningAt: Date | null;
   /** null: it is coming up. */
   readonly endedAt: Date | null;

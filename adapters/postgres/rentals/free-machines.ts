@@ -29,7 +29,7 @@ export async function readFreeMachines(
             order by t.tied_at desc limit :accounts) theirs
      ), machines as (
        select r.price_per_hour_cents, r.tag, r.started_at, r.running_at, r.ended_at, r.terminated_at, r.settled_at,
-              r.charged_cents - r.refunded_cents as net_cents, r.ready_by, r.provider_code, r.pod_id
+              r.charged_cents - r.refunded_cents as net_cents, r.software, r.provider_code, r.pod_id
          from accounts a cross join lateral (
            (select * from rentals r
              where r.user_id = a.user_id and r.settled_at > (select clock_ms()) - interval '1 hour'
@@ -50,12 +50,11 @@ export async function readFreeMachines(
      )
      select clock_ms() as at,
             (select jsonb_agg(jsonb_build_array(m.price_per_hour_cents, epoch_ms(coalesce(b.created_at, m.started_at)),
-                      -- What never answered costs from when its upstream ran it: its grace is no boot.
-                      epoch_ms(case when m.ready_by = 'grace' then coalesce(p.active_at, m.running_at)
-                                    else m.running_at end), epoch_ms(m.ended_at), epoch_ms(m.terminated_at), epoch_ms(m.settled_at),
+                      -- Who is root there says when it answers, so it costs from when its upstream ran it.
+                      epoch_ms(coalesce(p.active_at, m.running_at)), epoch_ms(m.ended_at), epoch_ms(m.terminated_at), epoch_ms(m.settled_at),
                       m.net_cents))
                from machines m left join allocation_attempts b on b.tag = m.tag
-                 left join pods p on m.ready_by = 'grace' and p.provider_code = m.provider_code and p.pod_id = m.pod_id) as machines,
+                 left join pods p on m.software is not null and p.provider_code = m.provider_code and p.pod_id = m.pod_id) as machines,
             -- Mostly there is nothing to compare it with.
             case when exists (select 1 from machines) then
             (select coalesce(sum(p.cents), 0)::bigint from accounts a cross join lateral (

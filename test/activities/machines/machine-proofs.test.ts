@@ -95,12 +95,17 @@ describe('a machine that tells how its GPUs are before it is ready (decision 174
   const findingOf = ({ attempt }: Machine) =>
     lone.db('bad_machines').where({ attempt_id: attempt.id }).first();
 
-  for (const [code, confirmed] of [
-    ['vm', true],
-    ['box', false],
+  for (const [what, code, software, confirmed] of [
+    ['a VM', 'vm', null, true],
+    ['a VM whose renter’s own script may have told it', 'vm', { ports: [] }, false],
+    ['a container', 'box', null, false],
   ] as const) {
-    it(`fails where that is bad, though it answers, and is remembered: ${code}`, async () => {
+    it(`fails where that is bad, though it answers, and is remembered: ${what}`, async () => {
       const machine = await run(code);
+      await lone
+        .db('rentals')
+        .where({ id: machine.rental.id })
+        .update({ software: software && (JSON.stringify(software) as never) });
       await tell(machine, BAD);
       for (let attempt = 0; attempt < 2; attempt += 1) {
         const outcome = await awaited(machine);

@@ -65,22 +65,33 @@ describe('machines that nobody was billed for', () => {
     assert.equal(await refusedAt(), 120);
   });
 
-  it('count with their grace what never answered', async () => {
+  it('count own software from when its upstream ran it: whoever is root says when it is ready, and that it is bad', async () => {
     const running = Date.now() - 70_000;
     const ran = { running_at: new Date(running), ended_at: new Date(running + 10_000), charged_cents: 9 };
     const active_at = new Date(running - 2 * MINUTE);
+    const software = JSON.stringify({ ports: [] }) as never;
     await db('providers').insert({ code: 'lab' }).onConflict('code').ignore();
-    for (const pod_id of ['mute', 'silent', 'unlisted']) {
-      await ended(1, { ...ran, pod_id, ready_by: 'grace' });
-      if (pod_id === 'unlisted') continue;
+    for (const pod_id of ['mute', 'silent', 'bad']) {
       await db('pods').insert({
         ...{ provider_code: 'lab', pod_id, tag: pod_id, status: 'ending', upstream_status: 'deleting' },
         ...{ first_seen_at: active_at, active_at },
       });
     }
-    await ended(1, { ...ran, pod_id: 'mute', ready_by: 'port' });
+    await ended(1, { ...ran, pod_id: 'mute', software, ready_by: 'grace' });
+    await ended(1, { ...ran, pod_id: 'silent', software, ready_by: 'ssh' });
+    await ended(1, { ...ran, pod_id: 'unlisted', software, ready_by: 'grace' });
+    await ended(1, { ...ran, pod_id: 'mute', ready_by: 'ssh' });
     // 130 s of two, and the least of two others, each less what was charged.
-    assert.equal(await refusedAt(), Math.ceil((2 * (3_000 * 130)) / 3_600 + 2 * 50 - 4 * 9));
+    const ranCents = (2 * (3_000 * 130)) / 3_600 + 2 * 50 - 4 * 9;
+    assert.equal(await refusedAt(), Math.ceil(ranCents));
+    const failed = {
+      status: 'failed',
+      error: 'The machine is not what you rented.',
+      stop_reason: null,
+    } as const;
+    const started_at = new Date(running - 10 * MINUTE);
+    await ended(1, { ...failed, started_at, ended_at: new Date(running), pod_id: 'bad', software });
+    assert.equal(await refusedAt(), Math.ceil(ranCents + (3_000 * 120) / 3_600));
   });
 
   it('do not count where the upstream failed, was slow or lost them, or an operator stopped them', async () => {
