@@ -21,7 +21,7 @@ export interface Claim {
   readonly rented: RentedGpus;
   /** null: the list tells nothing of it. */
   readonly listed: ListedHardware | null;
-  /** Whether another user called this machine bad not long ago. */
+  /** Whether another user, who has paid once and shares no card or address with this one, called it bad not long ago. */
   readonly isKnownBad: boolean;
   /** Whether a payment of its user ever came in. */
   readonly hasPaid: boolean;

@@ -131,6 +131,27 @@ describe('the end of a machine that calls itself bad (decision 175)', () => {
     assert.equal((await told({ listed: at('m-3') })).finding?.outcome, 'billed', 'another machine');
   });
 
+  it('takes no word of another user who never paid, or may be the same person', async () => {
+    const outcomeOf = async (machine: string, between: Parameters<typeof told>[0][]) => {
+      let outcome: string | undefined;
+      for (const each of between) {
+        outcome = (await told({ ...each, listed: { ...listed, machine } })).finding?.outcome;
+      }
+      return outcome;
+    };
+    assert.equal(await outcomeOf('m-4', [{ hasPaid: false }, {}]), 'billed');
+    for (const [kind, value] of [
+      ['card', 'fp_one'],
+      ['address', '198.51.100.7'],
+    ] as const) {
+      const wallets = [await insertWallet(db, 100_000), await insertWallet(db, 100_000)];
+      for (const { user_id } of wallets) await db('account_ties').insert({ user_id, kind, value });
+      const theirs = wallets.map((wallet) => ({ wallet }));
+      assert.equal(await outcomeOf(`m-${kind}`, theirs), 'billed', kind);
+      assert.equal(await outcomeOf(`m-${kind}`, [{}]), 'refunded', 'a stranger is another one');
+    }
+  });
+
   it('gives nothing back to who never paid, after a minute, or beyond the refunds of a day', async () => {
     const other = { ...listed, machine: null, model: 'L4' };
     for (const more of [{ hasPaid: false }, { toldMs: 61 * SECOND }]) {

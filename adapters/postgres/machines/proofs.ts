@@ -77,8 +77,10 @@ export async function findClaim(
             exists (select 1 from bad_machines f join rentals o on o.id = f.rental_id
                      where f.provider_code = a.provider_code and f.machine = p.hardware ->> 'machine'
                        and f.found_at > (select clock_ms()) - :othersMs * interval '1 millisecond'
-                       and o.user_id <> :userId) as "isKnownBad",
-            exists (select 1 from topups t where t.user_id = :userId and t.status = 'succeeded') as "hasPaid"
+                       and o.user_id <> :userId and ${hasPaidSql('o.user_id')}
+                       and not exists (select 1 from account_ties mine join account_ties theirs using (kind, value)
+                                        where mine.user_id = :userId and theirs.user_id = o.user_id)) as "isKnownBad",
+            ${hasPaidSql(':userId')} as "hasPaid"
        from allocation_attempts a
        join machine_reports m on m.attempt_id = a.id and m.verdict = 'bad'
        left join pods p on p.provider_code = a.provider_code and p.tag = a.tag
@@ -88,6 +90,10 @@ export async function findClaim(
     { tag: rental.tag, userId: rental.user_id, othersMs: claimLimits.othersMs },
   );
   return rows[0];
+}
+
+function hasPaidSql(userId: string): string {
+  return `exists (select 1 from topups t where t.user_id = ${userId} and t.status = 'succeeded')`;
 }
 
 /** Records, once for each purchase, that its machine was called bad. */
