@@ -8,6 +8,9 @@ import type { TypeWriter } from './types.js';
 const REPEATS: Readonly<Record<string, string>> = {
   createQuote: 'read',
   beginCardSetup: 'read',
+  beginPasskey: 'same',
+  beginPasskeySignIn: 'same',
+  beginPasskeyProof: 'same',
   stopRental: 'same',
   keepRentalAlive: 'same',
   endOtherSessions: 'same',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isCommit } from '../../../adapters/postgres/acknowledged.js';
 import pg from 'pg';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { countHours, listHoursToCount } from '../../../adapters/postgres/catalog/reliability.js';
@@ -213,7 +214,7 @@ async function plansOf(
 ): Promise<{ readonly sql: string; readonly plan: Plan }[]> {
   const asked: { sql: string; bindings: readonly unknown[] }[] = [];
   const listen = (query: { sql: string; bindings?: readonly unknown[] }): void => {
-    if (/^\s*(with|select|insert|update|delete)/i.test(query.sql)) {
+    if (/^\s*(with|select|insert|update|delete)/i.test(query.sql) && !isCommit(query.sql)) {
       asked.push({ sql: query.sql, bindings: query.bindings ?? [] });
     }
   };

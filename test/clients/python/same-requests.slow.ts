@@ -179,7 +179,8 @@ function queryOf(operation: string): object {
 
 /** A body that the typed client may take apart. */
 function bodyOf(operation: string): object {
-  return operation.endsWith('/keep-alive') ? { until: '2026-11-02T00:00:00.000Z' } : { a: 'ü' };
+  if (operation.endsWith('/keep-alive')) return { until: '2026-11-02T00:00:00.000Z' };
+  return operation.startsWith('PATCH /v1/auth/passkeys') ? { name: 'ü' } : { a: 'ü' };
 }
 
 /** What is asked of the typed client as a body it may not take; it is the number and the kind of requests that count. */

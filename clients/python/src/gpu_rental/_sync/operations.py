@@ -203,7 +203,7 @@ class Operations:
         ask = Ask(
             "POST",
             "/v1/auth/passkeys/begin",
-            "once",
+            "same",
         )
         return cast("t.PasskeyCreation", self._call(ask, timeout))
 
@@ -247,7 +247,7 @@ class Operations:
         ask = Ask(
             "POST",
             "/v1/auth/passkey-sign-in/begin",
-            "once",
+            "same",
         )
         return cast("t.PasskeyRequest", self._call(ask, timeout))
 
@@ -275,7 +275,7 @@ class Operations:
         ask = Ask(
             "POST",
             "/v1/auth/passkey-proof/begin",
-            "once",
+            "same",
         )
         return cast("t.PasskeyRequest", self._call(ask, timeout))
 
