@@ -72,7 +72,7 @@ describe('a worker that is killed while it changes a rental', () => {
     await until('it is being committed', async () => {
       const { rows } = await service.db.raw<{ rows: unknown[] }>(
         `select 1 from pg_stat_activity
-          where datname = current_database() and wait_event = 'PgSleep' and query ilike 'commit%'`,
+          where datname = current_database() and wait_event = 'PgSleep' and query ilike '%commit'`,
       );
       return rows.length === 1;
     });

@@ -31,7 +31,7 @@ describe('a worker that is killed while an operation by hand is committed', () =
   async function isCommitting(): Promise<boolean> {
     const { rows } = await service.db.raw<{ rows: unknown[] }>(
       `select 1 from pg_stat_activity
-        where datname = current_database() and wait_event = 'PgSleep' and query ilike 'commit%'`,
+        where datname = current_database() and wait_event = 'PgSleep' and query ilike '%commit'`,
     );
     return rows.length === 1;
   }

@@ -31,7 +31,8 @@ export function SessionsPage() {
     >
       {(sessions ?? !pages.error) && <SessionList sessions={sessions} isOnlyThis={!hasOthers} />}
       <More pages={pages} />
-      <Passkeys />
+      {/* A list above that is on its way would move it. */}
+      {(sessions ?? pages.error) && <Passkeys />}
       {isEndingOthers && <EndOthersDialog onClose={() => setEndingOthers(false)} />}
     </Page>
   );
