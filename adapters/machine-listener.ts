@@ -1,12 +1,10 @@
+import { listenerReadyPath } from '../domain/machines/calls.js';
 import { shareLook } from './shared-look.js';
 
 /** Whether the listener of machines can be reached, as far as this process sees it. */
 export interface ListenerLook {
   isHeard(): Promise<boolean>;
 }
-
-/** Where the listener says that it hears machines: below the paths that a proxy before it has to open. */
-export const listenerReadyPath = '/v1/machine/ready';
 
 /**
  * Looks at the listener that machines call, so that nobody waits for what it can't hear. All who ask in one moment share one

@@ -5,11 +5,10 @@ import type { Logger } from 'pino';
 import getRawBody from 'raw-body';
 import { hashOfMachineToken, openBundle } from '../adapters/machine-bundles.js';
 import type { AnsweredRequest } from '../adapters/metrics/requests.js';
-import { listenerReadyPath } from '../adapters/machine-listener.js';
 import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { MachineDesk, Reported } from '../adapters/postgres/machines/machine-tokens.js';
 import { shareLook } from '../adapters/shared-look.js';
-import { machineCallLimits } from '../domain/machines/calls.js';
+import { listenerReadyPath, machineCallLimits } from '../domain/machines/calls.js';
 import { limitAddresses } from './address-limit.js';
 import { refuse, Refused } from './refused.js';
 

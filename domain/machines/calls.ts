@@ -3,6 +3,9 @@ import { SECOND } from '../durations.js';
 /** What a token of a machine is for (decision 172, "The listener of machines"). */
 export type MachinePurpose = 'bundle' | 'report';
 
+/** Where the listener says that it hears machines: below the paths that a proxy before it has to open. */
+export const listenerReadyPath = '/v1/machine/ready';
+
 /** The limits of what machines may ask for and tell, beside those that the database holds for each token. */
 export const machineCallLimits = {
   /** Calls of one address in a minute: many machines of one host share one. */
