@@ -143,8 +143,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/rentals/open.ts',
-    from: 'return offers.find((offer) => offer.price_per_hour_cents <= availableCents) ?? offers[0];',
-    to: 'return availableCents > 0 ? offers[0] : undefined;',
+    from: 'offers.find((offer) => offer.price_per_hour_cents <= availableCents) ??',
+    to: 'offers.find(() => availableCents > 0) ??',
     tests: ['test/activities/rentals/opening.test.ts'],
   },
   {
