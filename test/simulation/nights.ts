@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { linesOfProof, type Proof } from '../../adapters/postgres/ledger/proof.js';
 import { listRoots, type PublishedRoot } from '../../adapters/postgres/ledger/roots.js';
+import { databaseRoles } from '../../migrations/roles.js';
 import { signNext } from '../../ops/money/proof.js';
 import { urlAs } from '../support/ops/operators.js';
 import { keepIdle } from './database.js';
@@ -29,7 +30,9 @@ export class Signer {
   /** Whether it is at work at the database. */
   isLooking = false;
   readonly #process = new SimProcess('signer', 'api');
+  /** As an operator, who reads what users may keep. */
   readonly #db: Database;
+  readonly #signing: Database;
   readonly #key;
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'roots-'));
 
@@ -38,6 +41,9 @@ export class Signer {
     this.#key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
     this.#db = within({ process: this.#process }, () =>
       keepIdle(openDatabase(urlAs('ada', databaseUrl), 1, 'ops')),
+    );
+    this.#signing = within({ process: this.#process }, () =>
+      keepIdle(openDatabase(databaseUrl, 1, 'signer', databaseRoles.signer)),
     );
   }
 
@@ -67,7 +73,7 @@ export class Signer {
   }
 
   async #look(): Promise<void> {
-    while ((await signNext(this.#db, { key: this.#key }, this.#file)) !== undefined);
+    while ((await signNext(this.#signing, { key: this.#key }, this.#file)) !== undefined);
     for (const root of await listRoots(this.#db, this.nights.at(-1)?.root ?? 0, 100))
       this.nights.push({ root: root.number, files: await this.#filesOf(root) });
   }

@@ -9,7 +9,7 @@ export interface KillPoint {
 }
 
 const attempt = /^\s*insert into allocation_attempts/i;
-const commit = /^\s*commit/i;
+const commit = /(^|;)\s*commit\b/i;
 const anything = /\S/;
 
 /** The phases of a rental, from its opening until its machine is gone. */

@@ -52,14 +52,17 @@ export function findItems(typed: string, facts: PaletteFacts, acts: PaletteActs)
   const typedId = RENTAL_ID.exec(typed.trim())?.[0];
   if (typedId !== undefined && machines.length === 0) machines.push(itemOfId(typedId));
   const many = words.length === 0 ? [] : [...stops(facts.live, acts), ...rents(facts.families)];
-  return [
-    { title: palette.groups.machines, items: machines },
+  const ofMachines = { title: palette.groups.machines, items: machines };
+  const others = [
     {
       title: palette.groups.actions,
       items: [...many.filter(has).slice(0, MOST), ...actions(acts).filter(has)],
     },
     { title: palette.groups.pages, items: pages.filter(has) },
-  ].filter(({ items }) => items.length > 0);
+  ];
+  // Before anything is typed the machines may still be on their way, and nothing may move when they come.
+  const groups = words.length === 0 ? [...others, ofMachines] : [ofMachines, ...others];
+  return groups.filter(({ items }) => items.length > 0);
 }
 
 const pages: readonly PaletteItem[] = navigation.flatMap((group) =>

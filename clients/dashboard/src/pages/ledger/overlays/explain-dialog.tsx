@@ -23,7 +23,10 @@ interface ExplainDialogProps {
 export function ExplainDialog({ id, onClose }: ExplainDialogProps) {
   return (
     <Dialog isOpen onClose={onClose} title={explain.title}>
-      <Explained id={id} />
+      {/* On a phone it stands on the lower edge: there it is as high while it waits as afterwards. */}
+      <div className="max-sm:h-[76dvh]">
+        <Explained id={id} />
+      </div>
     </Dialog>
   );
 }
