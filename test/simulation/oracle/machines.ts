@@ -9,6 +9,8 @@ const ASKED_MAX_MS = 75 * 60_000;
 interface RentalRow {
   readonly id: string;
   readonly tag: string;
+  /** Null until it has taken its machine over. */
+  readonly pod_id: string | null;
   readonly started_ms: string;
   readonly requested_ms: string | null;
   readonly ended_ms: string | null;
@@ -21,7 +23,7 @@ interface RentalRow {
  */
 export async function judgeMachines({ ask, machines, nowMs, stoodStill }: Evidence): Promise<string[]> {
   const rentals = await ask<RentalRow>(
-    `select r.id, tag, extract(epoch from started_at) * 1000 as started_ms,
+    `select r.id, tag, pod_id, extract(epoch from started_at) * 1000 as started_ms,
             extract(epoch from coalesce(ended_at, settled_at)) * 1000 as ended_ms,
             extract(epoch from closed_at) * 1000 as closed_ms, extract(epoch from s.requested_at) * 1000 as requested_ms
        from rentals r left join stop_requests s on s.rental_no = r.no`,
@@ -61,9 +63,11 @@ function isClosedEarly(
   return listedMs === boughtMs && Math.min(goneMs, lostMs) > closedMs;
 }
 
+/** A machine that its rental has not taken over may be given back: it costs more than was agreed. */
 function isToldEarly({ toldMs = Infinity }: Machine, row: RentalRow | undefined): boolean {
   return (
     row !== undefined &&
+    row.pod_id !== null &&
     toldMs < Math.min(Number(row.requested_ms ?? Infinity), Number(row.ended_ms ?? Infinity))
   );
 }
