@@ -22,7 +22,7 @@ import { done, exampleUser, expiresAt, signedIn } from './describe-sign-in.js';
 
 const tag = 'Sign-in';
 
-/** Bytes as WebAuthn writes them in JSON. @param maxChars for the most bytes that there may be */
+/** Bytes as WebAuthn writes them in JSON; all of a credential fit a body. @param maxChars for the most bytes there may be */
 const bytes = (maxChars: number) =>
   joi
     .string()
@@ -39,14 +39,14 @@ const ofCredential = {
   authenticatorAttachment: nullable(joi.string().max(64)),
   clientExtensionResults: joi.object().unknown(true),
 };
-const clientDataJSON = needed(bytes(8_192));
+const clientDataJSON = needed(bytes(2_048));
 
 const madeCredential = fields({
   ...ofCredential,
   response: needed(
     fields({
       clientDataJSON,
-      attestationObject: needed(bytes(16_384)),
+      attestationObject: needed(bytes(8_192)),
       transports: manyOf(joi.string().pattern(/^[a-z-]{1,32}$/, 'a transport')).max(10),
     }).unknown(true),
   ),
@@ -57,8 +57,8 @@ const shownCredential = fields({
   response: needed(
     fields({
       clientDataJSON,
-      authenticatorData: needed(bytes(8_192)),
-      signature: needed(bytes(8_192)),
+      authenticatorData: needed(bytes(4_096)),
+      signature: needed(bytes(6_144)),
       userHandle: nullable(bytes(128)),
     }).unknown(true),
   ),
