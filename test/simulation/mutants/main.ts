@@ -25,7 +25,7 @@ const calm = { days: 0.05, users: 3, acts: 16, isDisturbed: false } as const;
 /** Dense, so that crashes meet openings. */
 const disturbed = { days: 0.02, users: 3, acts: 40, isDisturbed: true } as const;
 /** Real milliseconds of one run. */
-const RUN_LIMIT_MS = 300_000;
+const RUN_LIMIT_MS = 600_000;
 
 const waiting = mutants
   .slice(0, Number(positionals[0] ?? mutants.length))
