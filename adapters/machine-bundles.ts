@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { MachinePurpose } from '../domain/machines/calls.js';
+import { derivedToken } from './derived-token.js';
 
 /**
  * What the machine of one attempt fetches by its token (decision 172, "The listener of machines"). A sealed bundle is a
@@ -12,16 +13,12 @@ const TAG_BYTES = 16;
 const PURPOSE_OF_KEY = 'gpu-rental machine bundle';
 
 /**
- * Makes a token of an attempt's machine. It is kept nowhere: a purchase that is repeated makes it anew.
- * @param installationKey in base64
+ * Makes a token of an attempt's machine: a purchase that is repeated makes the same.
  * @param tag the attempt's, which is never used again
- * @returns 64 hexadecimal digits
- * @throws Error without a key: anybody could make the token then
+ * @throws Error without a key
  */
 export function machineTokenOf(installationKey: string, purpose: MachinePurpose, tag: string): string {
-  if (installationKey === '') throw new Error('The token of a machine needs INSTALLATION_KEY.');
-  const key = Buffer.from(installationKey, 'base64');
-  return Buffer.from(hkdfSync('sha256', key, '', `gpu-rental machine ${purpose} ${tag}`, 32)).toString('hex');
+  return derivedToken(installationKey, `machine ${purpose} ${tag}`);
 }
 
 /** The hash by which the database knows a token. */

@@ -1,27 +1,34 @@
 -- What machines ask for and tell (decision 172, "The listener of machines"). The process that they call works as a role of
 -- its own, which reads and writes no table: it may call three functions, and each looks at one token.
-do $$
+
+-- Makes the role of a process, as the baseline does: roles belong to the whole cluster, another database of which may have
+-- them already, or be making them right now. The owner becomes a member, unless another owner has made it.
+create procedure make_process_role(role text)
+ language plpgsql
+ set search_path to 'pg_catalog', 'public', 'pg_temp'
+as $procedure$
   begin
     begin
-      if not exists (select 1 from pg_roles where rolname = 'gpu_rental_machine') then
-        create role gpu_rental_machine nologin;
+      if not exists (select 1 from pg_roles where rolname = role) then
+        execute format('create role %I nologin', role);
       end if;
     exception
       when duplicate_object or unique_violation then null;
       when insufficient_privilege then
-        raise exception 'The role gpu_rental_machine is missing and this user may not make it. Run as a superuser: create role gpu_rental_machine nologin; or give this user createrole. Then migrate again.';
+        raise exception 'The role % is missing and this user may not make it. Run as a superuser: create role % nologin; or give this user createrole. Then migrate again.', role, role;
     end;
-    -- As the baseline does for the other roles.
     for attempt in 1..20 loop
       begin
-        grant gpu_rental_machine to current_user with inherit false, set true;
+        execute format('grant %I to current_user with inherit false, set true', role);
         exit;
       exception
         when insufficient_privilege then exit;
         when unique_violation or internal_error then perform pg_sleep(0.05);
       end;
     end loop;
-  end $$;
+  end $procedure$;
+revoke execute on procedure make_process_role from public;
+call make_process_role('gpu_rental_machine');
 
 -- The tokens of an attempt's machine, one for each purpose. Only their hashes are here, and what a bundle's token opens.
 create table machine_tokens (

@@ -1,7 +1,6 @@
 import * as declared from './describe-passkeys.js';
 import { serve, type Handler } from '../http/serve.js';
 import {
-  challengeOf,
   goesOn,
   readShown,
   relyingPartyOf,
@@ -9,11 +8,7 @@ import {
   type ShownAnswer,
 } from '../../adapters/identity/passkeys.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
-import {
-  insertChallenge,
-  takeChallenge,
-  type ChallengeUse,
-} from '../../adapters/postgres/accounts/passkey-challenges.js';
+import { insertChallenge, type ChallengeUse } from '../../adapters/postgres/accounts/passkey-challenges.js';
 import {
   listPasskeys,
   lockPasskey,
@@ -35,7 +30,7 @@ import { readBody } from '../http/validation.js';
 import { auditAddress } from './audit-event.js';
 import { countFailed, presentUser } from './auth.js';
 import { openSession } from './open-session.js';
-import { noSuchPasskey } from './passkeys.js';
+import { noSuchPasskey, takeAnswered } from './passkeys.js';
 import { renewSession, tellProved } from './refresh-proof.js';
 import { wrongPasskey } from './sign-in-refusals.js';
 
@@ -127,8 +122,7 @@ async function withPasskey<T>(
   shown: Shown,
   act: (trx: Transaction, passkey: OwnedPasskey) => Promise<T>,
 ): Promise<T> {
-  const challenge = challengeOf(shown.credential.response.clientDataJSON);
-  if (challenge === undefined || !(await takeChallenge(deps.db, challenge, shown.use))) throw wrongPasskey();
+  const challenge = await takeAnswered(deps, shown.credential, shown.use);
   const rp = relyingPartyOf(deps.settings.dashboardUrl);
   // What is told of a copy must stay, so the transaction commits although it is refused.
   const done = await deps.db.transaction(async (trx) => {

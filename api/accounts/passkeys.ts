@@ -10,7 +10,11 @@ import {
 } from '../../adapters/identity/passkeys.js';
 import { newId } from '../../adapters/ids.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
-import { insertChallenge, takeChallenge } from '../../adapters/postgres/accounts/passkey-challenges.js';
+import {
+  insertChallenge,
+  takeChallenge,
+  type ChallengeUse,
+} from '../../adapters/postgres/accounts/passkey-challenges.js';
 import {
   deletePasskey,
   insertPasskey,
@@ -81,13 +85,25 @@ function add(deps: ApiDeps): Handler<typeof declared.addPasskey> {
 }
 
 async function checkMade(ctx: ApiContext, deps: ApiDeps, credential: MadeAnswer): Promise<MadePasskey> {
-  const challenge = challengeOf(credential.response.clientDataJSON);
-  if (challenge === undefined) throw wrongPasskey();
   const use = { purpose: 'registration', sessionId: sessionOf(ctx).id } as const;
-  if (!(await takeChallenge(deps.db, challenge, use))) throw wrongPasskey();
+  const challenge = await takeAnswered(deps, credential, use);
   const made = await readMade(relyingPartyOf(deps.settings.dashboardUrl), challenge, credential);
   if (!made) throw wrongPasskey();
   return made;
+}
+
+/**
+ * Takes the challenge that an answer claims to have signed, whatever comes of it: nothing is tried twice.
+ * @throws Refusal passkey_invalid where there is none for this use
+ */
+export async function takeAnswered(
+  { db }: Pick<ApiDeps, 'db'>,
+  { response }: { readonly response: { readonly clientDataJSON: string } },
+  use: ChallengeUse,
+): Promise<string> {
+  const challenge = challengeOf(response.clientDataJSON);
+  if (challenge === undefined || !(await takeChallenge(db, challenge, use))) throw wrongPasskey();
+  return challenge;
 }
 
 function rename(deps: ApiDeps): Handler<typeof declared.renamePasskey> {

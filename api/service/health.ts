@@ -2,6 +2,7 @@ import { readReadiness, type Readiness } from '../../adapters/postgres/schema.js
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { monitorPaths } from '../http/middleware/hosts.js';
 import type { Step } from '../http/middleware/session.js';
+import { shareLook } from '../../adapters/shared-look.js';
 import { within } from '../../adapters/within.js';
 
 /** The routes for monitors: outside /v1 and the session (decision 2, "Shape of an error"). */
@@ -26,8 +27,9 @@ function showAlive(): Step {
  */
 function showReady(deps: ApiDeps): Step {
   const looks = new Looks(deps);
+  const look = shareLook(deps.settings.readyKeptMs, () => looks.look());
   return async (ctx) => {
-    const { database, temporal } = await looks.look();
+    const { database, temporal } = await look();
     const isUp = database.schema === 'ok' && database.postgres === 'ok';
     ctx.status = isUp ? 200 : 503;
     ctx.set('Cache-Control', 'no-store');
@@ -53,23 +55,13 @@ interface Look {
 
 const away: DatabaseLook = { postgres: 'away', schema: 'unknown', brakes: [] };
 
-/** One look at a time, and one statement, whose answer is kept for a moment. */
+/** One look at a time, and one statement. */
 class Looks {
-  #kept: { readonly look: Promise<Look>; untilMs: number } | undefined;
   #reading: Promise<Readiness> | undefined;
 
   constructor(private readonly deps: ApiDeps) {}
 
-  look(): Promise<Look> {
-    if (this.#kept === undefined || performance.now() >= this.#kept.untilMs) {
-      const kept = { look: this.#begin(), untilMs: Infinity };
-      void kept.look.finally(() => (kept.untilMs = performance.now() + this.deps.settings.readyKeptMs));
-      this.#kept = kept;
-    }
-    return this.#kept.look;
-  }
-
-  async #begin(): Promise<Look> {
+  async look(): Promise<Look> {
     const { temporal, settings } = this.deps;
     const [database, reachable] = await Promise.all([
       this.#lookAtDatabase(),

@@ -52,6 +52,15 @@ export async function promote({ adminUrl }: Pick<PostgresServer, 'adminUrl'>): P
   await asAdmin(adminUrl, (client) => client.query('select pg_promote(wait => true, wait_seconds => 30)'));
 }
 
+/** Lets the primary answer a commit only once the standby of this name has it. */
+export async function waitForStandby(primary: Pick<PostgresServer, 'adminUrl'>, name: string): Promise<void> {
+  await runAsAdmin(
+    primary,
+    `alter system set synchronous_standby_names = '"${name}"'`,
+    'select pg_reload_conf()',
+  );
+}
+
 /** Runs statements as the superuser, one after the other. */
 export async function runAsAdmin(
   { adminUrl }: Pick<PostgresServer, 'adminUrl'>,
@@ -94,7 +103,8 @@ function own(path: string): void {
   spawnSync('chmod', ['-R', 'go=', path]);
 }
 
-async function asAdmin<T>(adminUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/** Works with a connection of the superuser. */
+export async function asAdmin<T>(adminUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: adminUrl });
   client.on('error', () => undefined);
   await client.connect();

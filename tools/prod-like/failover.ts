@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { findConnectionFault, startPostgres, type PostgresServer } from '../../lab/servers/postgres.js';
-import { follow, primarySettings, promote, runAsAdmin, startStandby } from '../../lab/servers/standby.js';
+import {
+  asAdmin,
+  follow,
+  primarySettings,
+  promote,
+  startStandby,
+  waitForStandby,
+} from '../../lab/servers/standby.js';
 
 /** A primary and its synchronous standby, and who looks after them. */
 export interface FailoverPair {
@@ -45,11 +51,7 @@ export async function startPair(seats: readonly [Seat, Seat]): Promise<FailoverP
     const { primary, standby } = state;
     const from = { ...serverOf(primary), dataDir: primary.dataDir };
     servers.set(standby, await startStandby({ ...standby, primary: from }));
-    await runAsAdmin(
-      from,
-      `alter system set synchronous_standby_names = '"${standby.name}"'`,
-      'select pg_reload_conf()',
-    );
+    await waitForStandby(from, standby.name);
   };
   await seed();
 
@@ -113,13 +115,12 @@ async function startSoon(seat: Seat): Promise<PostgresServer> {
 /** Starts the old primary as somebody might who knows nothing: it must take no writes. */
 async function assertFollows(seat: Seat): Promise<void> {
   const old = await startSoon(seat);
-  const client = new pg.Client({ connectionString: old.adminUrl });
   try {
-    await client.connect();
-    const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
+    const { rows } = await asAdmin(old.adminUrl, (client) =>
+      client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby'),
+    );
     if (rows[0]?.standby !== true) throw new Error(`${seat.name} came back as a primary`);
   } finally {
-    await client.end();
     await old.stop();
   }
 }

@@ -1,9 +1,16 @@
 import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { startPostgres, type PostgresServer } from '../../../lab/servers/postgres.js';
-import { fence, primarySettings, promote, runAsAdmin, startStandby } from '../../../lab/servers/standby.js';
+import {
+  asAdmin,
+  fence,
+  primarySettings,
+  promote,
+  runAsAdmin,
+  startStandby,
+  waitForStandby,
+} from '../../../lab/servers/standby.js';
 import { findFreePorts } from '../../../lab/stack/ports.js';
 import { until } from '../until.js';
 import { fillDatabase } from './database.js';
@@ -51,13 +58,7 @@ export async function startPair({ synchronous }: { readonly synchronous: boolean
       ...{ primary: { ...primary, dataDir: first.dataDir }, name: 'second' },
     });
     servers.push(standby);
-    if (synchronous) {
-      await runAsAdmin(
-        primary,
-        `alter system set synchronous_standby_names = 'second'`,
-        'select pg_reload_conf()',
-      );
-    }
+    if (synchronous) await waitForStandby(primary, 'second');
     const { host } = new URL(primary.url);
     return {
       ...{ primary, standby, stop },
@@ -99,13 +100,10 @@ async function caughtUp(primary: PostgresServer): Promise<void> {
   });
 }
 
-async function rowsOf(server: PostgresServer, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: server.adminUrl });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
+async function rowsOf(
+  { adminUrl }: PostgresServer,
+  sql: string,
+): Promise<readonly Record<string, unknown>[]> {
+  const { rows } = await asAdmin(adminUrl, (client) => client.query<Record<string, unknown>>(sql));
+  return rows;
 }
