@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { findTemporalServer } from '../../lab/servers/temporal-server-build.js';
+import { LEFT_OUT } from '../../lab/servers/script-run.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
 import { findBaseFiles } from './base-files.js';
 import { readComposeFile } from './compose-file.js';
@@ -28,7 +29,6 @@ import { findToolFault } from './tools.js';
  * story on it from outside, and stops it in order. It uses docker compose if there is one; else podman, on images made
  * here from the same programs, in separate namespaces that end with the run. Exit code 75: neither is available.
  */
-const LEFT_OUT = 75;
 /** How long a run that was given up may clean up. */
 const endLimitMs = 8_000;
 const log = (line: string): void => console.log(line);

@@ -6,10 +6,10 @@ import { LEFT_OUT, runInGroup } from '../../lab/servers/script-run.js';
 import { slowRuns, type SlowRun } from './plan.js';
 
 /**
- * `npm run test:slow`: runs the test files that end in `.slow.ts`, and then the campaigns of faults, the run of the
- * production's shape and the benchmarks, each in its shortest form. `npm run test:slow -- bench:meter` runs those of that
- * name. Ends with 1 when one failed. The last line is "N passed, N failed", where each test and each command counts, and
- * SLOW_RUN_COUNTS names a file for the two numbers and, below them, the failures.
+ * `npm run test:slow`: runs the test files that end in `.slow.ts`, and then, three at a time, what else checks the
+ * project, each command in its shortest form. `npm run test:slow -- bench:meter` runs those of that name. Ends with 1
+ * when one failed. The last line is "N passed, N failed", where each test and each command counts, and SLOW_RUN_COUNTS
+ * names a file for the two numbers and, below them, the failures.
  */
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -108,20 +108,22 @@ if (chosen.length === 0) {
   );
   process.exit(2);
 }
-const isBench = ({ script }: SlowRun): boolean => script.startsWith('bench:');
 for (const slow of chosen) {
-  if (!isBench(slow)) await tell(slow, (text) => process.stdout.write(text));
+  if (slow.counts) await tell(slow, (text) => process.stdout.write(text));
 }
-// In their shortest form benchmarks measure nothing, so two may run at once. What each writes is shown in one piece.
-const benches = pLimit(2);
+// What waits much leaves the machine to its neighbours, and in their shortest form benchmarks measure nothing. What each
+// writes is shown in one piece.
+const together = pLimit(3);
 await Promise.all(
-  chosen.filter(isBench).map((slow) =>
-    benches(async () => {
-      const chunks: string[] = [];
-      await tell(slow, (text) => chunks.push(text));
-      process.stdout.write(chunks.join(''));
-    }),
-  ),
+  chosen
+    .filter(({ counts }) => !counts)
+    .map((slow) =>
+      together(async () => {
+        const chunks: string[] = [];
+        await tell(slow, (text) => chunks.push(text));
+        process.stdout.write(chunks.join(''));
+      }),
+    ),
 );
 
 async function tell(slow: SlowRun, show: (text: string) => void): Promise<void> {

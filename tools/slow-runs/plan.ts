@@ -26,9 +26,9 @@ function run(
 const faults = (file: string): readonly string[] => [`test/faults/${file}.fault.ts`];
 
 /**
- * The runs that are too long for each commit: the test files that end in `.slow.ts`, and each campaign and benchmark in
- * its shortest form, since a command that nobody runs breaks unnoticed. Benchmarks then measure nothing: they must only
- * end.
+ * The runs that are too long for each commit: the test files that end in `.slow.ts`, and each campaign, verification and
+ * benchmark in its shortest form, since a command that nobody runs breaks unnoticed. Benchmarks then measure nothing:
+ * they must only end.
  */
 export const slowRuns: readonly SlowRun[] = [
   {
@@ -40,6 +40,10 @@ export const slowRuns: readonly SlowRun[] = [
     ]),
     counts: true,
   },
+  // The longest ones first: the others run beside them. What the verifications, the matrix and the containers run on is
+  // installed or built at their first run on a machine, and they say so where it can't be had.
+  run('test:compose', {}, 1_800),
+  run('verify:api', {}, 1_200),
   run('campaign', { FAULT_RENTALS: '60', FAULT_SECONDS: '40', FAULT_KILLS: '1' }, 420, faults('meter-kills')),
   run('campaign', { FAULT_PAYMENTS: '150' }, 420, faults('payments')),
   run('campaign', { FAULT_RENTALS: '27' }, 420, faults('upstreams')),
@@ -63,7 +67,9 @@ export const slowRuns: readonly SlowRun[] = [
   run('simulate:mutants', {}, 1_000, ['1', '--days', '0.01', '--minutes', '14']),
   // A later --minutes goes before the command's own; these seeds are the same each time.
   run('simulate:campaign', {}, 700, ['--minutes', '0.01', '--seed', '3']),
-  // The longest one first: the others run beside it.
+  run('test:matrix', {}, 900, ['test/migrations/migrate.test.ts', 'test/stories/upkeep/traces.test.ts']),
+  run('verify:processor', {}, 900),
+  run('verify:alerts', {}, 300),
   run('bench:probe', { BENCH_PODS: '10', BENCH_SECONDS: '4' }, 400),
   run('bench:telemetry', { BENCH_MACHINES: '10', BENCH_MINUTES: '3' }, 200),
   run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2', BENCH_ROUNDS: '3' }, 300),

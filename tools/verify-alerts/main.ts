@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { LEFT_OUT } from '../../lab/servers/script-run.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
 import { findPromtool } from './promtool.js';
 
 /** `npm run verify:alerts`: Prometheus' own program checks the alert rules and runs their unit tests. */
-const LEFT_OUT = 75;
-
 const { cliPlaces, projectDir } = readStackSettings();
 const log = (line: string): void => console.log(line);
 const promtool = await findPromtool(cliPlaces, log);

@@ -5,6 +5,7 @@ import { createApi, type Api } from '../demo/api.js';
 import { signIn } from '../demo/sign-in.js';
 import type { Stage } from '../demo/stage.js';
 import { topUp } from '../demo/top-up.js';
+import { LEFT_OUT } from '../../lab/servers/script-run.js';
 import { removeStackData } from '../../lab/stack/data.js';
 import { findStackPorts } from '../../lab/stack/ports.js';
 import { readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
@@ -134,6 +135,7 @@ try {
     log(
       'verify:api was left out: there is no Python 3.10 or newer with venv on the PATH. Install it and run it again.',
     );
+    process.exitCode = LEFT_OUT;
   } else if (!(await verify(python, settings))) {
     process.exitCode = 1;
   }

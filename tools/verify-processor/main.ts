@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Stripe from 'stripe';
 import { createStripeProcessor } from '../../adapters/processor/stripe.js';
 import { startLabProcessor } from '../../lab/processor/server.js';
+import { LEFT_OUT } from '../../lab/servers/script-run.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
 import { readApiDescription } from './api-description.js';
 import { checkEvent, checkExchange, replay, wasTaken, type Finding } from './checks.js';
@@ -80,6 +81,7 @@ try {
   const mock = await findStripeMock(settings.cliPlaces, console.log);
   if (mock === undefined) {
     console.log('verify:processor was left out: there is no "go" on the PATH. Install Go and run it again.');
+    process.exitCode = LEFT_OUT;
   } else if (!(await verify(mock.specFile, mock.program, folder))) {
     process.exitCode = 1;
   }
