@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { findProcess } from '../../lab/servers/process-table.js';
 import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
@@ -6,6 +7,9 @@ import { closeVisits, isBrowserOpen, stopBrowser } from './dashboard/open-browse
 import { areServersShared, offerServers } from './servers/shared-servers.js';
 import { fileEnded, noteTimes, tellTimes } from './slowest-files.js';
 import { stopTestServers } from './servers/started-servers.js';
+
+// An error crosses from the processes of a parallel run without its cause.
+fc.configureGlobal({ includeErrorInReport: true });
 
 /**
  * Makes sure that there is a Temporal CLI before the first test: a new machine may have to build it, which takes longer

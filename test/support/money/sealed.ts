@@ -102,6 +102,13 @@ export async function insertRentals(db: Database, wallet: WalletRow, count: numb
   return ids;
 }
 
+/** Reads one after the other: many at once would wait for a connection longer than they may. */
+async function each<T, R>(all: readonly T[], read: (one: T) => Promise<R>): Promise<R[]> {
+  const found: R[] = [];
+  for (const one of all) found.push(await read(one));
+  return found;
+}
+
 /** What every reader of the ledger says. */
 export async function readEverything(
   db: Database,
@@ -135,25 +142,24 @@ export async function readEverything(
   return {
     entries,
     pages: await pages({}, 5),
-    ofTypes: await Promise.all(ledgerEntryTypes.map((type) => pages({ type }, 3))),
-    ofRentals: await Promise.all(rentals.map((rentalId) => pages({ rentalId }, 4))),
+    ofTypes: await each(ledgerEntryTypes, (type) => pages({ type }, 3)),
+    ofRentals: await each(rentals, (rentalId) => pages({ rentalId }, 4)),
     ofNone: await pages({ rentalId: newId('rent') }, 4),
     ofBoth: await pages({ rentalId: rentals[0], type: 'rental_charge', fromSeq: 4 }, 4),
-    stretches: await Promise.all(instants.map((at) => findStretch(db, user, undefined, new Date(at)))),
+    stretches: await each(instants, (at) => findStretch(db, user, undefined, new Date(at))),
     statement: await readStatement(db, user, { from: new Date(0), to: middle }),
     later: await readStatement(db, user, { from: middle, to: new Date(Date.UTC(2040, 0)) }),
     spending: await readSpending(db, user, { from: new Date(0), to: middle }),
     laterSpending: await readSpending(db, user, { from: middle, to: new Date(Date.UTC(2040, 0)) }),
-    charges: await Promise.all(
-      rentals.flatMap((rental) => [
-        sumCharges(db, user, rental, 'hour'),
-        sumCharges(db, user, rental, 'day'),
-      ]),
+    charges: await each(rentals, async (rental) => [
+      await sumCharges(db, user, rental, 'hour'),
+      await sumCharges(db, user, rental, 'day'),
+    ]),
+    why: await each(
+      entries.filter((_, no) => no % 4 === 1),
+      ({ id }) => explainEntry(db, id, 1, user),
     ),
-    why: await Promise.all(
-      entries.filter((_, no) => no % 4 === 1).map(({ id }) => explainEntry(db, id, 1, user)),
-    ),
-    sheets: await Promise.all(rentals.map((rental) => readSettlementSheet(db, rental))),
+    sheets: await each(rentals, (rental) => readSettlementSheet(db, rental)),
     verified: [await verifyLedger(db, user), await verifyRecent(db, new Date(0))],
     walletId,
   };
