@@ -1,4 +1,5 @@
 import { createLog } from '../adapters/log.js';
+import { watchDependencies } from '../adapters/metrics/dependencies.js';
 import { startMetricsListener } from '../adapters/metrics/listener.js';
 import { watchPools } from '../adapters/metrics/pools.js';
 import { createRegistry } from '../adapters/metrics/registry.js';
@@ -9,7 +10,7 @@ import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { createMachineDesk } from '../adapters/postgres/machines/machine-tokens.js';
 import { defaultTimeouts, startServer, stopWithinMs } from '../api/server.js';
 import { readConfig } from '../config.js';
-import { createListener } from './app.js';
+import { createListener, lookAtDatabase } from './app.js';
 import { machineCallLimits } from '../domain/machines/calls.js';
 
 const config = readConfig();
@@ -19,8 +20,10 @@ const db = openDatabase(url, poolMax, processName('listener'), role, databaseDea
 await stopWhenUnfit(db, log);
 const registry = createRegistry('listener');
 watchPools(registry, { listener: db });
+const desk = createMachineDesk(db);
+const stopWatching = watchDependencies(registry, log, { postgres: () => lookAtDatabase(desk) });
 const app = createListener({
-  desk: createMachineDesk(db),
+  desk,
   log,
   trustProxy: config.api.trustProxy,
   observeRequest: createRequestMetrics(registry),
@@ -39,6 +42,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     if (stopping) return;
     stopping = true;
+    stopWatching();
     void stop(signal);
   });
 }

@@ -79,6 +79,7 @@ export function childrenOf(
     databaseRole: databaseRoles.machine,
     isReady: () => answersOk(`${urls.listener}/readyz`),
     stopLimitMs: 15_000,
+    metricsPort: ports.listenerMetrics,
   };
   return { outside, service: [worker, api, listener] };
 }

@@ -18,6 +18,7 @@ export interface StackPorts {
   readonly smtp: number;
   readonly apiMetrics: number;
   readonly workerMetrics: number;
+  readonly listenerMetrics: number;
   readonly listener: number;
 }
 
@@ -86,6 +87,12 @@ export const portVariables: {
     variable: 'LAB_WORKER_METRICS_PORT',
     port: 9465,
     service: 'the worker’s metrics',
+    holder: 'an exporter of metrics',
+  },
+  listenerMetrics: {
+    variable: 'LAB_LISTENER_METRICS_PORT',
+    port: 9466,
+    service: 'the listener’s metrics',
     holder: 'an exporter of metrics',
   },
   listener: {
@@ -199,6 +206,7 @@ function readPorts(value: Env): StackPorts {
     smtp: read('smtp'),
     apiMetrics: read('apiMetrics'),
     workerMetrics: read('workerMetrics'),
+    listenerMetrics: read('listenerMetrics'),
     listener: read('listener'),
   };
 }

@@ -7,6 +7,7 @@ import { b200, Renting, rtx4090 } from '../support/story/renting.js';
 import { until } from '../support/until.js';
 import {
   startApiProcess,
+  startListenerProcess,
   startWorkerProcess,
   type WorkerProcess,
 } from '../support/service/worker-process.js';
@@ -23,6 +24,7 @@ describe('what the processes tell operators', () => {
   let service: TestService;
   let worker: WorkerProcess;
   let api: WorkerProcess;
+  let listener: WorkerProcess;
   let apiPort = 0;
   let renting: Renting;
   let user: SignedIn;
@@ -36,10 +38,12 @@ describe('what the processes tell operators', () => {
   before(async () => {
     const begunMs = performance.now();
     service = await startService({ worker: false });
-    [apiPort = 0] = await findFreePorts(1);
-    [worker, api] = await Promise.all([
+    const [free = 0, machinePort = 0] = await findFreePorts(2);
+    apiPort = free;
+    [worker, api, listener] = await Promise.all([
       startWorkerProcess(service, { METRICS_PORT: '0' }),
       startApiProcess(service, { API_PORT: String(apiPort), METRICS_PORT: '0' }),
+      startListenerProcess(service, { MACHINE_PORT: String(machinePort), METRICS_PORT: '0' }),
     ]);
     await until('the catalog is read', async () => (await service.db('listings').first('id')) !== undefined);
     renting = new Renting(service);
@@ -54,7 +58,9 @@ describe('what the processes tell operators', () => {
   });
   after(async () => {
     try {
-      await Promise.all([worker, api].map(async (program?: { stop(): Promise<unknown> }) => program?.stop()));
+      await Promise.all(
+        [worker, api, listener].map(async (program?: { stop(): Promise<unknown> }) => program?.stop()),
+      );
     } finally {
       await service.stop();
     }
@@ -85,7 +91,7 @@ describe('what the processes tell operators', () => {
     assert.equal(answer.status, 200);
     const text = await answer.text();
     if (program === worker) shownByWorker = readMetrics(text);
-    else shownByApi = readMetrics(text);
+    if (program === api) shownByApi = readMetrics(text);
     return text;
   }
 
@@ -114,6 +120,12 @@ describe('what the processes tell operators', () => {
     assert.equal(shownByWorker.get('gpu_rental_pool_connections_max', { pool: 'worker-open' }), 20);
     assert.equal(shownByWorker.get('gpu_rental_temporal_sdk_failed'), 0);
     assert.ok(shownByWorker.sum('temporal_workflow_completed_total') >= 1);
+  });
+
+  it('shows at each process whether PostgreSQL answers it', async () => {
+    for (const shown of [shownByWorker, shownByApi, readMetrics(await scrape(listener))]) {
+      assert.equal(shown.get('gpu_rental_dependency_up', { dependency: 'postgres' }), 1);
+    }
   });
 
   it('counts requests by the template of their route, never by their path', () => {

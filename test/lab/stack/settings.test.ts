@@ -18,6 +18,7 @@ describe("the stack's settings", () => {
       smtp: 9325,
       apiMetrics: 9464,
       workerMetrics: 9465,
+      listenerMetrics: 9466,
       listener: 8090,
     });
     assert.equal(settings.databaseUrl, null);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startProgram } from '../../../lab/servers/program.js';
+import { databaseRoles } from '../../../migrations/roles.js';
 import { API_KEY } from '../../lab/provider/living-lab.js';
 import { argsToTest } from '../programs.js';
 import { webhookSecret } from '../http/api.js';
@@ -21,6 +22,13 @@ export interface WorkerProcess {
 /** Starts api/index.ts in the same way, on a free port. */
 export function startApiProcess(service: TestService, env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
   return startProcess(service, { name: 'The API', file: 'api/index.ts', ready: 'api ready', env });
+}
+
+/** Starts listener/index.ts in the same way, with its own role. */
+export function startListenerProcess(service: TestService, env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
+  const role = { DATABASE_ROLE: databaseRoles.machine };
+  const what = { name: 'The listener', file: 'listener/index.ts', ready: 'listener ready' };
+  return startProcess(service, { ...what, env: { ...role, ...env } });
 }
 
 /** Starts worker/index.ts for a service that runs without one in this process, and waits until it is ready. */
