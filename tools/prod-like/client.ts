@@ -33,6 +33,10 @@ export class Client {
     return this.untilAnswered(kind, 'POST', path, body, { 'Idempotency-Key': randomUUID() });
   }
 
+  patch(kind: Kind, path: string, body: object): Promise<Answer> {
+    return this.untilAnswered(kind, 'PATCH', path, body, { 'Idempotency-Key': randomUUID() });
+  }
+
   private async untilAnswered(
     kind: Kind,
     method: string,
@@ -57,15 +61,23 @@ export class Client {
     }
   }
 
-  /** @returns undefined when the connection broke: the outcome is unknown */
-  private async once(
-    kind: Kind,
+  private async once(kind: Kind, ...request: Parameters<Client['send']>): Promise<Answer | undefined> {
+    const sentAt = performance.now();
+    const answer = await this.send(...request);
+    this.figures.tried(kind, performance.now() - sentAt, answer?.status);
+    return answer;
+  }
+
+  /**
+   * Sends a request, and repeats nothing.
+   * @returns undefined when the connection broke: the outcome is unknown
+   */
+  async send(
     method: string,
     path: string,
     body: object | undefined,
-    headers: Record<string, string>,
+    headers: Record<string, string> = {},
   ): Promise<Answer | undefined> {
-    const sentAt = performance.now();
     try {
       const response = await fetch(this.baseUrl + path, {
         method,
@@ -79,10 +91,8 @@ export class Client {
       const answer = { status: response.status, body: (await response.json()) as Answer['body'] };
       const sid = response.headers.getSetCookie().find((line) => line.startsWith('sid='));
       if (sid !== undefined) this.cookie = sid.split(';')[0];
-      this.figures.tried(kind, performance.now() - sentAt, answer.status);
       return answer;
     } catch {
-      this.figures.tried(kind, performance.now() - sentAt, undefined);
       return undefined;
     }
   }

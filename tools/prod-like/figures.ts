@@ -1,7 +1,9 @@
 /** The kinds of requests that are counted apart. */
-export type Kind = 'sign in' | 'top up' | 'create' | 'poll' | 'stop';
+const kinds = ['sign in', 'top up', 'create', 'poll', 'page', 'change', 'stop'] as const;
 
-const changes: ReadonlySet<Kind> = new Set(['top up', 'create', 'stop']);
+export type Kind = (typeof kinds)[number];
+
+const changes: ReadonlySet<Kind> = new Set(['top up', 'create', 'change', 'stop']);
 
 interface Sample {
   readonly kind: Kind;
@@ -22,7 +24,11 @@ export class Figures {
   /** Counts one HTTP request. @param status undefined: its connection broke */
   tried(kind: Kind, elapsedMs: number, status: number | undefined): void {
     this.tries.push({ kind, elapsedMs, restarting: this.restarting, status });
-    if (status !== 200 || !changes.has(kind)) return;
+    if (status === 200 && changes.has(kind)) this.changed(elapsedMs);
+  }
+
+  /** Notes a change that was served just now. @param elapsedMs since it was sent */
+  changed(elapsedMs: number): void {
     const servedAt = performance.now();
     this.served.push({ sentAt: servedAt - elapsedMs, servedAt });
   }
@@ -48,9 +54,7 @@ export class Figures {
     return [
       `requests: ${all} sent, ${broken} connections broken, ${later} answered "later"; ${this.answers.length} answered in the end, all of them`,
       'latency with retries, ms    quiet: count    p50    p99    max   restarting: count    p50    p99    max',
-      ...(['sign in', 'top up', 'create', 'poll', 'stop'] as const).map(
-        (kind) => `  ${kind.padEnd(24)} ${this.row(kind, false, 15)}${this.row(kind, true, 20)}`,
-      ),
+      ...kinds.map((kind) => `  ${kind.padEnd(24)} ${this.row(kind, false, 15)}${this.row(kind, true, 20)}`),
     ];
   }
 

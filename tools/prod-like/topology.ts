@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { databaseRoles } from '../../migrations/roles.js';
-import { ensureLogins, loginOf } from '../../migrations/logins.js';
+import { ensureLogins } from '../../migrations/logins.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { choosePostgresFolder } from '../../lab/servers/postgres-home.js';
 import { startPostgres, type PostgresServer } from '../../lab/servers/postgres.js';
-import { answersOk, startProgram, type Program, type ProgramPlan } from '../../lab/servers/program.js';
+import { startProgram, type Program } from '../../lab/servers/program.js';
 import {
   makeTemporalDatabases,
   migrateTemporal,
@@ -17,24 +16,26 @@ import {
   type TemporalOnPostgres,
 } from '../../lab/servers/temporal-on-postgres.js';
 import { findTemporalServer } from '../../lab/servers/temporal-server-build.js';
-import { childrenOf, planOf, type Child } from '../../lab/stack/children.js';
+import { childrenOf, planOf } from '../../lab/stack/children.js';
 import { findFreePorts, findStackPorts } from '../../lab/stack/ports.js';
 import { readSecrets } from '../../lab/stack/secrets.js';
 import { portVariables, readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
 import { urlsOf, type StackUrls } from '../../lab/stack/urls.js';
+import { startCollector, type Collector } from './collector.js';
 import { startPair } from './failover.js';
 import { startFront, type Front } from './front.js';
+import { apiPlan, listenerPlan, loginUrl, password, workerPlan, type Reached } from './plans.js';
 import { guardedEntry, plainEntry, type Entry } from './temporal-gate.js';
 
 /** A process that is restarted under load. */
-export type PartName = 'primary' | 'Temporal' | 'API 1' | 'API 2' | 'worker 1' | 'worker 2';
+export type PartName = 'primary' | 'Temporal' | 'API 1' | 'API 2' | 'worker 1' | 'worker 2' | 'listener';
 
 /** How a part is ended, and what is started in its place. */
 export type How = 'stop' | 'kill' | 'upgrade';
 
 /**
  * The shape of docker-compose.yml twice over, as processes: a primary and a standby, two APIs behind a balancer, two
- * workers, and a server of Temporal's own.
+ * workers, the listener that machines call, a server of Temporal's own, and a collector of traces.
  */
 export interface Topology {
   readonly urls: StackUrls;
@@ -44,6 +45,7 @@ export interface Topology {
   /** By which operators enter Temporal. */
   readonly opsTemporal: NodeJS.ProcessEnv;
   readonly front: Front;
+  readonly collector: Collector;
   /**
    * Ends a part, orderly or by SIGKILL, and starts it again; `upgrade`: as this release. Resolves when it is ready.
    * @returns when a primary was killed, by performance.now()
@@ -61,7 +63,6 @@ interface Part {
   program: Program;
 }
 
-const password = (role: string): string => `prod-like-${role}`;
 const temporalLogin = { user: 'temporal', password: 'temporal' } as const;
 
 /**
@@ -124,15 +125,23 @@ async function startParts(
   for (const child of outside) {
     await stoppable(stops, startProgram(planOf(child, settings, readSecrets(folder))));
   }
+  const collector = await stoppable(stops, startCollector());
+  const shows = (role: 'api' | 'worker'): NodeJS.ProcessEnv => ({
+    ...entry.shows(role),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    // A release before 0.3 has no listener.
+    ...(from !== undefined && { MACHINE_URL: '' }),
+  });
   const apiPorts = await findFreePorts(2);
   for (const [index, port] of apiPorts.entries()) {
-    const plan = apiPlan(settings, postgres, index, port, entry.shows('api'));
+    const plan = apiPlan(settings, postgres, index, port, shows('api'));
     await add(`API ${index + 1}` as PartName, (root) => startProgram({ ...plan, cwd: root }));
   }
   for (const name of ['worker 1', 'worker 2'] as const) {
-    const plan = workerPlan(settings, postgres, name, entry.shows('worker'));
+    const plan = workerPlan(settings, postgres, name, shows('worker'));
     await add(name, (root) => startProgram({ ...plan, cwd: root }));
   }
+  if (from === undefined) await add('listener', () => startProgram(listenerPlan(settings, postgres)));
   const front = await startFront(settings.ports.api, apiPorts);
   stops.push(() => front.close());
   return {
@@ -141,6 +150,7 @@ async function startParts(
     opsUrl: loginUrl(postgres, 'ops'),
     opsTemporal: entry.shows('ops'),
     front,
+    collector,
     restart: (name, how) =>
       name === 'primary' ? pair.killPrimary() : restartPart(parts.get(name), how, settings.projectDir),
     migrate: () => migrateToLatest(postgres.url, { say: log }),
@@ -229,7 +239,7 @@ async function prepareDatabases(
     worker: password('worker'),
     ops: password('ops'),
     signer: null,
-    machine: null,
+    machine: from === undefined ? password('machine') : null,
   });
 }
 
@@ -238,61 +248,4 @@ function migrateBy(root: string, url: string): void {
   const script = `import('${root}/dist/migrations/migrate.js').then((m) => m.migrateToLatest('${url}'))`;
   const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: root, encoding: 'utf8' });
   if (status !== 0) throw new Error(`The release in ${root} can’t migrate: ${stderr}`);
-}
-
-/** The database's address, of one host or of both. */
-type Reached = Pick<PostgresServer, 'url'>;
-
-function loginUrl(postgres: Reached, role: keyof typeof databaseRoles): string {
-  return postgres.url.replace(/\/\/[^@]*@/, `//${loginOf(role)}:${password(role)}@`);
-}
-
-function apiPlan(
-  settings: StackSettings,
-  postgres: Reached,
-  index: number,
-  port: number,
-  shown: NodeJS.ProcessEnv,
-): ProgramPlan {
-  const child: Child = {
-    name: `API ${index + 1}`,
-    file: 'dist/api/index.js',
-    isReady: () => answersOk(`http://127.0.0.1:${port}/readyz`),
-    stopLimitMs: 30_000,
-  };
-  return builtPlan(child, settings, {
-    ...shown,
-    API_PORT: String(port),
-    DATABASE_URL: loginUrl(postgres, 'api'),
-  });
-}
-
-function workerPlan(
-  settings: StackSettings,
-  postgres: Reached,
-  name: string,
-  shown: NodeJS.ProcessEnv,
-): ProgramPlan {
-  // Its log continues over a restart: lines of earlier processes do not count.
-  const child: Child = {
-    name,
-    file: 'dist/worker/index.js',
-    isReady: (logged) => logged().includes('"msg":"worker ready"'),
-    stopLimitMs: 30_000,
-  };
-  return builtPlan(child, settings, { ...shown, DATABASE_URL: loginUrl(postgres, 'worker') });
-}
-
-/**
- * The plan of a process as in the image: compiled, and without a role to change to, because its login has only its own
- * rights.
- */
-function builtPlan(child: Child, settings: StackSettings, env: NodeJS.ProcessEnv): ProgramPlan {
-  const plan = planOf(child, settings, readSecrets(settings.dataDir));
-  return {
-    ...plan,
-    args: [child.file],
-    // The names that are the local stack's own: in production each process is asked by its address, too.
-    env: { ...plan.env, ALLOWED_HOSTS: '', NODE_ENV: 'production', ...env },
-  };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackUrls } from '../../lab/stack/urls.js';
 import { Client, type Answer } from './client.js';
@@ -16,6 +17,10 @@ export interface Account {
   readonly failed: Set<string>;
   /** The answer to each stop. */
   readonly stops: Map<string, Answer['body']>;
+  /** Each name that a rental got, by an answered change. */
+  readonly names: string[];
+  /** The rentals whose machine fetches a start script from the listener. */
+  readonly scripted: Set<string>;
 }
 
 const topupCents = 10_000;
@@ -25,6 +30,12 @@ const wishes = [
   { familyId: 'h100-80gb', gpuCount: 1 },
   { familyId: 'rtx-4090', gpuCount: 1 },
 ];
+const ownScript = { startScript: '#!/bin/sh\necho "$GREETING"\n', env: { GREETING: 'hello' } };
+const scriptEvery = 3;
+const lastingEvery = 4;
+const renameEvery = 5;
+/** What a dashboard asks for again and again. */
+const pages = ['/v1/rentals', '/v1/billing/ledger', '/v1/catalog/listings'];
 const pollEveryMs = 1_000;
 const card = { cardNumber: '4242424242424242', cardExpiry: '12/40', cardCvc: '123' };
 const waitLimitMs = 150_000;
@@ -38,6 +49,8 @@ export async function arrive(index: number, urls: StackUrls, figures: Figures): 
     rentals: [],
     failed: new Set(),
     stops: new Map(),
+    names: [],
+    scripted: new Set(),
   };
   const { client, email } = account;
   must(200, await client.post('sign in', '/v1/auth/request-code', { email }));
@@ -70,38 +83,71 @@ export async function topUp(account: Account): Promise<void> {
   });
 }
 
-/** Rents a machine, looks at it every second, and stops it, again and again; pays once more in between. */
-export async function rentUntil(
-  account: Account,
-  index: number,
-  end: { readonly at: number },
-): Promise<void> {
-  for (let round = 0; Date.now() < end.at; round += 1) {
-    if (round === 1) await topUp(account);
-    await rentOnce(account, index + round);
-  }
+/** What users do. */
+export interface Load {
+  /** By Date.now(); no rental begins after it. */
+  readonly end: { readonly at: number };
+  /** Whether there is a listener, from which machines fetch start scripts. */
+  readonly scripts: boolean;
 }
 
-async function rentOnce(account: Account, seed: number): Promise<void> {
-  const { client, rentals, failed, stops } = account;
-  const created = await client.post('create', '/v1/rentals', wishes[seed % wishes.length] ?? {});
-  const id = String(must(200, created)['id']);
+/**
+ * Rents a machine, looks at it every second, renames it and stops it, again and again, and pays in between. Every fourth user
+ * has another machine, which runs all the time.
+ */
+export async function rentUntil(account: Account, index: number, load: Load): Promise<void> {
+  const lasting = index % lastingEvery === 0 ? await open(account, index, load) : undefined;
+  for (let round = 0; Date.now() < load.end.at; round += 1) {
+    if (round % 2 === 1) await topUp(account);
+    await rentOnce(account, index + round, load);
+  }
+  if (lasting !== undefined) await stop(account, lasting);
+}
+
+async function rentOnce(account: Account, seed: number, load: Load): Promise<void> {
+  const id = await open(account, seed, load);
+  if (id === undefined) return;
+  for (let polls = 0; polls < 12 + (seed % 10); polls += 1) {
+    await sleep(pollEveryMs);
+    await read(account, id);
+    must(200, await account.client.get('page', pages[polls % pages.length] ?? ''));
+    if (polls % renameEvery === 0) await rename(account, id, `${seed}-${polls}-${randomUUID()}`);
+  }
+  await stop(account, id);
+}
+
+/** @returns undefined when it got no machine */
+async function open(account: Account, seed: number, { scripts }: Load): Promise<string | undefined> {
+  const { client, rentals, failed, scripted } = account;
+  const hasScript = scripts && seed % scriptEvery === 0;
+  const wish = { ...wishes[seed % wishes.length], ...(hasScript && ownScript) };
+  const id = String(must(200, await client.post('create', '/v1/rentals', wish))['id']);
   rentals.push(id);
-  const read = async (): Promise<Answer['body']> => must(200, await client.get('poll', `/v1/rentals/${id}`));
+  if (hasScript) scripted.add(id);
   await until(`${id} to run`, async () => {
-    const { status } = await read();
+    const { status } = await read(account, id);
     if (status === 'failed') failed.add(id);
     if (status === 'running' || status === 'failed') return true;
     if (status !== 'provisioning') throw new Error(`${id} is ${String(status)} and never ran.`);
     return undefined;
   });
-  if (failed.has(id)) return;
-  for (let polls = 0; polls < 12 + (seed % 10); polls += 1) {
-    await sleep(pollEveryMs);
-    await read();
-  }
-  stops.set(id, must(200, await client.post('stop', `/v1/rentals/${id}/stop`, {})));
-  await until(`${id} to be stopped`, async () => ((await read())['status'] === 'stopped' ? true : undefined));
+  return failed.has(id) ? undefined : id;
+}
+
+async function read({ client }: Account, id: string): Promise<Answer['body']> {
+  return must(200, await client.get('poll', `/v1/rentals/${id}`));
+}
+
+async function rename({ client, names }: Account, id: string, name: string): Promise<void> {
+  must(200, await client.patch('change', `/v1/rentals/${id}`, { name }));
+  names.push(name);
+}
+
+async function stop(account: Account, id: string): Promise<void> {
+  account.stops.set(id, must(200, await account.client.post('stop', `/v1/rentals/${id}/stop`, {})));
+  await until(`${id} to be stopped`, async () =>
+    (await read(account, id))['status'] === 'stopped' ? true : undefined,
+  );
 }
 
 function must(status: number, answer: Answer): Answer['body'] {

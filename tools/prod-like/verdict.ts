@@ -23,6 +23,7 @@ export async function judge(
     ...(await judgeLedger(topology)),
     ...(await judgeProcessor(topology, accounts)),
     ...(await judgePods(topology)),
+    ...topology.collector.missing().map((name) => `no trace came from ${name}`),
   ];
 }
 
@@ -50,6 +51,7 @@ async function judgeAccount(db: Database, account: Account): Promise<string[]> {
       `${account.email} paid ${paidCents} and was charged ${chargedCents}, and has ${JSON.stringify(balance)}`,
     );
   }
+  faults.push(...(await judgeNames(db, account)), ...(await judgeScripts(db, account)));
   const credits = await db('ledger_entries')
     .whereIn('wallet_id', db('wallets').whereIn('user_id', user.clone()).select('id'))
     .where({ type: 'processor_topup' });
@@ -57,6 +59,32 @@ async function judgeAccount(db: Database, account: Account): Promise<string[]> {
     faults.push(`${account.email} paid ${account.paid.size} times, and was credited ${credits.length} times`);
   }
   return faults;
+}
+
+/** Each change that was answered is on record. */
+async function judgeNames(db: Database, { email, names }: Account): Promise<string[]> {
+  const user = db('users').where({ email }).select('id');
+  const rows = await db('rental_changes')
+    .whereIn('user_id', user)
+    .whereNotNull('answered_at')
+    .select('asked');
+  const kept = new Set(rows.map(({ asked }) => asked.name));
+  return names
+    .filter((name) => !kept.has(name))
+    .map((name) => `the name ${name} was acknowledged to ${email}, and no change has it`);
+}
+
+/** Each machine that ran has its start script, however often the listener was away. */
+async function judgeScripts(db: Database, { scripted, stops }: Account): Promise<string[]> {
+  const ran = [...scripted].filter((id) => stops.has(id));
+  const rows = await db('events')
+    .whereIn('entity_id', ran)
+    .where({ type: 'rental.script_fetched' })
+    .select('entity_id');
+  const fetched = new Set(rows.map(({ entity_id: id }) => id));
+  return ran
+    .filter((id) => !fetched.has(id))
+    .map((id) => `the machine of ${id} never fetched its start script`);
 }
 
 /** A rental that never ran costs nothing. */

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +11,7 @@ import {
 } from '@temporalio/worker';
 import { retiredTypes } from '../../workflows/contracts/index.js';
 import { bundleWorkflows } from '../../worker/bundle.js';
+import { takeOut } from '../releases/take-out.js';
 
 /**
  * `npm run replay:old -- COMMIT`: whether an upgrade from that commit, and the way back to it, leave running workflows be.
@@ -29,7 +29,7 @@ Runtime.install({
   telemetryOptions: { logging: { filter: 'OFF', forward: {} } },
 });
 try {
-  takeOut(commit);
+  takeOut(commit, folder, ['workflows', 'domain', 'package.json', histories]);
   const [there, here] = [await bundleOf(folder), await bundleWorkflows()];
   const back = await replayAll('back', there, join(root, histories));
   const forth = await replayAll('forth', here, join(folder, histories));
@@ -38,13 +38,6 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 process.exit();
-
-function takeOut(of: string): void {
-  const paths = ['workflows', 'domain', 'package.json', histories];
-  const archive = execFileSync('git', ['archive', of, ...paths], { cwd: root, maxBuffer: 2 ** 30 });
-  execFileSync('tar', ['-x', '-C', folder], { input: archive });
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-}
 
 function bundleOf(place: string): Promise<WorkflowBundleWithSourceMap> {
   const summaries = join(place, 'workflows', 'activity-summaries.ts');

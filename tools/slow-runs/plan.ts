@@ -57,11 +57,14 @@ export const slowRuns: readonly SlowRun[] = [
   run(
     'test:prod-like',
     {
-      PROD_LIKE_USERS: '5',
-      PROD_LIKE_QUIET_SECONDS: '5',
-      PROD_LIKE_RESTARTS: 'API 1:stop,worker 1:kill,Temporal:kill,primary:kill',
+      PROD_LIKE_USERS: '4',
+      PROD_LIKE_QUIET_SECONDS: '4',
+      PROD_LIKE_PAUSE_SECONDS: '3',
+      PROD_LIKE_RESTARTS: 'worker 1:kill,listener:kill,Temporal:kill,primary:kill',
+      // Release 0.2.
+      PROD_LIKE_FROM: '914a6ef0',
     },
-    600,
+    900,
   ),
   run('mutate:money', {}, 300, ['2']),
   run('simulate:mutants', {}, 1_000, ['1', '--days', '0.01', '--minutes', '14']),
