@@ -3,6 +3,7 @@ import {
   condition,
   continueAsNew,
   deprecatePatch,
+  patched,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
@@ -179,7 +180,7 @@ async function takeStep(
     case 'await_pod': {
       const pod = await upstream.awaitPod(rentalId, durations.provisionDeadlineMs);
       if (pod.kind === 'answered') state.left = await withinTask.startMetering(rentalId);
-      else await giveUp(rentalId, pod, state);
+      else if (!isLeft(pod)) await giveUp(rentalId, pod, state);
       return;
     }
     case 'running':
@@ -191,6 +192,14 @@ async function takeStep(
       await upstream.endPods(rentalId);
       state.left = await withinTask.closeRental(rentalId);
   }
+}
+
+/**
+ * Tells whether the rental is to look for another machine, because its own was bad. A run of the release before may have
+ * given it up by the same outcome.
+ */
+function isLeft(pod: PodOutcome): boolean {
+  return pod.kind === 'failed' && pod.isLeft === true && patched('next-machine');
 }
 
 async function giveUp(

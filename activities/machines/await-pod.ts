@@ -10,7 +10,8 @@ import { openedAt } from '../../domain/rentals/endpoints.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { softwareLimits, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { createAwaitBoard } from './await-board.js';
-import { findFault, mayStillTell } from './machine-proofs.js';
+import { leaveBadMachine } from './bad-machines.js';
+import { findFaults, mayStillTell } from './machine-proofs.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 
@@ -19,7 +20,8 @@ export type PodOutcome =
   /** The address is kept in a row, because hosts do not cross Temporal (decision 89, "Words kept from Temporal"). */
   | { readonly kind: 'answered' }
   | { readonly kind: 'stopped' }
-  | { readonly kind: 'failed'; readonly error: string };
+  /** `isLeft`: the machine was bad and is given up, and the rental may have another one. */
+  | { readonly kind: 'failed'; readonly error: string; readonly isLeft?: true };
 
 /**
  * Where the daemon of a machine with an address of its own listens. Elsewhere machines share an address, also with
@@ -114,14 +116,13 @@ async function judge(
   return { kind: 'answered' };
 }
 
-/** Finds that a machine is lost, or not what was rented. */
+/** Finds that a machine is not what was rented, or lost: a bad one that was asked to end is both. */
 async function findFailure(deps: ActivityDeps, rental: AwaitedRental): Promise<PodOutcome | undefined> {
-  if (rental.lost) {
-    const word = rental.pod?.upstream_status ?? 'gone';
-    return { kind: 'failed', error: `The upstream lost the machine (${word}).` };
-  }
-  const fault = await findFault(deps, rental);
-  return fault === undefined ? undefined : { kind: 'failed', error: fault };
+  const faults = findFaults(deps, rental);
+  if (faults.length > 0) return leaveBadMachine(deps, rental, faults);
+  if (!rental.lost) return undefined;
+  const word = rental.pod?.upstream_status ?? 'gone';
+  return { kind: 'failed', error: `The upstream lost the machine (${word}).` };
 }
 
 /** Finds that a machine's deadline has passed, and says so. */

@@ -1,4 +1,4 @@
-import { listUnjudged, recordBadMachine, recordVerdicts } from '../../adapters/postgres/machines/proofs.js';
+import { listUnjudged, recordVerdicts } from '../../adapters/postgres/machines/proofs.js';
 import type { ListenerLook } from '../../adapters/machine-listener.js';
 import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
 import type { Provider } from '../../adapters/providers/provider.js';
@@ -12,18 +12,15 @@ const MOST_AT_ONCE = 500;
 /**
  * Judges what a machine told before it was ready: until then nobody but us has run anything on it, or their own script at
  * most, and nothing is billed.
- * @returns what is wrong, for its renter; undefined where nothing is
+ * @returns what is wrong, in sentences for its renter; none where nothing is
  */
-export async function findFault(deps: ActivityDeps, rental: AwaitedRental): Promise<string | undefined> {
-  if (rental.proof === null) return undefined;
+export function findFaults({ log }: Pick<ActivityDeps, 'log'>, rental: AwaitedRental): readonly string[] {
+  if (rental.proof === null) return [];
   const { verdict, faults } = judgeProof(rental.proof, rental);
-  if (verdict !== 'bad') return undefined;
+  if (verdict !== 'bad') return [];
   const { rentalId, tag, providerCode } = rental;
-  deps.log.warn({ rentalId, tag, provider: providerCode, faults }, 'a machine is not what was rented');
-  // A script of its renter runs as root beside ours, and may tell what it likes.
-  const confirmed = rental.software === null && deps.providers.get(providerCode)?.proof === 'machine';
-  await recordBadMachine(deps.db, { rentalId, tag, faults: [...faults], outcome: 'not_billed', confirmed });
-  return `The machine is not what you rented. ${faults.join(' ')}`;
+  log.warn({ rentalId, tag, provider: providerCode, faults }, 'a machine is not what was rented');
+  return faults;
 }
 
 /**

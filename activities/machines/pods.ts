@@ -7,6 +7,7 @@ import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/post
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { knownStarts } from '../../adapters/postgres/catalog/starts.js';
+import { listOffersOfBadHosts, readFaults } from '../../adapters/postgres/machines/proofs.js';
 import { findIdleGuard } from '../../adapters/postgres/rentals/idle-guards.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
@@ -18,6 +19,7 @@ import { atMost } from '../../domain/durations.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { PodOutcome } from './await-pod.js';
+import { wordsOfBad } from './bad-machines.js';
 import type { ActivityDeps } from '../deps.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -53,10 +55,7 @@ export function createPodActivities(deps: ActivityDeps) {
               if ((await buyAnother(deps, rental, attempts, passedOver)) === 'nothing on offer') break;
             } else break;
           }
-          return {
-            kind: 'failed',
-            error: 'The provider had no machine for you. We returned the hold.',
-          };
+          return { kind: 'failed', error: await wordsOfNone(deps, rentalId) };
         },
         { stalledAfterMs: SEVERAL_CALLS_MS },
       );
@@ -83,6 +82,14 @@ export function createPodActivities(deps: ActivityDeps) {
       );
     },
   };
+}
+
+/** Says that no machine was had, and why another one was looked for. */
+async function wordsOfNone({ db }: ActivityDeps, rentalId: RentalId): Promise<string> {
+  const faults = await readFaults(db, rentalId);
+  return faults === undefined
+    ? 'The provider had no machine for you. We returned the hold.'
+    : `${wordsOfBad(faults)} We found no other one for you and returned the hold.`;
 }
 
 /** Takes the next step of an open attempt. @returns whether the rental has its machine */
@@ -163,7 +170,11 @@ async function buyAnother(
       software,
       maxPricePerHourCents: rental.price_per_hour_cents,
     },
-    [...attempts.map(({ listing_id }) => listing_id), ...passedOver],
+    [
+      ...attempts.map(({ listing_id }) => listing_id),
+      ...(await listOffersOfBadHosts(deps.db, rental.id)),
+      ...passedOver,
+    ],
     await knownStarts(deps.db),
   );
   if (!listing) {

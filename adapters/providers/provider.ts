@@ -132,6 +132,8 @@ export interface Offer {
   readonly machine?: MachineFacts;
   /** When its contract ends at the upstream; absent: never. */
   readonly availableUntil?: Date;
+  /** The upstream's own name of the machine that it is on, which other offers may be on as well; absent: it tells none. */
+  readonly host?: string;
 }
 
 /** The rest of a machine; null or absent where the upstream does not tell. */

@@ -54,6 +54,7 @@ function listingOf(offer: LabOffer, at: Date): ListingRow[] {
       cuda_version: null,
       driver_version: null,
       available_until: null,
+      host: null,
     },
   ];
 }

@@ -144,6 +144,7 @@ function offerOf(offer: LabOffer, { faults, settings }: Fleet): Record<string, u
   const usdPerGb = faults.dearTraffic === 0 ? 0 : 0.01;
   return {
     id: FIRST_OFFER + vastLabOffers.indexOf(offer),
+    machine_id: machineIdOf(offer),
     ...{ gpu_name: GPU_NAMES[offer.gpuType], num_gpus: offer.gpuCount, gpu_ram: gpu.memoryMib },
     ...{ dph_total: offer.priceCents / 100, dph_base: offer.priceCents / 100, storage_cost: 0.1 },
     ...{ inet_up: 800, inet_down: 800, inet_up_cost: usdPerGb, inet_down_cost: usdPerGb },
@@ -212,12 +213,17 @@ function instanceOf(pod: LabPod, { host, settings }: Fleet): Record<string, unkn
   };
 }
 
-/** Each offer is one host's machine, and an instance tells it with what is in it. */
+/** Each offer is one host's machine. */
+function machineIdOf(offer: LabOffer): number {
+  return 5_000 + vastLabOffers.indexOf(offer);
+}
+
+/** An instance tells its machine with what is in it. */
 function hardwareOf(pod: LabPod, offer: LabOffer | undefined): Record<string, unknown> {
   if (offer === undefined) return {};
   const shown =
     pod.isListedOtherwise === true
       ? ['RTX 3090', 24_576]
       : [GPU_NAMES[offer.gpuType], getLabGpu(offer).memoryMib];
-  return { machine_id: 5_000 + vastLabOffers.indexOf(offer), gpu_name: shown[0], gpu_ram: shown[1] };
+  return { machine_id: machineIdOf(offer), gpu_name: shown[0], gpu_ram: shown[1] };
 }

@@ -58,6 +58,16 @@ const stories: Record<string, Story> = {
     const user = await service.signIn(10_000);
     return closed(service, renting, await renting.openDirectly(user, b200, { provisionDeadlineMs: 300 }));
   },
+  'rental.next-machine': async (service, renting) => {
+    const user = await service.signIn(10_000);
+    const id = await renting.open(user, b200);
+    // The machine says that it is bad before it is up, and no other one is for sale.
+    await until('its machine is known', async () => (await renting.row(id)).pod_id !== null);
+    const [attempt] = await service.db('allocation_attempts').where({ rental_id: id });
+    const body = 'gpu-proof 1 0\nTesla T4, 15360 MiB, 0, 570.133.20, [N/A]\n';
+    await service.db('machine_reports').insert({ attempt_id: attempt?.id ?? 0, no: 1, body });
+    return closed(service, renting, id);
+  },
   'rental.pod-lost': async (service, renting) => {
     const { id, pod_id } = await renting.run(await service.signIn(10_000), b200);
     await service.gpus.crash(pod_id ?? '');

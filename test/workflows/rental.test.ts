@@ -228,6 +228,17 @@ describe('the workflow of a rental', () => {
   });
 
   describe('whose machine does not answer yet', () => {
+    it('looks for another one where that one was bad, and gives nothing up', async () => {
+      const left = { kind: 'failed', error: 'The machine is not what you rented.', isLeft: true } as const;
+      const { run } = await takeUp(workflows, {
+        lookAtRental: looks('await_pod', 'find_pod', 'closed'),
+        awaitPod: () => Promise.resolve(left),
+        findPod: () => Promise.resolve(null),
+      });
+      assert.deepEqual(await run.result(), { outcome: 'stopped' });
+      assert.deepEqual(run.names, ['lookAtRental', 'awaitPod', 'lookAtRental', 'findPod', 'lookAtRental']);
+    });
+
     for (const [ending, outcome, error] of [
       ['the machine failed', { kind: 'failed', error: 'The upstream lost it.' }, 'The upstream lost it.'],
       ['it was stopped meanwhile', { kind: 'stopped' }, null],

@@ -88,6 +88,7 @@ async function readOffered(trx: Transaction, providerCode: string): Promise<Map<
     cudaVersion: 'cuda_version',
     driverVersion: 'driver_version',
     availableUntil: 'available_until',
+    host: 'host',
   });
   return new Map(rows.map((row) => [row.offerId, keyOf(row)]));
 }
@@ -96,13 +97,14 @@ async function readOffered(trx: Transaction, providerCode: string): Promise<Map<
 type Told = ReturnType<typeof toldOf>;
 
 /** Returns all that is said of an offer, null where nothing is. */
-function toldOf({ machine, maxBootMs, templates, availableUntil, ...offer }: Offer) {
+function toldOf({ machine, maxBootMs, templates, availableUntil, host, ...offer }: Offer) {
   return {
     ...offer,
     ...allFacts(machine),
     maxBootMs: maxBootMs ?? null,
     templates: templates ?? null,
     availableUntil: availableUntil ?? null,
+    host: host ?? null,
   };
 }
 
@@ -123,15 +125,15 @@ async function upsertListings(
   await trx.raw(
     `insert into listings (id, provider_code, offer_id, model, family, vram_gb, gpu_count, price_per_hour_cents,
                            region, region_code, interconnect, max_boot_ms, template_ids, vcpus, memory_gb, disk_gb,
-                           network_mbps, cuda_version, driver_version, available_until)
+                           network_mbps, cuda_version, driver_version, available_until, host)
      select id, :providerCode, "offerId", model, family, "vramGb", "gpuCount", "pricePerHourCents", region,
             "regionCode", interconnect, "maxBootMs", templates, vcpus, "memoryGb", "diskGb", "networkMbps",
-            "cudaVersion", "driverVersion", "availableUntil"
+            "cudaVersion", "driverVersion", "availableUntil", host
        from jsonb_to_recordset(:rows::jsonb) as x
          (id text, "offerId" text, model text, family text, "vramGb" int, "gpuCount" int, "pricePerHourCents" int,
           region text, "regionCode" text, interconnect text, "maxBootMs" int, templates text[], vcpus int,
           "memoryGb" int, "diskGb" int, "networkMbps" int, "cudaVersion" text, "driverVersion" text,
-          "availableUntil" timestamptz)
+          "availableUntil" timestamptz, host text)
      on conflict (provider_code, offer_id) do update set
        model = excluded.model, family = excluded.family, vram_gb = excluded.vram_gb,
        gpu_count = excluded.gpu_count, price_per_hour_cents = excluded.price_per_hour_cents,
@@ -139,7 +141,7 @@ async function upsertListings(
        max_boot_ms = excluded.max_boot_ms, template_ids = excluded.template_ids, vcpus = excluded.vcpus,
        memory_gb = excluded.memory_gb, disk_gb = excluded.disk_gb, network_mbps = excluded.network_mbps,
        cuda_version = excluded.cuda_version, driver_version = excluded.driver_version,
-       available_until = excluded.available_until,
+       available_until = excluded.available_until, host = excluded.host,
        offered = true`,
     { providerCode, rows: JSON.stringify(rows) },
   );

@@ -96,6 +96,14 @@ export async function readLatestEnd(db: Database | Transaction, tag: string): Pr
   return until === undefined ? null : new Date(until - rentalLimits.contractMarginMs);
 }
 
+/** Finds the attempt of a tag; undefined for a machine of which there is no record. */
+export async function findAttempt(
+  db: Database | Transaction,
+  tag: string,
+): Promise<AllocationAttemptRow | undefined> {
+  return db('allocation_attempts').where({ tag }).first();
+}
+
 export async function listAttempts(
   db: Database | Transaction,
   rentalId: RentalId,

@@ -1,4 +1,4 @@
-import type { RentalId } from '../../../domain/ids.js';
+import type { ListingId, RentalId } from '../../../domain/ids.js';
 import { claimLimits, type ListedHardware } from '../../../domain/machines/claims.js';
 import { proofHeader, type RentedGpus, type Told } from '../../../domain/machines/proof.js';
 import type { Database, Transaction } from '../database.js';
@@ -106,13 +106,42 @@ export async function recordBadMachine(
 ): Promise<void> {
   await db.raw(
     `insert into bad_machines (attempt_id, rental_id, provider_code, machine, faults, outcome, confirmed)
-     select a.id, a.rental_id, a.provider_code, p.hardware ->> 'machine', :faults::text[], :outcome, :confirmed::boolean
+     select a.id, a.rental_id, a.provider_code, coalesce(p.hardware ->> 'machine', l.host), :faults::text[], :outcome,
+            :confirmed::boolean
        from allocation_attempts a
+       left join listings l on l.id = a.listing_id
        left join pods p on p.provider_code = a.provider_code and p.tag = a.tag
       where a.rental_id = :rentalId and a.tag = :tag
      on conflict (attempt_id) do nothing`,
     { ...finding, faults: [...finding.faults] },
   );
+}
+
+/**
+ * Reads what was wrong with the machine of a rental that was last called bad.
+ * @param besideTag the machine of this tag does not count; absent: each does
+ * @returns undefined when none was bad
+ */
+export async function readFaults(
+  db: Database,
+  rentalId: RentalId,
+  besideTag = '',
+): Promise<readonly string[] | undefined> {
+  const row = await db('bad_machines as f')
+    .join('allocation_attempts as a', 'a.id', 'f.attempt_id')
+    .where('f.rental_id', rentalId)
+    .whereNot('a.tag', besideTag)
+    .orderBy('f.attempt_id', 'desc')
+    .first<Pick<BadMachineRow, 'faults'> | undefined>('f.faults');
+  return row?.faults;
+}
+
+/** Lists the offers that are on the hosts of a rental's bad machines. */
+export async function listOffersOfBadHosts(db: Database, rentalId: RentalId): Promise<ListingId[]> {
+  return db('bad_machines as f')
+    .join('listings as l', { 'l.provider_code': 'f.provider_code', 'l.host': 'f.machine' })
+    .where({ 'f.rental_id': rentalId, 'l.offered': true })
+    .pluck<ListingId[]>('l.id');
 }
 
 /** SQL of the first report of a proof that an attempt's machine sent. @param attempt its id */

@@ -47,6 +47,14 @@ export async function readFreeMachines(
            select * from rentals r
             where r.user_id = a.user_id and r.settled_at is null and r.running_at is null and r.closed_at is null
          ) r
+       union all
+       -- Machines that rentals left because own software called them bad, which its user can make it do.
+       select b.price_per_hour_cents, b.tag, b.created_at, null, f.found_at, f.found_at, f.found_at, 0, r.software,
+              b.provider_code, b.pod_id
+         from accounts a join rentals r on r.user_id = a.user_id and r.software is not null
+         join bad_machines f on f.rental_id = r.id and f.outcome = 'not_billed'
+         join allocation_attempts b on b.id = f.attempt_id and (b.tag <> r.tag or r.pod_id is null)
+        where f.found_at > (select clock_ms()) - interval '1 hour'
      )
      select clock_ms() as at,
             (select jsonb_agg(jsonb_build_array(m.price_per_hour_cents, epoch_ms(coalesce(b.created_at, m.started_at)),

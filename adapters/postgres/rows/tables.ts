@@ -614,6 +614,8 @@ export interface ListingRow {
   cuda_version: string | null;
   driver_version: string | null;
   available_until: Date | null;
+  /** The upstream's own name of the machine that the offer is on; null where it tells none. */
+  host: string | null;
 }
 
 export interface LoginCodeRow {

@@ -72,13 +72,15 @@ function machineOf(offer: Fields): MachineFacts {
 /** Reads what each offer must tell; undefined for one that does not. */
 function termsOf(
   offer: Fields,
-): (Pick<Offer, 'offerId' | 'pricePerHourCents' | 'gpuCount'> & { endsAt: Date }) | undefined {
+): (Pick<Offer, 'offerId' | 'pricePerHourCents' | 'gpuCount' | 'host'> & { endsAt: Date }) | undefined {
   const id = numberField(offer, 'id');
   const pricePerHourCents = centsOfUsd(numberField(offer, 'dph_total') ?? 0);
   const gpuCount = numberField(offer, 'num_gpus');
   const endsAt = endOf(offer, 'end_date');
   if (id === null || pricePerHourCents === null || gpuCount === null || endsAt === null) return undefined;
-  return { offerId: String(id), pricePerHourCents, gpuCount, endsAt };
+  const host = numberField(offer, 'machine_id');
+  const terms = { offerId: String(id), pricePerHourCents, gpuCount, endsAt };
+  return host === null ? terms : { ...terms, host: String(host) };
 }
 
 function isSold(offer: Fields, gpuCount: number): boolean {

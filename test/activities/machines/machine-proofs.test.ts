@@ -31,7 +31,7 @@ describe('a machine that tells how its GPUs are before it is ready (decision 174
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     const machineUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
     const provider = (code: string, proof?: Provider['proof']) =>
-      [code, { code, proof } as Provider] as const;
+      [code, { code, proof, terminate: () => Promise.resolve() } as unknown as Provider] as const;
     lone = await startActivities({
       settings: { machineUrl },
       providers: new Map([provider('vm', 'machine'), provider('box', 'container'), provider('none')]),
@@ -100,7 +100,7 @@ describe('a machine that tells how its GPUs are before it is ready (decision 174
     ['a VM whose renter’s own script may have told it', 'vm', { ports: [] }, false],
     ['a container', 'box', null, false],
   ] as const) {
-    it(`fails where that is bad, though it answers, and is remembered: ${what}`, async () => {
+    it(`is left where that is bad, though it answers, and is remembered: ${what}`, async () => {
       const machine = await run(code);
       await lone
         .db('rentals')
@@ -110,6 +110,7 @@ describe('a machine that tells how its GPUs are before it is ready (decision 174
       for (let attempt = 0; attempt < 2; attempt += 1) {
         const outcome = await awaited(machine);
         assert.equal(outcome.kind, 'failed');
+        assert.equal(outcome.isLeft, true);
         assert.match(
           outcome.error,
           /^The machine is not what you rented\. It has another GPU than H100_SXM_80GB/,

@@ -3,6 +3,7 @@ import { machineTokenOf } from '../../../adapters/machine-bundles.js';
 import { claimUntoldNotices } from '../../../adapters/postgres/operators/operator-notices.js';
 import type { Dialect } from '../../../adapters/providers/offers/gpu-models.js';
 import type { RentalId } from '../../../domain/ids.js';
+import { claimLimits } from '../../../domain/machines/claims.js';
 import type { GpuFault } from '../../../lab/provider/faults.js';
 import { creditTopup } from '../../../money/payments/credit.js';
 import { unnamedSeller } from '../../../domain/payments/receipt.js';
@@ -16,15 +17,15 @@ import { until } from '../../support/until.js';
 const BAD = 'gpu-proof 1 0\nTesla T4, 15360 MiB, 0, 570.133.20, [N/A]\n';
 const h100 = { familyId: 'h100-80gb', gpuCount: 1 };
 
-/** A service whose machines are of one upstream, and tell how their GPUs are. */
-function serviceAt(dialect: Dialect) {
+/** A service whose machines are of these upstreams, and tell how their GPUs are. */
+function serviceAt(...dialects: Dialect[]) {
   const of = {} as { service: TestService; renting: Renting; user: SignedIn };
   before(async () => {
-    of.service = await startService({ dialects: [dialect], listener: true, bootMs: 50 });
+    of.service = await startService({ dialects, listener: true, bootMs: 50 });
     of.renting = new Renting(of.service);
     await until('the upstream has told what it sells', async () => {
-      const [row] = await of.service.db('providers');
-      return row !== undefined && row.catalog_synced_at !== null;
+      const synced = await of.service.db('providers').whereNotNull('catalog_synced_at');
+      return synced.length === dialects.length;
     });
   });
   beforeEach(async () => {
@@ -106,6 +107,46 @@ for (const [dialect, machine, faults] of [
   });
 }
 
+describe('a machine that is not what was rented, where another upstream sells one at the same price', () => {
+  const of = serviceAt('vast', 'shadeform');
+
+  it('is left at no cost, and the rental runs on the next one', async () => {
+    const { service, renting, user } = of;
+    await service.gpus.faults({ badGpu: { times: 1, kind: 'wrong_model' } });
+    const { id } = await renting.run(user, rtx4090);
+    const [bad, next, ...more] = await service
+      .db('allocation_attempts')
+      .where({ rental_id: id })
+      .orderBy('attempt');
+    assert.deepEqual([bad?.state, next?.state, more], ['condemned', 'adopted', []]);
+    assert.notEqual(bad?.provider_code, next?.provider_code);
+    assert.equal((await findingOf(service, id))?.outcome, 'not_billed');
+    const shown = (await user.get(`/v1/rentals/${id}`)).body;
+    assert.equal(shown.pricePerHourCents, rtx4090.pricePerHourCents);
+    assert.equal(shown.status, 'running');
+    await renting.stop(user, id);
+    const row = await renting.awaitClosed(id);
+    assert.equal(netCents(row), priceOf(row));
+    assert.deepEqual(
+      (await renting.pods(id)).map(({ status }) => status),
+      ['deleted', 'deleted'],
+    );
+  });
+
+  it('fails at no cost where the next one is bad as well, and no other is left', async () => {
+    const { service, renting, user } = of;
+    await service.gpus.faults({ badGpu: { times: 9, kind: 'wrong_model' } });
+    const row = await renting.awaitClosed(await renting.open(user, rtx4090));
+    assert.deepEqual([row.status, row.running_at, netCents(row)], ['failed', null, 0]);
+    assert.match(row.error ?? '', /^The machine is not what you rented\./);
+    assert.equal((await service.db('bad_machines').where({ rental_id: row.id })).length, 2);
+    assert.deepEqual(
+      (await renting.pods(row.id)).map(({ status }) => status),
+      ['deleted', 'deleted'],
+    );
+  });
+});
+
 describe('a container that calls itself bad', () => {
   const of = serviceAt('vast');
 
@@ -121,6 +162,10 @@ describe('a container that calls itself bad', () => {
     return answer.status;
   }
 
+  /** What was found before counts no more. */
+  const forget = () =>
+    of.service.db('bad_machines').update({ found_at: new Date(Date.now() - 2 * claimLimits.othersMs) });
+
   const noticesOf = async () => (await claimUntoldNotices(of.service.db, null)).map(({ subject }) => subject);
 
   it('costs nothing before it is ready', async () => {
@@ -132,7 +177,7 @@ describe('a container that calls itself bad', () => {
 
   it('is ended by its renter’s lie, who pays until then, and operators look at it', async () => {
     const { service, renting, user } = of;
-    await service.db('bad_machines').delete();
+    await forget();
     await pay(user);
     const { id } = await renting.run(user, rtx4090);
     await renting.age(id, 120);
@@ -165,7 +210,7 @@ describe('a container that calls itself bad', () => {
 
   it('is given back where the upstream’s list shows another model', async () => {
     const { service, renting, user } = of;
-    await service.db('bad_machines').delete();
+    await forget();
     await pay(user);
     // Its own word would come before it is ready.
     await service.gpus.faults({ badGpu: { times: 1, kind: 'hangs', listed: true } });

@@ -62,13 +62,15 @@ async function findDisagreements(db: Database): Promise<string[]> {
 
 type Of = (id: string) => Told[];
 
-/** The way of a rental: each step once, in this order, some left out. */
+/** The way of a rental: each step once, in this order, some left out; a machine for each that was bad, and one more. */
 const wayOfRental =
-  /^(created )?(machine_found )?(ssh_answered )?(running )?(stopping )?(stopped |failed )?$/;
+  /^(created )?(machine_found )*(ssh_answered )?(running )?(stopping )?(stopped |failed )?$/;
 
 async function rentalFaults(db: Database, of: Of): Promise<string[]> {
   const { rows } = await db.raw<{ rows: RentalFacts[] }>(
-    `select r.id, r.status, r.settled_at is not null as settled, r.stop_reason, r.ended_at, r.pod_id is not null as found,
+    `select r.id, r.status, r.settled_at is not null as settled, r.stop_reason, r.ended_at, (r.pod_id is not null)::int + (
+              select count(*)::int from bad_machines f join allocation_attempts a on a.id = f.attempt_id
+               where f.rental_id = r.id and (r.pod_id is null or a.tag <> r.tag)) as found,
             r.released_cents, exists (select 1 from rental_requests q where q.id = r.id) as requested,
             (select coalesce(-sum(e.amount_cents), 0)::bigint from ledger_entries e
               where e.wallet_id = r.wallet_id and e.rental_no = r.no) as net
@@ -89,7 +91,7 @@ interface RentalFacts {
   readonly settled: boolean;
   readonly stop_reason: string | null;
   readonly ended_at: Date | null;
-  readonly found: boolean;
+  readonly found: number;
   readonly released_cents: number;
   readonly requested: boolean;
   readonly net: number;
@@ -99,7 +101,7 @@ function faultOfRental(row: RentalFacts, way: string, last: Told | undefined): s
   const rules: [fault: string, isBroken: boolean][] = [
     ['a step twice, or out of order', !wayOfRental.test(way)],
     ['its opening was not told', row.requested && !way.startsWith('created ')],
-    ['its machine was not told', row.requested && row.found !== way.includes('machine_found ')],
+    ['its machine was not told', row.requested && row.found !== way.split('machine_found ').length - 1],
     ['its last step is another', last?.type !== `rental.${lastStepOf(row, way)}`],
     ...faultsOfEnd(row, last),
   ];

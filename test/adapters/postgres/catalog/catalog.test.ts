@@ -73,19 +73,31 @@ describe("the sync of a provider's catalog", () => {
   it('keeps what the machine has, and writes it anew once it has changed', async () => {
     const machine = { vcpus: 16, memoryGb: 64, diskGb: 50, networkMbps: 900, cudaVersion: '12.8' };
     const availableUntil = new Date('2026-12-24T12:00:00.123Z');
-    await sync(offer('a', { machine, availableUntil }), offer('b'));
+    await sync(offer('a', { machine, availableUntil, host: '5001' }), offer('b'));
     const told = async (id: string) => {
       const row = (await live())[id]!;
       const { vcpus, memory_gb, disk_gb, network_mbps, cuda_version, driver_version } = row;
-      return [vcpus, memory_gb, disk_gb, network_mbps, cuda_version, driver_version, row.available_until];
+      return [
+        vcpus,
+        memory_gb,
+        disk_gb,
+        network_mbps,
+        cuda_version,
+        driver_version,
+        row.available_until,
+        row.host,
+      ];
     };
-    assert.deepEqual(await told('a'), [16, 64, 50, 900, '12.8', null, availableUntil]);
+    assert.deepEqual(await told('a'), [16, 64, 50, 900, '12.8', null, availableUntil, '5001']);
     assert.deepEqual(new Set(await told('b')), new Set([null]));
     const before = await versions();
-    await sync(offer('a', { machine: { ...machine }, availableUntil }), offer('b', { machine: {} }));
+    await sync(
+      offer('a', { machine: { ...machine }, availableUntil, host: '5001' }),
+      offer('b', { machine: {} }),
+    );
     assert.deepEqual(await versions(), before);
     await sync(offer('a', { machine: { ...machine, vcpus: 15 } }), offer('b'));
-    assert.deepEqual(await told('a'), [15, 64, 50, 900, '12.8', null, null]);
+    assert.deepEqual(await told('a'), [15, 64, 50, 900, '12.8', null, null, null]);
   });
 
   it('takes an offer that vanished out at once, and gives it its id again when it comes back', async () => {

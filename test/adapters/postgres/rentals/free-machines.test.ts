@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../../../adapters/ids.js';
+import { insertAttempt } from '../../../../adapters/postgres/machines/attempts.js';
+import { recordBadMachine } from '../../../../adapters/postgres/machines/proofs.js';
 import { tieAccount } from '../../../../adapters/postgres/accounts/account-ties.js';
 import { openDatabase, type Database, type Transaction } from '../../../../adapters/postgres/database.js';
 import { readFreeMachines } from '../../../../adapters/postgres/rentals/free-machines.js';
@@ -92,6 +95,28 @@ describe('machines that nobody was billed for', () => {
     const started_at = new Date(running - 10 * MINUTE);
     await ended(1, { ...failed, started_at, ended_at: new Date(running), pod_id: 'bad', software });
     assert.equal(await refusedAt(), Math.ceil(ranCents + (3_000 * 120) / 3_600));
+  });
+
+  it('count machines that rentals left because own software called them bad', async () => {
+    const software = JSON.stringify({ ports: [] }) as never;
+    await db('providers').insert({ code: 'lab' }).onConflict('code').ignore();
+    const leave = async (columns: object) => {
+      const { id } = await insertRental(db, user.id, { price_per_hour_cents: 6_000, ...columns });
+      const attempt = await insertAttempt(db, {
+        ...{ rentalId: id, deployment: 'test', providerCode: 'lab', listingId: newId('lst'), offerId: 'o' },
+        ...{ pricePerHourCents: 6_000, endBy: null, deadlineMs: MINUTE },
+      });
+      const finding = { faults: [], outcome: 'not_billed', confirmed: false } as const;
+      await recordBadMachine(db, { ...finding, faults: [], rentalId: id, tag: attempt.tag });
+    };
+    const ended = {
+      ...{ status: 'failed', error: 'none left', settled_at: new Date(), closed_at: new Date() },
+      ...{ pod_id: null, ended_at: new Date() },
+    } as const;
+    await leave(ended);
+    assert.equal(await refusedAt(), undefined);
+    await leave({ ...ended, software });
+    assert.equal(await refusedAt(), 100);
   });
 
   it('do not count where the upstream failed, was slow or lost them, or an operator stopped them', async () => {

@@ -33,7 +33,13 @@ describe('the adapter of Vast', () => {
     await assert.rejects(createVastProvider(options).allocate(vastRequestOf()), isUnfit);
     assert.deepEqual((await lab.state()).pods, []);
     await lab.clearFaults();
-    assert.ok((await lab.vast.listOffers()).length > 0);
+    const offers = await lab.vast.listOffers();
+    assert.ok(offers.length > 0);
+    assert.equal(
+      new Set(offers.map(({ host }) => host)).size,
+      offers.length,
+      'each is on a machine of its own',
+    );
   });
 
   it('opens a machine for the renter alone, whatever key got in before its script ran', async () => {
