@@ -155,7 +155,8 @@ export function sendLedgerFile(
   pages: AsyncIterable<LedgerEntry[]> | Iterable<LedgerEntry[]>,
 ): void {
   ctx.type = 'text/csv; charset=utf-8';
-  ctx.attachment('ledger.csv');
+  // Without a name the address gives it, or the link that leads here: a month's file says its month.
+  ctx.attachment();
   ctx.body = Readable.from(csvOf(pages));
 }
 

@@ -59,11 +59,13 @@ describe('the parts of the ledger page', () => {
     };
     assert.deepEqual(readLedgerSearch(right), right);
     const wrong = { type: 'constructor', rental: 'x', from: '2026-02-30', to: 5, before: -1, entry: 'led_<' };
-    assert.deepEqual(readLedgerSearch({ ...wrong, view: 'days', until: '2026-11-31' }), {});
+    assert.deepEqual(readLedgerSearch({ ...wrong, view: 'days', until: '2026-11-31', days: 8 }), {});
+    assert.deepEqual(readLedgerSearch({ days: 7, until: undefined }), { days: 7 });
+    assert.deepEqual(readLedgerSearch({ days: 30 }), {});
   });
 
   it('shows entries where an address has a filter of them, or says so', () => {
-    const both: Parameters<typeof isOfEntries>[0][] = [{}, { until: '2026-11-30' }];
+    const both: Parameters<typeof isOfEntries>[0][] = [{}, { until: '2026-11-30', days: 7 }];
     assert.deepEqual(both.map(isOfEntries), [false, false]);
     assert.deepEqual(both.map(entriesSearch), [{ view: 'entries' }, { view: 'entries' }]);
     const filtered = { view: 'entries', rental: 'rent_1' } as const;
@@ -71,7 +73,7 @@ describe('the parts of the ledger page', () => {
     assert.deepEqual([entriesSearch(filtered), { entry: 'led_1' }].map(isOfEntries), [true, true]);
   });
 
-  it('steps through days by thirty, up to today', () => {
+  it('steps through days by thirty, or by seven, up to today', () => {
     const nowMs = Date.parse('2026-11-18T14:05:09Z');
     const now = spendingSpan(undefined, nowMs);
     assert.deepEqual(now, {
@@ -82,6 +84,10 @@ describe('the parts of the ledger page', () => {
     const before = spendingSpan(now.earlier, nowMs);
     assert.deepEqual([before.to, before.later, before.endsToday], [now.from, undefined, false]);
     assert.equal(spendingSpan(before.earlier, nowMs).later, now.earlier);
+    assert.deepEqual(spendingSpan(undefined, nowMs, 7), {
+      ...{ from: '2026-11-12T00:00:00.000Z', to: '2026-11-19T00:00:00.000Z', earlier: '2026-11-11' },
+      ...{ later: undefined, endsToday: true },
+    });
   });
 
   it('stacks five kinds of machines a day, and all others together', () => {

@@ -187,7 +187,9 @@ describe('the ledger in the dashboard', function () {
     assert.equal(await line('Rental charge').count(), 0);
     await page.getByText('1 entry', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    await page.getByLabel('From', { exact: true }).fill('2026-11-10');
+    // By keys: between them there is a day of the year 2, of 20 and of 202.
+    await page.getByLabel('From', { exact: true }).focus();
+    await page.keyboard.type('11102026');
     await page.getByLabel('To', { exact: true }).fill('2026-11-10');
     await page.waitForURL('**/app/ledger?from=2026-11-10&to=2026-11-10');
     await page.getByText('100 entries').waitFor();

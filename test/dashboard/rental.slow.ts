@@ -208,6 +208,15 @@ describe('the page of a rental', function () {
     });
   });
 
+  it('opens its limits for an address that asks for them, until they are closed', async () => {
+    const id = await openRunning();
+    await page.goto(`/app/rentals/${id}?limits=true`);
+    await page.getByRole('heading', { name: 'Change limits' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForURL(`**/app/rentals/${id}`);
+    await dialog().waitFor({ state: 'detached' });
+  });
+
   it('warns of a limit that ends it at once', async () => {
     const id = await openRunning();
     await until('it costs', async () => (await renter.rental(id)).totalChargedCents > 1);

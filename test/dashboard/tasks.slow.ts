@@ -53,10 +53,11 @@ const tasks: readonly Task[] = [
     name: 'What last week cost, by machine',
     async play(hand) {
       await hand.press(pageLink(hand, 'Ledger'));
-      await hand.page
-        .getByText(/^8 × H100 80 GB/)
-        .first()
-        .waitFor();
+      await hand.press(hand.page.getByText('7 days'));
+      const spending = hand.page.getByRole('region', { name: 'Spending' });
+      await spending.getByText('1 × B200').waitFor();
+      // It ran nine days ago.
+      await spending.getByText('2 × H100 80 GB').waitFor({ state: 'detached' });
     },
   },
   {
@@ -141,7 +142,9 @@ const tasks: readonly Task[] = [
       await hand.choose(hand.page.getByLabel('Month'), lastMonth());
       const download = hand.page.waitForEvent('download');
       await hand.press(hand.page.getByRole('link', { name: 'CSV file' }));
-      assert.match(readFileSync(await (await download).path(), 'utf8'), /rental_charge/);
+      const file = await download;
+      assert.match(file.suggestedFilename(), /^statement-\d{4}-\d{2}\.csv$/);
+      assert.match(readFileSync(await file.path(), 'utf8'), /rental_charge/);
     },
   },
   {

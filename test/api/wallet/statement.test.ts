@@ -186,7 +186,8 @@ describe('a statement and the ledger as CSV', () => {
     const { status, headers, body } = await user.get(`/v1/billing/ledger.csv${query}`);
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8');
-    assert.match(headers.get('content-disposition') ?? '', /attachment; filename="ledger\.csv"/);
+    // Whatever leads here names the file.
+    assert.equal(headers.get('content-disposition'), 'attachment');
     const text = body as unknown as string;
     assert.ok(text.endsWith('\r\n'));
     return text.slice(0, -2).split('\r\n');

@@ -172,6 +172,8 @@ describe('what the overview says needs somebody', () => {
   it('tells limits that are near, of machines that run', () => {
     assert.deepEqual(titles({ rentals: [rental({ autoStopAt: later(31) })] }), []);
     assert.deepEqual(titles({ rentals: [rental({ autoStopAt: later(12) })] }), ['rent_1: stops in 12 min']);
+    const [near] = asked({ rentals: [rental({ autoStopAt: later(12) })] });
+    assert.deepEqual(near?.slice(2), ['Change limits', '/app/rentals/rent_1?limits=true']);
     assert.deepEqual(titles({ rentals: [rental({ autoStopAt: later(12), status: 'stopping' })] }), []);
     const spent = (cents: number) => ({
       rentals: [rental({ maxSpendCents: 1_000 })],

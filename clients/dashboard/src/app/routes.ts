@@ -13,6 +13,7 @@ import { readActivitySearch } from '../pages/activity/search.js';
 import { readBillingSearch } from '../pages/billing/search.js';
 import { readInvoicesSearch } from '../pages/invoices/search.js';
 import { readKeysSearch } from '../pages/keys/search.js';
+import { readRentalSearch } from '../pages/rentals/rental-search.js';
 import { readLedgerSearch } from '../pages/ledger/search.js';
 import { readLoginSearch } from '../pages/login/search.js';
 import { readFamilySearch, readRentSearch } from '../pages/rent/search.js';
@@ -93,6 +94,7 @@ const rentals = createRoute({
 const rental = createRoute({
   getParentRoute: () => app,
   path: '/rentals/$rentalId',
+  validateSearch: only(readRentalSearch),
   component: lazyRouteComponent(() => import('../pages/rentals/rental-page.js'), 'RentalPage'),
 });
 const billing = createRoute({

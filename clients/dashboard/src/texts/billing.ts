@@ -76,7 +76,7 @@ export const billingTexts = texts({
     lateTitle: 'The payment processor has not confirmed it yet',
     late: 'If you paid, your money will arrive on its own. This page keeps checking; you can leave it.',
     paidTitle: (amount: string) => `${amount} has arrived`,
-    paid: (when: string) => `Paid on ${when}. It is in your wallet, and your machines keep running.`,
+    paid: (when: string) => `Paid on ${when}. It is in your wallet, ready to spend.`,
     cancelledTitle: 'You were not charged',
     cancelled: 'You left the payment page without paying.',
     resume: (amount: string) => `Continue paying ${amount}`,

@@ -29,7 +29,7 @@ export const budgetTexts = texts({
   softHint: 'Machines keep running, and you can rent more.',
   hardLabel: 'Never go over it',
   hardHint:
-    'Each rental reserves the most it may cost. We refuse one that does not fit, and give one without a limit a limit. To loosen this later, you need a code that we email you.',
+    'Each rental reserves the most it may cost. We refuse one that does not fit, and set a limit on one that has none. To loosen this later, you need a code that we email you.',
   save: 'Save',
   saved: 'Budget saved',
   unlimitedTitle: 'Some rentals have no limit yet',

@@ -18,8 +18,8 @@ export const keyTexts = texts({
     'Without a key, nobody can log in to a machine. Add the public key of a pair you have, or create a pair here.',
   name: 'Name',
   nameHint: 'So you recognise it, such as the computer it is on.',
-  how: 'Do you have a key?',
-  paste: 'Yes, add mine',
+  how: 'Which key?',
+  paste: 'Add mine',
   generate: 'Create a pair',
   publicKey: 'Public key',
   publicKeyHint:

@@ -22,7 +22,9 @@ export const ledgerTexts = texts({
     pointed: (day: string, amount: string, balance: string) => `${day}: ${amount}, balance ${balance}`,
     byDay: 'Days and rentals',
     update: 'Update',
-    none: 'No spending in these 30 days',
+    none: 'No spending in these days',
+    spanOf: 'How many days',
+    days: (count: number) => `${count} days`,
     rentals: (count: string, number: number) =>
       plural(number, { one: '1 rental', other: `${count} rentals` }),
     otherRentals: (count: string, number: number) =>

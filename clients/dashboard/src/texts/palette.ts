@@ -18,6 +18,16 @@ export const paletteTexts = texts({
     addKey: 'Add an SSH key',
     shortcuts: 'Keyboard shortcuts',
   },
+  /** What people call a page that has another name. */
+  alsoCalled: {
+    '/app/rentals': 'machines instances history',
+    '/app/billing': 'top up payment card automatic wallet balance receipt',
+    '/app/ledger': 'spending spent cost charges week',
+    '/app/statements': 'month accountant export',
+    '/app/budget': 'spending limit alert',
+    '/app/api-keys': 'token agent cap',
+    '/app/sessions': 'devices passkeys sign out',
+  },
   themeAction: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
   shortcuts: {
     title: 'Keyboard shortcuts',

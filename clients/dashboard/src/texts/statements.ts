@@ -12,7 +12,7 @@ export const statementTexts = texts({
   print: 'Print',
   entriesLink: 'All entries of this month',
   csv: 'CSV file',
-  csvName: (month: string) => `ledger-${month}.csv`,
+  csvName: (month: string) => `statement-${month}.csv`,
   title: (month: string) => `Statement of ${month}`,
   taxId: (id: string) => `Tax ID ${id}`,
   account: (email: string) => `Account ${email}`,

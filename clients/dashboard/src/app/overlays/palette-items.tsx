@@ -6,7 +6,7 @@ import { rentalTitle } from '../../pages/rentals/matching.js';
 import { paletteTexts } from '../../texts/palette.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { KeyIcon, MachineIcon, PlusIcon, RentIcon, StopIcon, SunIcon, WalletIcon } from '../../ui/icons.js';
-import { navigation } from '../pages.js';
+import { navigation, type NavigationPage } from '../pages.js';
 import { saveTheme, themes } from '../theme.js';
 
 /** Something that the palette leads to, or does. */
@@ -15,6 +15,8 @@ export interface PaletteItem {
   readonly title: string;
   readonly note?: string;
   readonly icon: ReactNode;
+  /** What it is found by as well, and does not show. */
+  readonly alsoCalled?: string | undefined;
   /** Where it leads; or `act` does something here. */
   readonly to?: string;
   readonly act?: () => void;
@@ -39,6 +41,7 @@ export interface PaletteActs {
 }
 
 const { palette, themeAction } = paletteTexts;
+const otherNames: Partial<Record<NavigationPage['to'], string>> = paletteTexts.alsoCalled;
 const RENTAL_ID = /^rent_\w+$/;
 /** Of machines, and of acts for each machine or family: more words leave fewer. */
 const MOST = 8;
@@ -46,8 +49,8 @@ const MOST = 8;
 /** What has all the words that were typed, by groups; what there is many of only then. */
 export function findItems(typed: string, facts: PaletteFacts, acts: PaletteActs): PaletteGroup[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const has = ({ title, note = '' }: PaletteItem): boolean =>
-    words.every((word) => `${title} ${note}`.toLowerCase().includes(word));
+  const has = ({ title, note = '', alsoCalled: other = '' }: PaletteItem): boolean =>
+    words.every((word) => `${title} ${note} ${other}`.toLowerCase().includes(word));
   const machines = facts.rentals.map(itemOfRental).filter(has).slice(0, MOST);
   const typedId = RENTAL_ID.exec(typed.trim())?.[0];
   if (typedId !== undefined && machines.length === 0) machines.push(itemOfId(typedId));
@@ -66,7 +69,7 @@ export function findItems(typed: string, facts: PaletteFacts, acts: PaletteActs)
 }
 
 const pages: readonly PaletteItem[] = navigation.flatMap((group) =>
-  group.pages.map(({ to, title, icon }) => ({ id: to, title, icon, to })),
+  group.pages.map(({ to, title, icon }) => ({ id: to, title, icon, to, alsoCalled: otherNames[to] })),
 );
 
 function actions({ onHelp }: PaletteActs): PaletteItem[] {

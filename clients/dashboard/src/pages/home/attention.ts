@@ -180,7 +180,7 @@ function nearItsEnd(known: Known, rental: Rental): Attention[] {
       title: t.machine(known.nameOf(rental), what),
       text,
       action: t.extend,
-      to: `/app/rentals/${rental.id}`,
+      to: `/app/rentals/${rental.id}?limits=true`,
     },
   ];
   const leftMs = rental.autoStopAt === null ? Infinity : Date.parse(rental.autoStopAt) - known.nowMs;

@@ -40,6 +40,6 @@ export const without = (search: LedgerSearch, name: keyof LedgerSearch): LedgerS
 
 /** The address that shows the entries of another's filters one by one. */
 export function entriesSearch(search: LedgerSearch): LedgerSearch {
-  const filters = without(without(search, 'view'), 'until');
+  const filters = without(without(without(search, 'view'), 'until'), 'days');
   return isFiltered(filters) ? filters : { ...filters, view: 'entries' };
 }

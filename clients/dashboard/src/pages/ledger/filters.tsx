@@ -43,30 +43,18 @@ export function LedgerFilters({ search }: { readonly search: LedgerSearch }) {
         )}
       </Field>
       <RentalField key={search.rental} rental={search.rental} onShow={(rental) => show({ rental })} />
-      <Field label={filters.from}>
-        {(ids) => (
-          <Input
-            {...ids}
-            type="date"
-            className={dateFocus}
-            value={days.from}
-            max={days.to === '' ? undefined : days.to}
-            onChange={({ target }) => show({ from: target.value })}
-          />
-        )}
-      </Field>
-      <Field label={filters.to}>
-        {(ids) => (
-          <Input
-            {...ids}
-            type="date"
-            className={dateFocus}
-            value={days.to}
-            min={days.from === '' ? undefined : days.from}
-            onChange={({ target }) => show({ to: target.value })}
-          />
-        )}
-      </Field>
+      <DayField
+        label={filters.from}
+        day={days.from}
+        max={days.to === '' ? undefined : days.to}
+        onTake={(from) => show({ from })}
+      />
+      <DayField
+        label={filters.to}
+        day={days.to}
+        min={days.from === '' ? undefined : days.from}
+        onTake={(to) => show({ to })}
+      />
       <Button
         look="quiet"
         className="max-lg:col-span-2 max-lg:justify-self-start max-lg:disabled:hidden lg:mt-6.5"
@@ -76,6 +64,39 @@ export function LedgerFilters({ search }: { readonly search: LedgerSearch }) {
         {shellTexts.clearFilters}
       </Button>
     </div>
+  );
+}
+
+interface DayFieldProps {
+  readonly label: string;
+  readonly day: string;
+  readonly min?: string | undefined;
+  readonly max?: string | undefined;
+  readonly onTake: (day: string) => void;
+}
+
+/** No day of a ledger is before; the first digit of a year that is typed is the year 2. */
+const FIRST_YEAR = '2000';
+
+/** Takes a day once its year is whole, and keeps what is being typed until then. */
+function DayField({ label, day, min, max, onTake }: DayFieldProps) {
+  const [typed, setTyped] = useState<string>();
+  return (
+    <Field label={label}>
+      {(ids) => (
+        <Input
+          {...{ ...ids, min, max }}
+          type="date"
+          className={dateFocus}
+          value={typed ?? day}
+          onChange={({ target: { value } }) => {
+            setTyped(value);
+            if (value === '' || value >= FIRST_YEAR) onTake(value);
+          }}
+          onBlur={() => setTyped(undefined)}
+        />
+      )}
+    </Field>
   );
 }
 

@@ -1,6 +1,7 @@
 import { readWritten } from '@gpu-rental/client';
 import type { LedgerEntryType } from '../../data/ledger.js';
 import { readDay } from '../../format/days.js';
+import { DEFAULT_SPAN_DAYS, spanDays, type SpanDays } from './spending-span.js';
 
 const types: Readonly<Record<LedgerEntryType, true>> = {
   processor_topup: true,
@@ -18,6 +19,8 @@ export interface LedgerSearch {
   readonly view?: 'entries';
   /** The last day of those that are shown, in UTC. */
   readonly until?: string;
+  /** How many days are shown; left out where they are as many as usual. */
+  readonly days?: SpanDays;
   readonly type?: LedgerEntryType;
   /** The id of a rental. */
   readonly rental?: string;
@@ -33,10 +36,11 @@ export interface LedgerSearch {
 
 /** Reads the search part of the address; what is none of it is left out. */
 export function readLedgerSearch(search: Readonly<Record<string, unknown>>): LedgerSearch {
-  const { view, until, type, rental, from, to, before, entry } = search;
+  const { view, until, days, type, rental, from, to, before, entry } = search;
   return {
     ...(view === 'entries' && { view }),
     ...(isDay(until) && { until }),
+    ...(isSpan(days) && { days }),
     ...(isEntryType(type) && { type }),
     ...(isIdOf('rent', rental) && { rental }),
     ...(isMoment(from) && { from }),
@@ -55,6 +59,9 @@ const isNumber = (value: unknown): value is number => Number.isSafeInteger(value
 function isEntryType(text: unknown): text is LedgerEntryType {
   return typeof text === 'string' && Object.hasOwn(types, text);
 }
+
+const isSpan = (days: unknown): days is SpanDays =>
+  days !== DEFAULT_SPAN_DAYS && spanDays.some((span) => span === days);
 
 const isDay = (text: unknown): text is string => typeof text === 'string' && readDay(text) !== undefined;
 

@@ -1,7 +1,9 @@
 import { DAY_MS, dayEnd, dayOf } from '../../format/months.js';
 
-/** How many days are looked at together. */
-export const SPAN_DAYS = 30;
+/** How many days may be looked at together. */
+export const spanDays = [7, 30] as const;
+export type SpanDays = (typeof spanDays)[number];
+export const DEFAULT_SPAN_DAYS: SpanDays = 30;
 
 /** Whole days in UTC, as the service counts them. */
 export interface SpendingSpan {
@@ -15,16 +17,20 @@ export interface SpendingSpan {
   readonly endsToday: boolean;
 }
 
-/** The days up to one, which is included; up to today where it is left out or still to come. */
-export function spendingSpan(until: string | undefined, nowMs: number): SpendingSpan {
+/** So many days up to one, which is included; up to today where it is left out or still to come. */
+export function spendingSpan(
+  until: string | undefined,
+  nowMs: number,
+  days: SpanDays = DEFAULT_SPAN_DAYS,
+): SpendingSpan {
   const today = dayOf(new Date(nowMs).toISOString(), 'UTC');
   const last = until === undefined || until > today ? today : until;
   const to = dayEnd(last, 'UTC') ?? today;
-  const moved = (days: number): string => new Date(Date.parse(to) + days * DAY_MS).toISOString();
-  const later = dayOf(moved(SPAN_DAYS - 1), 'UTC');
+  const moved = (by: number): string => new Date(Date.parse(to) + by * DAY_MS).toISOString();
+  const later = dayOf(moved(days - 1), 'UTC');
   return {
-    ...{ from: moved(-SPAN_DAYS), to },
-    earlier: dayOf(moved(-SPAN_DAYS - 1), 'UTC'),
+    ...{ from: moved(-days), to },
+    earlier: dayOf(moved(-days - 1), 'UTC'),
     later: later < today ? later : undefined,
     endsToday: last === today,
   };

@@ -12,14 +12,15 @@ import { rentalTexts } from '../../texts/rentals.js';
 import { Button } from '../../ui/button.js';
 import { Card, Stat } from '../../ui/card.js';
 import { Money } from '../../ui/money.js';
+import { Segmented } from '../../ui/segmented.js';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
 import { useHeld } from '../../ui/use-held.js';
 import { NoEntries } from './no-entries.js';
-import type { LedgerSearch } from './search.js';
+import { readLedgerSearch, type LedgerSearch } from './search.js';
 import { SpendingChart } from './spending-chart.js';
 import { chartOf } from './spending-chart-data.js';
 import { SpendingDays } from './spending-days.js';
-import { spendingSpan, type SpendingSpan } from './spending-span.js';
+import { DEFAULT_SPAN_DAYS, spanDays, spendingSpan, type SpendingSpan } from './spending-span.js';
 
 const texts = ledgerTexts.spending;
 
@@ -27,8 +28,8 @@ const texts = ledgerTexts.spending;
 const EVERY_MS = 60_000;
 
 /** What days were spent on: a chart, and each day with its rentals. */
-export function SpendingView({ search: { until } }: { readonly search: LedgerSearch }) {
-  const span = spendingSpan(until, useNow(EVERY_MS));
+export function SpendingView({ search }: { readonly search: LedgerSearch }) {
+  const span = spendingSpan(search.until, useNow(EVERY_MS), search.days);
   const { data: first, error: firstError } = useQuery(firstEntryQuery);
   const { data, error, refetch } = useQuery({
     ...spendingQuery(span.from, span.to),
@@ -45,29 +46,47 @@ export function SpendingView({ search: { until } }: { readonly search: LedgerSea
   return (
     <>
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      <Card title={texts.title} aside={<Steps span={span} isOldest={isOldest && firstError === null} />}>
+      <Card
+        title={texts.title}
+        aside={<Steps {...{ search, span }} isOldest={isOldest && firstError === null} />}
+      >
         {data === undefined ? (
           error === null && <Skeleton className="h-72 w-full" />
         ) : (
           <Overview spending={data} span={span} />
         )}
       </Card>
-      {data !== undefined && <Days key={span.to} spending={data} />}
+      {data !== undefined && <Days key={`${span.from} ${span.to}`} spending={data} />}
     </>
   );
 }
 
-/** Leads to the days before and after. */
-function Steps({ span, isOldest }: { readonly span: SpendingSpan; readonly isOldest: boolean }) {
+const choices = spanDays.map((days) => ({ value: `${days}` as const, label: texts.days(days) }));
+
+interface StepsProps {
+  readonly search: LedgerSearch;
+  readonly span: SpendingSpan;
+  readonly isOldest: boolean;
+}
+
+/** Chooses how many days are shown, and leads to those before and after. */
+function Steps({ search, span, isOldest }: StepsProps) {
   const navigate = useNavigate({ from: '/app/ledger' });
-  const show = (until: string | undefined): void =>
-    void navigate({ search: until === undefined ? {} : { until }, resetScroll: false });
+  const show = (to: { until?: string | undefined; days?: number | undefined }): void =>
+    void navigate({ search: readLedgerSearch({ ...search, ...to }), resetScroll: false });
   return (
-    <div className="flex gap-2">
-      <Button size="small" disabled={isOldest} onClick={() => show(span.earlier)}>
+    <div className="flex flex-wrap items-center gap-2">
+      <Segmented
+        label={texts.spanOf}
+        value={`${search.days ?? DEFAULT_SPAN_DAYS}`}
+        options={choices}
+        onChange={(days) => show({ days: Number(days) })}
+        className="w-44"
+      />
+      <Button size="small" disabled={isOldest} onClick={() => show({ until: span.earlier })}>
         {texts.earlier}
       </Button>
-      <Button size="small" disabled={span.endsToday} onClick={() => show(span.later)}>
+      <Button size="small" disabled={span.endsToday} onClick={() => show({ until: span.later })}>
         {texts.later}
       </Button>
     </div>

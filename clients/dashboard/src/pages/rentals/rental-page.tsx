@@ -54,6 +54,19 @@ export function RentalPage() {
 
 type OpenDialog = 'stop' | 'limits' | 'naming' | 'usage';
 
+/** The dialog that was asked for last, by a button or by the address. */
+function useOpenDialog(rental: Rental) {
+  const navigate = route.useNavigate();
+  const { limits: asksLimits = false } = route.useSearch();
+  const [opened, setOpen] = useState<OpenDialog>();
+  const open = opened ?? (asksLimits && isLive(rental) ? 'limits' : undefined);
+  const close = (): void => {
+    setOpen(undefined);
+    if (asksLimits) void navigate({ search: {}, replace: true, resetScroll: false });
+  };
+  return { open, setOpen, close };
+}
+
 interface RentalViewProps {
   readonly rental: Rental;
   /** What is shown is of before: it could not be read anew. */
@@ -62,8 +75,7 @@ interface RentalViewProps {
 }
 
 function RentalView({ rental, error, onRetry }: RentalViewProps) {
-  const [open, setOpen] = useState<OpenDialog>();
-  const close = (): void => setOpen(undefined);
+  const { open, setOpen, close } = useOpenDialog(rental);
   const canStop = isUsed(rental);
   return (
     <Page
