@@ -9,6 +9,7 @@ import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 import { singleLimitOf } from './refund-rentals.js';
 import { answeringRefusals } from '../refusals.js';
+import { closePorts } from '../rentals/close-ports.js';
 import { terminateRental } from '../rentals/terminate-rental.js';
 
 /** The activity of operators' orders. */
@@ -41,6 +42,8 @@ async function act(deps: ActivityDeps, operationId: OperationId): Promise<OrderO
       throw new Refusal('not_found', `There is no order ${operationId}.`);
     case 'terminate_rental':
       return terminateRental(deps, operationId);
+    case 'close_ports':
+      return closePorts(deps, operationId);
     case 'reconcile_restored':
       throw new Refusal('validation_failed', `${operationId} is done by the workflow restore.`);
     case 'refund_rentals':

@@ -64,6 +64,7 @@ const data = {
   }),
   'rental.script_fetched': object({ fetch: { ...whole, description: 'For which time.' } }),
   'rental.kept_alive': object({ until: instant }),
+  'rental.ports_closed': object({ ports: { ...listOf(text), description: 'By their names.' } }),
   'rental.changed': object(
     {
       changeId: idOf('chg'),

@@ -40,6 +40,8 @@ export interface EventData {
   'rental.script_fetched': { readonly fetch: number };
   /** Its idle guard does not stop it before this instant. */
   'rental.kept_alive': { readonly until: string };
+  /** An operator closed these public ports of it, by name, and stopped it for that. */
+  'rental.ports_closed': { readonly ports: readonly string[] };
   /**
    * Its user changed it: which fields, and its limits by now and before; null: it has no such limit, or does not run yet.
    * Events of release 0.2 do not tell those before.
@@ -210,6 +212,7 @@ const all: Readonly<Record<EventType, true>> = {
   'rental.warned': true,
   'rental.script_fetched': true,
   'rental.kept_alive': true,
+  'rental.ports_closed': true,
   'rental.changed': true,
   'rental.stopping': true,
   'rental.stopped': true,

@@ -36,6 +36,12 @@ export interface TerminateAction {
   readonly acceptGone: boolean;
 }
 
+/** Closes the public ports of a rental, on which something is served that must not be. */
+export interface ClosePortsAction {
+  readonly kind: 'close_ports';
+  readonly rentalId: RentalId;
+}
+
 /**
  * Gives back the charge of a window to the users who had a machine of an upstream then (decision 94, "Refunds of an
  * outage"). `operator_order_items` holds each rental's amount; this holds the sums.
@@ -53,7 +59,7 @@ export interface RefundRentalsAction {
 }
 
 /** An action that needs the workers: it moves money, or asks the outside. The workflow `operation` runs it. */
-export type OperatorAction = MoneyAction | RefundRentalsAction | TerminateAction;
+export type OperatorAction = MoneyAction | RefundRentalsAction | TerminateAction | ClosePortsAction;
 
 /** Lets a restored database go on (decision 67, "Restored databases"), by the workflow `restore`. */
 export interface ReconcileAction {

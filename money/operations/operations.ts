@@ -82,7 +82,7 @@ async function operateUnderLock(
 }
 
 function isMoneyAction(action: OrderedAction): action is MoneyAction {
-  return !['terminate_rental', 'reconcile_restored', 'refund_rentals'].includes(action.kind);
+  return !['terminate_rental', 'close_ports', 'reconcile_restored', 'refund_rentals'].includes(action.kind);
 }
 
 /** Returns the cents that are given, taken, asked for or given up. */

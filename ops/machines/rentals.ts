@@ -37,6 +37,7 @@ Examples:
   ops rentals list --open --provider shadeform
   ops rentals show rent_01J…
   ops rentals stop rent_01J… --by ada --reason "abuse" --yes
+  ops rentals close-ports rent_01J… --by ada --reason "a phishing page" --yes
   ops rentals force-terminate rent_01J… --by ada --reason "stuck for an hour" --yes`,
     );
   addReading(rentals, context);
@@ -47,6 +48,13 @@ Examples:
         then: 'stops its billing now and then its machine, and loses everything on it',
         signal: ({ workflow }) => signalRental(workflow, rentalId),
       }),
+    );
+  asOperator(rentals.command('close-ports').argument('<rental>', 'rent_…', idOf('rent')))
+    .description(
+      'Closes its public ports now and tells its user. No upstream can while a machine runs, so this stops the rental.',
+    )
+    .action((rentalId: RentalId, options: OperatorOptions) =>
+      operate(context, { kind: 'close_ports', rentalId }, options),
     );
   asOperator(rentals.command('force-terminate').argument('<rental>', 'rent_…', idOf('rent')))
     .description('Stops its billing, and ends every machine bought for it, at once.')

@@ -888,6 +888,7 @@ export interface OperatorOrderRow {
     | 'void_invoice'
     | 'write_off_invoice'
     | 'terminate_rental'
+    | 'close_ports'
     | 'reconcile_restored';
   /** What is asked for, as domain/operations/operation.ts says it. */
   request: OrderedAction;

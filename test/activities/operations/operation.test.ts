@@ -81,6 +81,7 @@ describe('the activity of an operator’s order', () => {
         { kind: 'void_invoice', invoiceId },
         { kind: 'write_off_invoice', invoiceId },
         { kind: 'terminate_rental', rentalId, acceptGone: true },
+        { kind: 'close_ports', rentalId },
       ];
       for (const action of actions) await assert.rejects(forge(action), { type: 'not_found' }, action.kind);
       assert.equal(await available(), before);

@@ -77,7 +77,9 @@ async function rentalFaults(db: Database, of: Of): Promise<string[]> {
        from rentals r order by r.no`,
   );
   return rows.flatMap((row) => {
-    const steps = of(row.id).filter(({ type }) => !/warned|changed|kept_alive|script_fetched/.test(type));
+    const steps = of(row.id).filter(
+      ({ type }) => !/warned|changed|kept_alive|script_fetched|ports_closed/.test(type),
+    );
     if (steps.length === 0 && !row.requested) return [];
     const way = steps.map(({ type }) => `${type.slice('rental.'.length)} `).join('');
     const fault = faultOfRental(row, way, steps.at(-1));

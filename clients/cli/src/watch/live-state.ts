@@ -158,6 +158,7 @@ const eventWords: Readonly<Record<string, string>> = {
   'rental.machine_found': 'has a machine',
   'rental.ssh_answered': 'answers over SSH',
   'rental.running': 'is ready, and billing starts',
+  'rental.ports_closed': 'is being stopped: we closed its public ports',
   'rental.changed': 'was changed',
   'rental.stopping': 'is being stopped',
   'rental.stopped': 'was stopped',

@@ -30,6 +30,7 @@ const changedBy: Readonly<Partial<Record<EventType, KeysOf>>> = {
   'rental.running': rental,
   'rental.warned': rental,
   'rental.kept_alive': rental,
+  'rental.ports_closed': rental,
   'rental.changed': rental,
   'rental.stopping': rental,
   'rental.stopped': rental,

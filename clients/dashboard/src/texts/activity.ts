@@ -35,6 +35,7 @@ const events = {
   'rental.script_fetched': (told) =>
     `${told.rental}: the machine fetched your start script (time ${told.number('fetch')})`,
   'rental.kept_alive': (told) => `${told.rental}: kept running until ${told.time('until')}`,
+  'rental.ports_closed': (told) => `${told.rental}: we closed its public ports and stopped it`,
   'rental.changed': (told) => `${told.rental}: ${told.changes}`,
   'rental.stopping': (told) =>
     `${told.rental}: billing stopped at ${told.time('stoppedAt')}, ${told.reason('reason')}`,
@@ -98,6 +99,7 @@ const eventTypes = {
   'rental.warned': 'Machine warning',
   'rental.script_fetched': 'Start script fetched',
   'rental.kept_alive': 'Kept running',
+  'rental.ports_closed': 'Public ports closed',
   'rental.changed': 'Rental changed',
   'rental.stopping': 'Billing stopped',
   'rental.stopped': 'Rental ended',

@@ -128,6 +128,7 @@ export const eventTypeTexts = texts({
   'rental.warned': 'It needs your attention',
   'rental.script_fetched': 'Its machine fetched your start script',
   'rental.kept_alive': 'You kept it running while it was idle',
+  'rental.ports_closed': 'We closed its public ports and stopped it',
   'rental.changed': 'Its name or limits were changed',
   'rental.stopping': 'Its billing stopped',
   'rental.stopped': 'It ended, with its final bill',
