@@ -9,17 +9,15 @@ import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { MachineDesk, Reported } from '../adapters/postgres/machines/machine-tokens.js';
 import { shareLook } from '../adapters/shared-look.js';
 import { listenerReadyPath, machineCallLimits } from '../domain/machines/calls.js';
-import { limitAddresses } from './address-limit.js';
+import { findToken, limitCallers, type CallLimits } from './address-limit.js';
 import { refuse, Refused } from './refused.js';
 
 /** What the listener works with. It holds no key: what it hands out is opened by the token that a machine brings. */
-export interface ListenerDeps {
+export interface ListenerDeps extends Partial<CallLimits> {
   readonly desk: MachineDesk;
   readonly log: Logger;
   /** Whether one proxy stands in front and appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
-  /** Calls of one address in a minute; default: the limit's value. */
-  readonly perMinuteOfAddress?: number;
   readonly observeRequest?: (request: AnsweredRequest) => void;
 }
 
@@ -36,7 +34,7 @@ export function createListener(deps: ListenerDeps): Koa {
   const showReady = readyStep(deps);
   // Workers may share one address with all machines, whose calls must not end their sight of it.
   app.use(strictRouter().get(listenerReadyPath, showReady).routes());
-  app.use(limitAddresses(deps.perMinuteOfAddress ?? machineCallLimits.perMinuteOfAddress));
+  app.use(limitCallers({ ...machineCallLimits, ...deps }));
   app.use(routesOf(deps, showReady).routes());
   app.use(() => refuse('not_found'));
   return app;
@@ -93,7 +91,7 @@ function tell(ctx: Context, reported: Reported): void {
 }
 
 function tokenOf(ctx: Context): string {
-  return /^Bearer ([0-9a-f]{64})$/.exec(ctx.get('Authorization'))?.[1] ?? refuse('unauthorized');
+  return findToken(ctx) ?? refuse('unauthorized');
 }
 
 /** Reads a body whole, before its token is looked at: what is left unread would be seen in the answer. */
@@ -138,7 +136,13 @@ function refusedBy(error: unknown, log: Logger): Refused {
   return new Refused('internal_error');
 }
 
-/** One line for each request: neither its headers nor a path that is none of ours. */
+/** What monitors and workers ask every few seconds. */
+const looks: readonly unknown[] = ['/healthz', '/readyz', listenerReadyPath];
+
+/**
+ * One line for each request: neither its headers nor a path that is none of ours. A look that went well is counted, and has
+ * no line.
+ */
 function logRequests({ log, observeRequest }: ListenerDeps): Koa.Middleware {
   return async (ctx, next) => {
     const startMs = performance.now();
@@ -148,6 +152,7 @@ function logRequests({ log, observeRequest }: ListenerDeps): Koa.Middleware {
     const route = typeof matched === 'string' ? matched : undefined;
     const { method, status } = ctx;
     observeRequest?.({ method, status, elapsedMs, route });
+    if (status === 200 && looks.includes(route)) return;
     log.info({ method, route, status, elapsedMs: Math.round(elapsedMs) }, 'request');
   };
 }

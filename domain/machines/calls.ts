@@ -10,6 +10,10 @@ export const listenerReadyPath = '/v1/machine/ready';
 export const machineCallLimits = {
   /** Calls of one address in a minute: many machines of one host share one. */
   perMinuteOfAddress: 3_000,
+  /** Calls in a minute of a token that did something before: its report alone may come ten times. */
+  perMinuteOfToken: 60,
+  /** How many such tokens a process remembers, each with its address. */
+  knownTokens: 20_000,
   bodyMaxBytes: 4_096,
   /** How long the answer whether the listener is ready holds for the next who ask. */
   readyKeptMs: SECOND,

@@ -199,6 +199,13 @@ export const retention: readonly Kept[] = [
   },
   { table: 'machine_reports', what: 'what machines told', keptMs: 32 * DAY, since: 'received_at' },
   {
+    table: 'machine_reports',
+    what: 'what machines told that nobody judged',
+    keptMs: 7 * DAY,
+    since: 'received_at',
+    only: 't.verdict is null',
+  },
+  {
     table: 'pods',
     what: 'machines that are gone, whose rental is closed',
     keptMs: 400 * DAY,

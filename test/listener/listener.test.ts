@@ -241,11 +241,20 @@ describe('the listener of machines', () => {
     assert.doesNotMatch(lines, /[0-9a-f]{64}|planted|Bearer/);
   });
 
+  it('writes no line for each look whether it hears machines', async () => {
+    const before = listener.logged.length;
+    for (const path of ['/healthz', '/readyz', '/v1/machine/ready'])
+      assert.equal((await ask('GET', path, null)).status, 200);
+    assert.equal((await ask('GET', '/elsewhere', null)).status, 404);
+    const lines = listener.logged.slice(before).filter((line) => line.includes('"msg":"request"'));
+    assert.equal(lines.length, 1, lines.join(''));
+  });
+
   describe('bounds an address', () => {
     let small: TestListener;
     beforeEach(async () => {
       small = await startTestListener(database.url, {
-        ...{ wrapDesk: counting, perMinuteOfAddress: 3, trustProxy: true },
+        ...{ wrapDesk: counting, perMinuteOfAddress: 3, perMinuteOfToken: 5, trustProxy: true },
       });
     });
     afterEach(() => small.stop());
@@ -265,6 +274,49 @@ describe('the listener of machines', () => {
       assert.deepEqual(statuses, [401, 401, 401, 429, 429, 429]);
       assert.equal(asked - before, 3);
       assert.equal(await guess('192.0.2.2'), 401, 'another one is not held up');
+    });
+
+    const tell = async (token: string, body: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' };
+      const answer = await fetch(`${small.url}${routes[2][1]}`, { method: 'POST', headers, body });
+      await answer.text();
+      return answer.status;
+    };
+
+    it('and refuses no token that is known for the noise beside it', async () => {
+      const { report: told } = await insertMachine();
+      assert.equal(await tell(told, 'first'), 204);
+      for (let time = 0; time < 6; time += 1) await guess('192.0.2.1');
+      assert.equal(await guess('192.0.2.1'), 429);
+      assert.equal(await tell(told, 'second'), 204);
+      assert.equal(await tell(told, 'second'), 409);
+    });
+
+    it('and a token that is known as well', async () => {
+      const { report: told } = await insertMachine();
+      const statuses: number[] = [];
+      for (let time = 0; time < 7; time += 1) statuses.push(await tell(told, `report ${time}`));
+      // The first counts for its address.
+      assert.deepEqual(statuses, [204, 204, 204, 204, 204, 204, 429]);
+    });
+
+    it('and knows no token any more that does nothing now', async () => {
+      const { report: told, attempt } = await insertMachine();
+      assert.equal(await tell(told, 'first'), 204);
+      await moveAttempt(db, attempt.id, 'open', 'condemned');
+      assert.equal(await tell(told, 'second'), 401);
+      for (let time = 0; time < 3; time += 1) await guess('192.0.2.1');
+      const before = asked;
+      assert.equal(await tell(told, 'third'), 429);
+      assert.equal(asked, before);
+    });
+
+    it('and what brings no token apart from what brings one', async () => {
+      for (let time = 0; time < 5; time += 1) {
+        const headers = { 'x-forwarded-for': '192.0.2.1' };
+        await (await fetch(`${small.url}/elsewhere`, { headers })).text();
+      }
+      assert.equal(await guess('192.0.2.1'), 401);
     });
 
     it('but for workers that look whether machines are heard, all by one query', async () => {
