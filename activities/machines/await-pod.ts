@@ -10,7 +10,7 @@ import { openedAt } from '../../domain/rentals/endpoints.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { softwareLimits, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { createAwaitBoard } from './await-board.js';
-import { leaveBadMachine } from './bad-machines.js';
+import { leaveBadMachine, type Failed } from './bad-machines.js';
 import { findFaults, mayStillTell } from './machine-proofs.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
@@ -18,10 +18,7 @@ import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 /** How the waiting for a pod ended. */
 export type PodOutcome =
   /** The address is kept in a row, because hosts do not cross Temporal (decision 89, "Words kept from Temporal"). */
-  | { readonly kind: 'answered' }
-  | { readonly kind: 'stopped' }
-  /** `isLeft`: the machine was bad and is given up, and the rental may have another one. */
-  | { readonly kind: 'failed'; readonly error: string; readonly isLeft?: true };
+  { readonly kind: 'answered' } | { readonly kind: 'stopped' } | Failed;
 
 /**
  * Where the daemon of a machine with an address of its own listens. Elsewhere machines share an address, also with

@@ -4,7 +4,15 @@ import { readFaults, recordBadMachine } from '../../adapters/postgres/machines/p
 import { leaveMachine } from '../../money/rentals/pod-adoption.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
-import type { PodOutcome } from './await-pod.js';
+
+/** A machine that was waited for and will not do. */
+export interface Failed {
+  readonly kind: 'failed';
+  /** For its renter. */
+  readonly error: string;
+  /** It was bad and is given up, and its rental may have another one. */
+  readonly isLeft?: true;
+}
 
 /**
  * Ends a machine that is not what was rented, and lets its rental look for another (decision 183, "Next machine after
@@ -17,7 +25,7 @@ export async function leaveBadMachine(
   deps: ActivityDeps,
   rental: AwaitedRental,
   faults: readonly string[],
-): Promise<PodOutcome> {
+): Promise<Failed> {
   const { rentalId, tag, providerCode, software } = rental;
   await refuseWhenRestored(deps);
   const error = wordsOfBad(faults);
