@@ -14,7 +14,7 @@ import { User } from '../users/user.js';
 import { dialects, type Habits } from '../world/dialects.js';
 import type { World } from '../world/world.js';
 import { Killer } from './killer.js';
-import { killPoints } from './points.js';
+import { killPointsAt } from './points.js';
 
 export interface KillOptions {
   readonly seed: number;
@@ -25,7 +25,8 @@ export interface KillOptions {
 
 export interface KillReport {
   readonly violations: readonly string[];
-  /** The phases in which a worker was killed. */
+  /** The phases in which a worker was to be killed, and those in which it was. */
+  readonly phases: readonly string[];
   readonly killed: readonly string[];
   readonly rentals: number;
   /** The answers that the user got, such as "create 200". */
@@ -64,7 +65,8 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
   statements.faults = killer;
   for (const upstream of world.upstreams) upstream.onCall = (name, caller) => killer.called(name, caller);
   const killed: string[] = [];
-  for (const point of killPoints) {
+  const points = killPointsAt(habits);
+  for (const point of points) {
     killer.arm(point);
     const before = user.rentals.length;
     for (let no = 0; no < AT_ONCE; no += 1) begin(rentOne(user));
@@ -83,6 +85,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
   const found = await Promise.all(judges.map((judge) => judge(evidence)));
   return {
     violations: [...found.flat(), ...told.strange, ...errors, ...judgePurchases(user, world)],
+    phases: points.map(({ phase }) => phase),
     ...{ killed, rentals: user.rentals.length, answers: Object.fromEntries(told.reached) },
   };
 }
