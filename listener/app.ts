@@ -22,7 +22,7 @@ export interface ListenerDeps extends Partial<CallLimits> {
 }
 
 /**
- * Makes what answers machines (decision 172, "The listener of machines"): three routes by a token, two for monitors, and one
+ * Makes what answers machines (decision 172, "The listener of machines"): four routes by a token, two for monitors, and one
  * by which workers see through the proxy whether machines are heard.
  * Every token that does nothing now gets one answer, byte for byte, and no line of the log has a token.
  */
@@ -80,7 +80,23 @@ function routesOf({ desk }: ListenerDeps, showReady: (ctx: Context) => Promise<v
     const text = textOf(await bytesOf(ctx));
     tell(ctx, await desk.report(hashOfMachineToken(tokenOf(ctx)), text));
   });
+  router.post('/v1/machine/use', async (ctx) => {
+    const text = textOf(await bytesOf(ctx));
+    const reported = await desk.use(hashOfMachineToken(tokenOf(ctx)), text);
+    if (reported?.outcome === 'unreadable') refuse('report_unreadable');
+    tell(ctx, reported?.outcome ?? null);
+    // The reporter shows it to whoever is logged in.
+    if (reported?.stopsAtMs) {
+      ctx.status = 200;
+      ctx.body = stopWords(new Date(reported.stopsAtMs));
+    }
+  });
   return router;
+}
+
+function stopWords(at: Date): string {
+  const time = `${at.toISOString().slice(11, 16)} UTC`;
+  return `This machine is idle and stops at ${time}. Use it, or run: gpu keep-alive\n`;
 }
 
 function tell(ctx: Context, reported: Reported): void {

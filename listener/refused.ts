@@ -4,7 +4,10 @@ const refusals = {
   not_found: [404, 'Nothing is here. Machines call the paths below /v1/machine.'],
   report_repeated: [409, 'This very report is here already. Send each with something new in it.'],
   body_too_large: [413, 'A report has at most 4096 bytes.'],
-  report_unreadable: [400, 'A report is a text in UTF-8, and not empty.'],
+  report_unreadable: [
+    400,
+    'A report is a text in UTF-8, and not empty. One of use begins with gpu-use 1 and the uptime.',
+  ],
   too_many_reports: [429, 'A machine may send ten reports a minute. Send the next one in a minute.', 60],
   too_many_requests: [429, 'Too many requests came from this address. Try again in a minute.', 60],
   internal_error: [500, 'Something went wrong here. Try again.'],

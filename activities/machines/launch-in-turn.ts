@@ -77,6 +77,7 @@ async function buyQueued(
       listing,
       templateId: rental.template_id,
       software,
+      telemetry: rental.telemetry,
       publicKeys: await publicKeysOf(deps, rental),
       maxPricePerHourCents: rental.price_per_hour_cents,
       // It is provisioning, so no meter counts it yet.

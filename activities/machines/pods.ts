@@ -157,7 +157,7 @@ async function buyAnother(
   passedOver: Set<ListingId>,
 ): Promise<'bought' | 'look again' | 'nothing on offer'> {
   const software = rental.software ?? undefined;
-  const { template_id: templateId } = rental;
+  const { template_id: templateId, telemetry } = rental;
   const idleGuard = await findIdleGuard(deps.db, rental.no);
   const listing = await findCheapestOffer(
     deps.db,
@@ -165,7 +165,7 @@ async function buyAnother(
       familyId: rental.family,
       gpuCount: rental.gpu_count,
       region: rental.region_code,
-      providerCodes: providersFor(deps, { templateId, software, idleGuard }),
+      providerCodes: providersFor(deps, { templateId, software, idleGuard, telemetry }),
       templateId: rental.template_id,
       software,
       maxPricePerHourCents: rental.price_per_hour_cents,
@@ -186,6 +186,7 @@ async function buyAnother(
     listing,
     templateId: rental.template_id,
     software,
+    telemetry,
     publicKeys: await publicKeysOf(deps, rental),
     maxPricePerHourCents: rental.price_per_hour_cents,
     // It is provisioning, so no meter counts it yet.

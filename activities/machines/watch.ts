@@ -2,7 +2,7 @@ import { sleep } from '@temporalio/activity';
 import { ensureProvider, replaceListings } from '../../adapters/postgres/catalog/catalog.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import { recordOfferHour } from '../../adapters/postgres/catalog/offer-history.js';
-import { recordUse } from '../../adapters/postgres/machines/telemetry.js';
+import { readReportedUse, recordUse } from '../../adapters/postgres/machines/telemetry.js';
 import { isBusy, recordLostPods } from '../../adapters/postgres/machines/pods.js';
 import {
   noteProviderFailure,
@@ -16,7 +16,7 @@ import { catalogLimits } from '../../domain/catalog/limits.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Delivery } from '../upkeep/delivery.js';
-import { usesIn, UseMinutes, type MinuteOfUse } from '../../domain/machines/telemetry.js';
+import { telemetryLimits, usesIn, UseMinutes, type MinuteOfUse } from '../../domain/machines/telemetry.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachPart } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -87,6 +87,9 @@ class Watch {
   #nextListMs = 0;
   #nextRenewalMs = 0;
   #nextBalanceMs = 0;
+  #nextReportedMs = 0;
+  /** Until when reports of use were read, by the database's clock. */
+  #reportedUntil: Date | undefined;
   /** While the quotas delay both, list and catalog take turns. */
   #owesList = false;
   /** The questions to the machines take seconds when many are silent; the lists do not wait for them. */
@@ -105,6 +108,7 @@ class Watch {
   async round(nowMs: number): Promise<void> {
     const { db } = this.deps;
     const { code } = this.provider;
+    await this.#readReported(nowMs);
     if ((await rateLimitedForMs(db, code)) > 0) return;
     const isListDue = nowMs >= this.#nextListMs || (await isBusy(db, code));
     if (nowMs >= this.#nextCatalogMs && !(isListDue && this.#owesList)) await this.#catalogInTurn(nowMs);
@@ -185,6 +189,21 @@ class Watch {
     if ((await recordLostPods(this.deps.db, this.provider.code)) + bad > 0) this.#delivery.begin();
   }
 
+  /** Reads the reports of use where a reporter makes them: each machine's newest is here for a minute. */
+  async #readReported(nowMs: number): Promise<void> {
+    const { code, telemetry } = this.provider;
+    if (telemetry?.source !== 'reporter' || nowMs < this.#nextReportedMs) return;
+    this.#nextReportedMs = nowMs + machineLimits.reportedUsePolls * this.pollMs;
+    await eachPart(this.deps, `reported use of ${code}`, async () => {
+      const now = (await readClock(this.deps.db)).getTime();
+      const since = this.#reportedUntil ?? new Date(now - telemetryLimits.staleMs);
+      const minutes = await readReportedUse(this.deps.db, code, since);
+      // One that is committed a moment late is read all the same; what is read twice counts once.
+      this.#reportedUntil = new Date(now - machineLimits.pollMs);
+      if (minutes.length > 0) await this.#keepUse(minutes, now);
+    });
+  }
+
   /** A failure keeps no list from being judged: the next round reads the same reports. */
   async #judgeReports(): Promise<number> {
     const part = `reports of machines at ${this.provider.code}`;
@@ -194,7 +213,9 @@ class Watch {
   /** What a machine did is worth less than what it is: a failure keeps no list from being judged. */
   async #keepUse(minutes: readonly MinuteOfUse[], nowMs: number): Promise<void> {
     const { code: providerCode, telemetry: told } = this.provider;
-    await eachPart(this.deps, `use of ${providerCode}`, () => recordUse(this.deps.db, providerCode, minutes));
+    await eachPart(this.deps, `use of ${providerCode}`, () =>
+      recordUse(this.deps.db, providerCode, minutes, told?.source),
+    );
     if (!told) return;
     await eachPart(this.deps, `idle guards of ${providerCode}`, () =>
       judgeGuards(this.deps.db, { providerCode, told }, minutes, nowMs),

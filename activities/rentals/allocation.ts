@@ -18,7 +18,7 @@ import {
 import { notebookTokenOf } from '../../adapters/notebook-token.js';
 import { openSoftware } from '../../adapters/postgres/rentals/software.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { guardMisfitsOf, type IdleGuard } from '../../domain/rentals/idle-guard.js';
+import { telemetryMisfitsOf, type AskedTelemetry } from '../../domain/rentals/idle-guard.js';
 import { isNotebook } from '../../domain/rentals/notebook.js';
 import {
   holdsSecrets,
@@ -30,7 +30,7 @@ import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
 import { layDownBundle } from './machine-bundle.js';
-import { reportTargetOf } from './machine-report.js';
+import { reporterTargetOf, reportTargetOf } from './machine-report.js';
 
 /** The terms that a found pod is compared with. */
 interface Agreed extends Wait {
@@ -43,10 +43,9 @@ interface Agreed extends Wait {
 }
 
 /** What an upstream must be able to do for a rental. */
-interface Startable {
+interface Startable extends AskedTelemetry {
   readonly templateId: string;
   readonly software?: SoftwareOutline | undefined;
-  readonly idleGuard?: IdleGuard | undefined;
 }
 
 /** Returns what a worker can start at an upstream: a notebook needs a key for its token. */
@@ -57,15 +56,15 @@ export function startableAt(
   return new Set([...templates].filter((id) => !isNotebook(id) || Boolean(installationKey)));
 }
 
-/** Returns the upstreams that can start a machine from the template, with all of the renter's own software, and guard it. */
+/** Returns the upstreams that can start a machine from the template, with all of the renter's own software, tell its use and guard it. */
 export function providersFor(
   deps: Pick<ActivityDeps, 'providers' | 'settings'>,
-  { templateId, software, idleGuard }: Startable,
+  { templateId, software, ...asked }: Startable,
 ): string[] {
   return [...deps.providers.values()]
     .filter((provider) => startableAt(provider, deps.settings).has(templateId))
     .filter((provider) => software === undefined || misfitsOf(software, provider.software).length === 0)
-    .filter(({ telemetry }) => guardMisfitsOf(idleGuard, telemetry).length === 0)
+    .filter(({ telemetry }) => telemetryMisfitsOf(asked, telemetry).length === 0)
     .map(({ code }) => code);
 }
 
@@ -141,6 +140,7 @@ export async function placeOrder(
   const notebookToken = tokenFor(deps, order, attempt);
   const bootstrap = await layDownBundle(deps, provider, attempt, software);
   const report = await reportTargetOf(deps, provider, attempt);
+  const reporter = order.telemetry ? await reporterTargetOf(deps, provider, attempt) : undefined;
   let pod: AllocatedPod;
   try {
     pod = await provider.allocate({
@@ -151,6 +151,7 @@ export async function placeOrder(
       software,
       bootstrap,
       report,
+      reporter,
       notebookToken,
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,

@@ -35,7 +35,7 @@ export interface Provider {
    * inside of a container; absent: nowhere.
    */
   readonly proof?: 'machine' | 'container';
-  /** What its list tells of the use of machines; absent: nothing, not even that of their GPUs. */
+  /** What its list, or a reporter on them, tells of the use of machines; absent: nothing, not even that of their GPUs. */
   readonly telemetry?: TelemetryTold;
   /** Lists everything on offer now, whole: a missing offer is not for sale. */
   listOffers(): Promise<Offer[]>;
@@ -161,6 +161,8 @@ export interface AllocationRequest extends Wait {
   readonly bootstrap?: readonly string[] | undefined;
   /** Where the machine tells how its GPUs are; absent: nowhere. */
   readonly report?: ReportTarget | undefined;
+  /** Where the machine tells how much it is used; absent: nowhere. */
+  readonly reporter?: ReportTarget | undefined;
   /** Opens the notebook of a template that has one; absent for the others. */
   readonly notebookToken?: string | undefined;
   /** OpenSSH lines of the renter's keys; none where they want no SSH. They are joined by a throw-away key of which no private half is kept. */

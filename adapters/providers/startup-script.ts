@@ -1,6 +1,7 @@
 import type { Software } from '../../domain/rentals/software.js';
 import type { TemplateContainer } from './offers/templates.js';
 import { proofLines, type ReportTarget } from './proof-script.js';
+import { reporterLines } from './reporter-script.js';
 import { shellWords } from './shell-words.js';
 
 /** Marks the keys that the script has already put there, so that a second run changes nothing. */
@@ -18,6 +19,8 @@ export interface Preparation {
   readonly bootstrap?: readonly string[] | undefined;
   /** Where the machine tells how its GPUs are, before anything else; absent: nowhere. */
   readonly report?: ReportTarget | undefined;
+  /** Where the machine tells how much it is used, as long as it runs; absent: nowhere. */
+  readonly reporter?: ReportTarget | undefined;
 }
 
 /**
@@ -27,18 +30,22 @@ export interface Preparation {
  * base64, which needs no quoting.
  */
 export function startupScript(preparation: Preparation): string {
-  const { throwAwayKey, publicKeys, container, software, bootstrap, report } = preparation;
+  const { throwAwayKey, publicKeys, container, software, bootstrap } = preparation;
   const own = software?.image === null ? software : undefined;
   return [
     '#!/bin/bash',
     '# Prepares a rented machine; runs once after boot.',
-    ...(report === undefined ? [] : proofLines(report)),
+    ...tellingLines(preparation),
     ...(publicKeys.length === 0 ? [] : keyLines(throwAwayKey, publicKeys)),
     ...(own && own.ports.length > 0 ? firewallLines(own) : []),
     ...(container === null ? [] : containerLines(container, software)),
     ...(own ? (bootstrap ?? ownScriptLines(own)) : []),
     '',
   ].join('\n');
+}
+
+function tellingLines({ report, reporter }: Preparation): string[] {
+  return [...(report ? proofLines(report) : []), ...(reporter ? reporterLines(reporter) : [])];
 }
 
 function keyLines(throwAwayKey: string, publicKeys: readonly string[]): string[] {

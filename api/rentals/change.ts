@@ -17,7 +17,7 @@ import { awaitChange } from '../../adapters/temporal/open-rental.js';
 import type { ApiKeyId, ChangeId } from '../../domain/ids.js';
 import { asksForLimits, mayEnd, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
 import { findTelemetryTold } from '../../adapters/postgres/machines/telemetry.js';
-import { guardMisfitsOf } from '../../domain/rentals/idle-guard.js';
+import { guardMisfitsOf, toldOf } from '../../domain/rentals/idle-guard.js';
 import { auditAddress, noteAudit } from '../accounts/audit-event.js';
 import { refuseToEnd } from '../api-keys/request.js';
 import { keyIdOf, type ApiDeps, type ApiRouter } from '../context.js';
@@ -35,11 +35,11 @@ export function changeRoutes(router: ApiRouter, deps: ApiDeps): void {
 /** @throws Refusal idle_guard_unsupported for a guard that the rental's upstream can't keep */
 async function refuseGuard(
   { db }: ApiDeps,
-  { provider_code: providerCode }: RentalWithHealth,
+  { provider_code: providerCode, telemetry }: RentalWithHealth,
   { idleGuard }: AskedChange,
 ): Promise<void> {
   if (!idleGuard) return;
-  const misfits = guardMisfitsOf(idleGuard, await findTelemetryTold(db, providerCode));
+  const misfits = guardMisfitsOf(idleGuard, toldOf({ telemetry }, await findTelemetryTold(db, providerCode)));
   if (misfits.length > 0) throw refuseMisfits(misfits.map((misfit) => ({ ...misfit, providerCode })));
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../http/openapi/json-schema.js';
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
-import { quotedGuard } from './idle-guard.js';
+import { quotedGuard, telemetrySource } from './idle-guard.js';
 import { quotedSoftware } from './describe-software.js';
 import { rentalSchema } from './request.js';
 
@@ -58,6 +58,10 @@ export const quote = named(
       'From the request until it runs, measured on machines of the last 30 days. Null when there were too few.',
     ),
     ownSoftware: orNull(quotedSoftware, 'Null for a template alone.'),
+    telemetrySource: orNull(
+      telemetrySource,
+      'Who will tell how much it is used: its provider, or a small script on the machine, only because you asked. Null: nobody.',
+    ),
     idleGuard: orNull(quotedGuard, 'Null without stopWhenIdleMinutes.'),
     alternatives: { ...alternatives, description: 'What else is available now.' },
   }),
@@ -78,6 +82,7 @@ const exampleQuote = {
   runwaySecondsAfter: 72_000,
   expectedReadySeconds: { p50: 41, p90: 78 },
   ownSoftware: null,
+  telemetrySource: 'upstream' as const,
   idleGuard: null,
   alternatives: [{ ...exampleListing, region: 'Paris, France', regionCode: 'FR', pricePerHourCents: 52 }],
 };
@@ -96,6 +101,7 @@ export const createQuote = operation({
     maxBytes: softwareLimits.bodyMaxBytes,
     examples: [
       { familyId: 'rtx-4090', gpuCount: 1 },
+      { familyId: 'h100-80gb', gpuCount: 1, telemetry: true },
       { familyId: 'rtx-4090', gpuCount: 1, region: 'eu', autoStopAfterHours: 12, maxSpendCents: 10_000 },
       {
         ...{ familyId: 'rtx-4090', gpuCount: 1, image: 'ghcr.io/ada/server:1', env: { MODEL: 'small' } },
@@ -112,6 +118,7 @@ export const createQuote = operation({
         exampleQuote,
         { ...exampleQuote, maxSpendCents: null, worstCaseCents: null, expectedReadySeconds: null },
         { ...exampleQuote, idleGuard: { minutes: 30, looksAt: ['gpu', 'cpu'], ignores: ['sessions'] } },
+        { ...exampleQuote, telemetrySource: 'reporter' as const },
         { ...exampleQuote, ownSoftware: { graceSeconds: 120, publicPorts: ['page'] } },
       ],
       links: { createRental: { body: { quoteId: '/quoteId' } } },

@@ -8,12 +8,12 @@ import {
   listOf,
   named,
   object,
-  oneOf,
   orNull,
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
 import { rentalId, rentalsTag } from './describe.js';
+import { telemetrySource } from './idle-guard.js';
 
 const { keptDays, pointsDefault, pointsMax } = telemetryLimits;
 
@@ -44,8 +44,8 @@ export const telemetry = named(
   object({
     rentalId: idOf('rent'),
     source: orNull(
-      named('TelemetrySource', oneOf(['upstream'])),
-      'Who told it. Null when nobody told anything.',
+      telemetrySource,
+      'Who told it: the provider, or a small script on the machine. Null when nobody told anything.',
     ),
     from: instant,
     to: instant,
@@ -67,7 +67,7 @@ export const showTelemetry = operation({
   name: 'showTelemetry',
   tag: rentalsTag,
   summary: 'How much a machine was used',
-  description: `The use of its GPUs, processors and memory, where its provider tells them; we run no program on your machine. What was not told is null. Kept for ${keptDays} days.`,
+  description: `The use of its GPUs, processors and memory, where its provider tells them, or where you asked for them by \`telemetry\` or \`stopWhenIdleMinutes\`. What was not told is null. Kept for ${keptDays} days.`,
   parameters: [rentalId],
   query: telemetryQuery,
   answers: [

@@ -1,13 +1,15 @@
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import type { TelemetryTold } from '../../domain/machines/telemetry.js';
+import type { TelemetrySource, TelemetryTold } from '../../domain/machines/telemetry.js';
 import {
   idleGuardLimits,
   ignorable,
   lookedAt,
+  toldOf,
+  type AskedTelemetry,
   type IdleGuard,
   type Ignorable,
 } from '../../domain/rentals/idle-guard.js';
-import { manyOf, nullable, wholeFrom, wordOf } from '../http/fields.js';
+import { joi, manyOf, nullable, wholeFrom, wordOf } from '../http/fields.js';
 import {
   instant,
   listOf,
@@ -27,7 +29,17 @@ const minutesField = wholeFrom(minutesMin, minutesMax).description(
 );
 const ignoresField = manyOf(wordOf(ignorable))
   .unique()
-  .description('What of its use does not count. No provider tells yet who is logged in: send ["sessions"].');
+  .description(
+    'What of its use does not count. Only a reporter tells who is logged in; elsewhere send ["sessions"].',
+  );
+
+/** The wish that the use of a machine is told (decision 185, "A reporter of use"). */
+export const telemetryField = joi
+  .boolean()
+  .strict()
+  .description(
+    'Tells how much the machine is used, whoever provides it: where its provider doesn’t, a small script on the machine reports it each minute. stopWhenIdleMinutes asks for that as well.',
+  );
 
 /** The guard with which a rental is asked for (decision 167, "The idle guard"). */
 export const guardFields = { stopWhenIdleMinutes: minutesField, idleIgnores: ignoresField };
@@ -64,7 +76,7 @@ export const quotedGuard = named(
     minutes: whole,
     looksAt: {
       ...listOf(named('IdleLooksAt', oneOf(['gpu', 'cpu', 'network', 'sessions']))),
-      description: 'What its provider tells. What is told there but not at a moment counts as use.',
+      description: 'What is told of it. What is told there but not at a moment counts as use.',
     },
     ignores: ignored,
   }),
@@ -77,6 +89,14 @@ export function presentQuotedGuard(
 ): ValueOf<typeof quotedGuard> | null {
   if (guard === undefined || !told) return null;
   return { minutes: guard.minutes, looksAt: lookedAt(told, guard), ignores: guard.ignores };
+}
+
+export const telemetrySource = named('TelemetrySource', oneOf(['upstream', 'reporter']));
+
+/** Who will tell the use of a machine; null: nobody. @param told what is told of its upstream's machines */
+export function sourceOf(asked: AskedTelemetry, told: TelemetryTold | undefined): TelemetrySource | null {
+  const ofMachine = toldOf(asked, told);
+  return ofMachine ? (ofMachine.source ?? 'upstream') : null;
 }
 
 /** The guard of a rental. */

@@ -17,6 +17,7 @@ import { newId } from '../../adapters/ids.js';
 import type { ListingId, QuoteId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
 import { Refusal } from '../../domain/refusal.js';
+import { asksForUse } from '../../domain/rentals/idle-guard.js';
 import { refuseRenter } from '../../domain/rentals/open.js';
 import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quote.js';
 import { knownRecords, type RecordOf } from '../catalog/known-reliability.js';
@@ -25,7 +26,7 @@ import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { insertSoftwareSecrets } from '../../adapters/postgres/rentals/software.js';
 import { findTelemetryTold } from '../../adapters/postgres/machines/telemetry.js';
 import type { TelemetryTold } from '../../domain/machines/telemetry.js';
-import { guardFields, presentQuotedGuard } from './idle-guard.js';
+import { guardFields, presentQuotedGuard, sourceOf } from './idle-guard.js';
 import { presentQuotedSoftware } from './describe-software.js';
 import { readRentalRequest, type ReadRequest } from './request.js';
 import { keeperOf } from './software-fields.js';
@@ -99,7 +100,7 @@ export async function quote(
     readySeconds,
     alternatives,
     graceMs: settings.ownSoftware.graceMs,
-    telemetry: request.idleGuard && (await findTelemetryTold(db, listing.provider_code)),
+    telemetry: await findTelemetryTold(db, listing.provider_code),
   };
   return presentQuote(facts, recordOf);
 }
@@ -114,7 +115,7 @@ export async function unavailable(
   const besides: Besides = { listings: tried, countries: [], atAnyPrice: true };
   const { codes, misfits } = await listProvidersFor(db, request);
   const others = [...new Set(misfits.map(({ providerCode }) => providerCode))];
-  // Nothing but the wish for own software or a guard is in the way.
+  // Nothing but the wish for own software, told use or a guard is in the way.
   if (
     others.length > 0 &&
     (await findCheapestOffer(db, { ...request, software: undefined, providerCodes: others }, tried))
@@ -126,16 +127,16 @@ export async function unavailable(
 }
 
 /**
- * Why own software or an idle guard can't be had that no worker has said it can do: a worker of the release before would
+ * Why own software, told use or an idle guard can't be had that no worker has said it can do: a worker of the release before would
  * start a machine without it.
  */
 export async function findUntold(db: Database, request: RentalRequest): Promise<Refusal | undefined> {
-  const isPlain = !request.software && !request.idleGuard;
+  const isPlain = !request.software && !asksForUse(request);
   if (isPlain || (await listProvidersFor(db, request)).codes.length > 0) return undefined;
   return unavailable(db, request, []);
 }
 
-/** The refusal of own software that no upstream with such a machine can run, or of a guard that none can keep. */
+/** The refusal of own software or told use that no upstream with such a machine has, or of a guard that none can keep. */
 export function refuseMisfits(misfits: readonly ProviderMisfit[]): Refusal {
   const told = misfits.map(({ field, providerCode, message }) => `${field}: ${providerCode} ${message}`);
   const isGuardAlone = misfits.every(({ field }) => field in guardFields);
@@ -174,7 +175,7 @@ interface QuoteFacts {
   readonly alternatives: readonly ListingRow[];
   /** How long own software has until it is billed all the same, in milliseconds. */
   readonly graceMs: number;
-  /** What the upstream tells, for a guard. */
+  /** What is told of the use of its machines. */
   readonly telemetry: TelemetryTold | undefined;
 }
 
@@ -195,6 +196,7 @@ export function presentQuote(facts: QuoteFacts, recordOf: RecordOf) {
     ...afterwards(pricePerHourCents, funds),
     expectedReadySeconds: readySeconds,
     ownSoftware: presentQuotedSoftware(request.software, Math.ceil(facts.graceMs / 1_000)),
+    telemetrySource: sourceOf(request, facts.telemetry),
     idleGuard: presentQuotedGuard(request.idleGuard, facts.telemetry),
     alternatives: alternatives.map((row) => presentListing(row, recordOf)),
   };

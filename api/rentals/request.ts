@@ -10,7 +10,7 @@ import type { SealedSoftware } from '../../adapters/postgres/rentals/software.js
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import { parsePublicKey } from '../accounts/public-keys.js';
 import { keyIdOf, type ApiContext } from '../context.js';
-import { guardFields, readGuard } from './idle-guard.js';
+import { guardFields, readGuard, telemetryField } from './idle-guard.js';
 import { readSoftware, refuseNotebook, softwareFields, type SecretKeeper } from './software-fields.js';
 import { givenWords, readWords } from './word-fields.js';
 import {
@@ -50,6 +50,7 @@ export const rentalSchema = fields({
   maxPricePerHourCents: wholeFrom(1, MAX_CENTS),
   sshPublicKeys: ownKeysField,
   ...guardFields,
+  telemetry: telemetryField,
   ...softwareFields,
 });
 
@@ -119,6 +120,7 @@ function limitsOf(body: RentalBody) {
     maxSpendCents: maxSpendCents ?? null,
     maxPricePerHourCents: maxPricePerHourCents ?? null,
     ...(guard && { idleGuard: guard }),
+    ...(body.telemetry && { telemetry: true }),
   };
 }
 

@@ -55,7 +55,7 @@ export function windowOf(
 export function presentTelemetry(
   { id: rentalId }: Pick<RentalRow, 'id'>,
   { from, to, points }: ReturnType<typeof windowOf>,
-  hours: readonly (TelemetryHour & { readonly source: 'upstream' })[],
+  hours: readonly TelemetryHour[],
 ): Telemetry {
   const found = pointsOf(hours, { from, to, points });
   return {

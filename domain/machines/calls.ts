@@ -1,7 +1,7 @@
 import { SECOND } from '../durations.js';
 
 /** What a token of a machine is for (decision 172, "The listener of machines"). */
-export type MachinePurpose = 'bundle' | 'report';
+export type MachinePurpose = 'bundle' | 'report' | 'use';
 
 /** Where the listener says that it hears machines: below the paths that a proxy before it has to open. */
 export const listenerReadyPath = '/v1/machine/ready';

@@ -14,6 +14,8 @@ export const machineLimits = {
    * unseen.
    */
   slowestReadMs: MINUTE,
+  /** Reports of use, of which each machine keeps one for a minute, are read once in this many polls. */
+  reportedUsePolls: 10,
   /** How often the balance of our account at an upstream is read. */
   balanceEveryMs: 5 * MINUTE,
   /** When more than this share of an upstream's machines vanish at once, the fault is rather in its list. */

@@ -1,12 +1,20 @@
 import { HOUR, MINUTE } from '../durations.js';
 
-/** What an upstream tells of the use of its machines, beside that of their GPUs (decision 166, "Use of machines"). */
+/** Who tells how much a machine is used: its upstream, or a script of ours on it. */
+export type TelemetrySource = 'upstream' | 'reporter';
+
+/** What is told of the use of an upstream's machines, beside that of their GPUs (decision 166, "Use of machines"). */
 export interface TelemetryTold {
+  /** Absent: the upstream tells it. */
+  readonly source?: 'reporter';
   readonly cpu: boolean;
   readonly network: boolean;
   /** How many sessions are open on the machine. */
   readonly sessions: boolean;
 }
+
+/** What a reporter tells, on the machines of renters who ask for it (decision 185, "A reporter of use"). */
+export const reportedUse: TelemetryTold = { source: 'reporter', cpu: true, network: true, sessions: true };
 
 /** The use of a machine; null is what is not told. */
 export interface MachineUse {
@@ -114,7 +122,7 @@ export class UseMinutes {
 }
 
 /** Means for what is looked at, and the most for what decides: that is told where each list told it. */
-function sumUp(told: readonly MachineUse[]): MachineUse {
+export function sumUp(told: readonly MachineUse[]): MachineUse {
   const of = (name: keyof MachineUse): (number | null)[] => told.map((use) => use[name]);
   return {
     gpuPercent: meanOf(of('gpuPercent')),
@@ -164,6 +172,7 @@ function byteOf(percent: number | null): number {
 /** One hour as it is kept. */
 export interface TelemetryHour {
   readonly hour: Date;
+  readonly source: TelemetrySource;
   readonly minutes: Uint8Array;
 }
 

@@ -206,6 +206,13 @@ export const retention: readonly Kept[] = [
     only: 't.verdict is null',
   },
   {
+    table: 'machine_uses',
+    what: 'the newest reports of use, of machines that may not call any more',
+    keptMs: DAY,
+    since: 'created_at',
+    only: 'not machine_may_call(t.attempt_id)',
+  },
+  {
     table: 'pods',
     what: 'machines that are gone, whose rental is closed',
     keptMs: 400 * DAY,

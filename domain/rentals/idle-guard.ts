@@ -42,9 +42,31 @@ export function lookedAt(told: TelemetryTold, { ignores }: Pick<IdleGuard, 'igno
   ];
 }
 
-/** One thing that keeps an upstream's machines from being guarded. */
+/** What a renter asks for that needs the use of their machine to be told. */
+export interface AskedTelemetry {
+  readonly telemetry?: boolean | undefined;
+  readonly idleGuard?: IdleGuard | undefined;
+}
+
+/** A guard needs it to be told as well. */
+export function asksForUse({ telemetry, idleGuard }: AskedTelemetry): boolean {
+  return telemetry === true || idleGuard !== undefined;
+}
+
+/**
+ * What is told of the use of one machine. A reporter begins with its machine: one that was rented without has none.
+ * @param told what is told of the machines of its upstream
+ */
+export function toldOf(
+  asked: AskedTelemetry,
+  told: TelemetryTold | null | undefined,
+): TelemetryTold | undefined {
+  return told && (told.source === undefined || asksForUse(asked)) ? told : undefined;
+}
+
+/** One thing that keeps an upstream's machines from being guarded, or their use from being told. */
 export interface GuardMisfit {
-  readonly field: 'stopWhenIdleMinutes' | 'idleIgnores';
+  readonly field: 'stopWhenIdleMinutes' | 'idleIgnores' | 'telemetry';
   readonly limit: null;
   readonly message: string;
 }
@@ -61,6 +83,16 @@ export function guardMisfitsOf(
   if (told.sessions || guard.ignores.includes('sessions')) return [];
   const message = 'can’t tell who is logged in: send "idleIgnores": ["sessions"] if that may be ignored';
   return [{ field: 'idleIgnores', limit: null, message }];
+}
+
+/** What an upstream can't do of it. @param told as for guardMisfitsOf */
+export function telemetryMisfitsOf(
+  { telemetry, idleGuard }: AskedTelemetry,
+  told: TelemetryTold | null | undefined,
+): GuardMisfit[] {
+  const message = 'does not tell how much machines are used';
+  const untold: GuardMisfit[] = telemetry && !told ? [{ field: 'telemetry', limit: null, message }] : [];
+  return [...untold, ...guardMisfitsOf(idleGuard, told)];
 }
 
 /** Tells whether a machine is idle. What is not told counts as use. */

@@ -21,6 +21,8 @@ export interface RentalRequest extends Partial<RentalWords> {
   readonly software?: SoftwareOutline;
   /** Absent: it does not stop for being idle. */
   readonly idleGuard?: IdleGuard | undefined;
+  /** Whether the use of the machine is to be told, by a reporter on it where its upstream tells nothing. */
+  readonly telemetry?: boolean;
   /** The API key that asks; absent for a session (decision 108, "API keys"). */
   readonly apiKeyId?: ApiKeyId;
 }

@@ -6,6 +6,7 @@ import { newId } from '../../adapters/ids.js';
 import { DAY, HOUR } from '../../domain/durations.js';
 import type { FreeMachines } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { asksForUse } from '../../domain/rentals/idle-guard.js';
 import { noWords, wordsOf } from '../../domain/rentals/words.js';
 import { endOfLost } from '../../domain/rentals/settlement.js';
 import { limitOfMachine, refuseOpening, type Renter } from '../../domain/rentals/open.js';
@@ -261,6 +262,7 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     software: request.software ?? null,
     ready_by: null,
     idle_guard: keptGuard(request.idleGuard),
+    telemetry: asksForUse(request),
     ...{ pod_host: null, pod_ports: null },
   };
 }

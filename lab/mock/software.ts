@@ -1,4 +1,4 @@
-import { guardMisfitsOf } from '../../domain/rentals/idle-guard.js';
+import { telemetryMisfitsOf } from '../../domain/rentals/idle-guard.js';
 import { mockTelemetry } from './telemetry.js';
 import type { ProviderMisfit } from '../../adapters/postgres/catalog/provider-health.js';
 import type { SecretKeeper } from '../../api/rentals/software-fields.js';
@@ -24,11 +24,11 @@ const able: SoftwareCapabilities = { ...shadeformSoftware, diskMaxGb: softwareLi
 /** What the upstream of a listing can't do of a request. */
 export function misfitsFor(
   { provider_code: providerCode }: ListingRow,
-  { software, idleGuard }: RentalRequest,
+  { software, ...asked }: RentalRequest,
 ): ProviderMisfit[] {
   const misfits = [
     ...(software ? misfitsOf(software, able) : []),
-    ...guardMisfitsOf(idleGuard, mockTelemetry),
+    ...telemetryMisfitsOf(asked, mockTelemetry),
   ];
   return misfits.map((misfit) => ({ ...misfit, providerCode }));
 }

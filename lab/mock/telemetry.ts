@@ -26,7 +26,7 @@ const RESTS_MINUTES = 10;
 export function telemetryHoursOf(
   { running_at: runningAt, ended_at: endedAt }: Pick<RentalRow, 'running_at' | 'ended_at'>,
   now: Date,
-): (TelemetryHour & { readonly source: 'upstream' })[] {
+): TelemetryHour[] {
   if (runningAt === null) return [];
   const hours = new Map<number, Uint8Array>();
   const end = (endedAt ?? now).getTime();

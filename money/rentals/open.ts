@@ -14,6 +14,7 @@ import type { RentalRequest } from '../../domain/rentals/request.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { FreeMachineLimits } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { asksForUse } from '../../domain/rentals/idle-guard.js';
 import { dearestBeside, refuseOpening } from '../../domain/rentals/open.js';
 import { wordsOf } from '../../domain/rentals/words.js';
 import { moneyTransaction } from '../ledger/transaction.js';
@@ -195,6 +196,7 @@ async function tryListings(
       listing,
       templateId: request.templateId,
       software: request.software,
+      telemetry: asksForUse(request),
       publicKeys,
       maxPricePerHourCents: listing.price_per_hour_cents,
       endBy: await paidUntil(trx, wallet.id, listing.price_per_hour_cents),
@@ -302,6 +304,7 @@ function rentalOf(
     api_key_id: request.apiKeyId ?? null,
     own_ssh_keys: request.sshPublicKeys?.length ?? 0,
     software: request.software ?? null,
+    telemetry: asksForUse(request),
     idleGuard: request.idleGuard,
     listing_id: listing.id,
     provider_code: listing.provider_code,

@@ -11,6 +11,8 @@ export interface PodOrder extends Wait {
   readonly templateId: string;
   /** The renter's own; absent: the template alone. */
   readonly software?: SoftwareOutline | undefined;
+  /** Whether the machine itself shall tell its use, where nobody else does. */
+  readonly telemetry: boolean;
   readonly publicKeys: readonly string[];
   /** When the upstream itself shall end the pod, in case this service is gone by then; null: never. */
   readonly endBy: Date | null;

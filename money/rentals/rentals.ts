@@ -39,7 +39,7 @@ export type NewRental = Pick<
   | 'opened_seq'
 > &
   Partial<
-    Pick<RentalRow, 'api_key_id' | 'own_ssh_keys' | 'software'> &
+    Pick<RentalRow, 'api_key_id' | 'own_ssh_keys' | 'software' | 'telemetry'> &
       RentalWords & { idleGuard: IdleGuard | undefined }
   >;
 

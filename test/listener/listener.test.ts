@@ -17,12 +17,14 @@ const routes = [
   ['GET', '/v1/machine/bundle'],
   ['POST', '/v1/machine/bundle/acknowledged'],
   ['POST', '/v1/machine/reports'],
+  ['POST', '/v1/machine/use'],
 ] as const;
 
 interface Machine {
   readonly attempt: AllocationAttemptRow;
   readonly bundle: string;
   readonly report: string;
+  readonly use: string;
 }
 
 describe('the listener of machines', () => {
@@ -35,6 +37,7 @@ describe('the listener of machines', () => {
     bundle: (hash) => ((asked += 1), desk.bundle(hash)),
     acknowledge: (hash) => ((asked += 1), desk.acknowledge(hash)),
     report: (hash, body) => ((asked += 1), desk.report(hash, body)),
+    use: (hash, body) => ((asked += 1), desk.use(hash, body)),
   });
 
   before(async () => {
@@ -55,9 +58,11 @@ describe('the listener of machines', () => {
     });
     const bundle = machineTokenOf(key, 'bundle', attempt.tag);
     const report = machineTokenOf(key, 'report', attempt.tag);
+    const use = machineTokenOf(key, 'use', attempt.tag);
     for (const [purpose, token] of [
       ['bundle', bundle],
       ['report', report],
+      ['use', use],
     ] as const) {
       const sealed = purpose === 'bundle' ? sealBundle(token, script) : null;
       await insertMachineToken(db, {
@@ -67,7 +72,7 @@ describe('the listener of machines', () => {
         sealed,
       });
     }
-    return { attempt, bundle, report };
+    return { attempt, bundle, report, use };
   }
 
   interface Told {
@@ -123,12 +128,13 @@ describe('the listener of machines', () => {
         none,
         null,
       ],
-      '/v1/machine/reports': [condemned.report, alive.bundle, none, null],
+      '/v1/machine/reports': [condemned.report, alive.bundle, alive.use, none, null],
+      '/v1/machine/use': [condemned.use, alive.bundle, alive.report, none, null],
     };
     const answers = new Set<string>();
     for (const [method, path] of routes) {
       for (const token of useless[path]) {
-        const body = path.endsWith('reports') ? 'report' : undefined;
+        const body = /reports|use/.test(path) ? 'report' : undefined;
         answers.add(JSON.stringify(await ask(method, path, token && `Bearer ${token}`, body)));
       }
       for (const header of [
@@ -161,6 +167,30 @@ describe('the listener of machines', () => {
     assert.equal(late.status, 429);
     assert.match(late.headers, /\["retry-after","60"\]/);
     assert.equal((await db('machine_reports').where({ attempt_id: attempt.id })).length, 10);
+  });
+
+  it('takes a report of use each six seconds, and says when the machine stops', async () => {
+    const { use: token, attempt } = await insertMachine();
+    const rental = await db('rentals').where({ id: attempt.rental_id }).first('no');
+    const tellUse = (uptime: number | string) =>
+      ask('POST', '/v1/machine/use', `Bearer ${token}`, `gpu-use 1 ${uptime} 1 2 3 0`);
+    const age = () => db('machine_uses').update({ received_at: new Date(0) });
+    const first = await tellUse(60);
+    assert.deepEqual([first.status, first.text], [204, '']);
+    assert.equal((await tellUse(66)).status, 429);
+    await age();
+    assert.equal((await tellUse(60)).status, 409);
+    const wrong = await tellUse('long');
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.text, /begins with gpu-use 1 and the uptime/);
+    await db('idle_guards').insert({
+      ...{ rental_no: rental?.no ?? 0, minutes: 15, stops_at: new Date('2026-11-01T10:32:40Z') },
+    });
+    const warned = await tellUse(66);
+    assert.deepEqual(
+      [warned.status, warned.text],
+      [200, 'This machine is idle and stops at 10:32 UTC. Use it, or run: gpu keep-alive\n'],
+    );
   });
 
   it('takes a report of 4 KiB of text, and asks the database for no other', async () => {

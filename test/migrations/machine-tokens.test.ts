@@ -4,6 +4,7 @@ import { openDatabase, type Database } from '../../adapters/postgres/database.js
 import { insertAttempt, moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
+import type { UseReported } from '../../adapters/postgres/machines/machine-tokens.js';
 import { databaseRoles } from '../../migrations/roles.js';
 import { insertRental, insertUser } from '../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
@@ -33,12 +34,14 @@ describe('the tokens of machines in the database', () => {
   const fetchBundle = (hash: Buffer) => call<Buffer | null>('machine_bundle', hash);
   const acknowledge = (hash: Buffer) => call<boolean>('machine_acknowledge', hash);
   const report = (hash: Buffer, body: string) => call<string | null>('machine_report', hash, body);
+  const use = (hash: Buffer, body: string) => call<UseReported>('machine_use', hash, body);
 
   interface Machine {
     readonly attempt: AllocationAttemptRow;
     readonly rental: RentalRow;
     readonly bundle: Buffer;
     readonly report: Buffer;
+    readonly use: Buffer;
   }
 
   async function insertMachine(): Promise<Machine> {
@@ -52,7 +55,7 @@ describe('the tokens of machines in the database', () => {
       ...{ rentalId, deployment: 'test', providerCode: 'lab', listingId: newId('lst'), offerId: 'o' },
       ...{ pricePerHourCents: 50, endBy: null, deadlineMs: 60_000 },
     });
-    const [bundle, ofReports] = [randomBytes(32), randomBytes(32)];
+    const [bundle, ofReports, ofUse] = [randomBytes(32), randomBytes(32), randomBytes(32)];
     await db('machine_tokens').insert([
       {
         token_sha256: bundle,
@@ -61,8 +64,9 @@ describe('the tokens of machines in the database', () => {
         sealed: Buffer.from(`sealed for ${attempt.tag}`),
       },
       { token_sha256: ofReports, attempt_id: attempt.id, purpose: 'report' },
+      { token_sha256: ofUse, attempt_id: attempt.id, purpose: 'use' },
     ]);
-    return { attempt, bundle, report: ofReports };
+    return { attempt, bundle, report: ofReports, use: ofUse };
   }
 
   const tokenOf = (hash: Buffer) => db('machine_tokens').where({ token_sha256: hash }).first();
@@ -219,6 +223,61 @@ describe('the tokens of machines in the database', () => {
     assert.deepEqual([kept.length, kept[0], kept.at(-1)], [100, 2, 101]);
   });
 
+  it('keep the newest report of use, by our clock, ten a minute at most, and none twice', async () => {
+    const { use: token, attempt } = await insertMachine();
+    const rowNow = () => db('machine_uses').where({ attempt_id: attempt.id }).first();
+    const passSeconds = (seconds: number) =>
+      db('machine_uses')
+        .where({ attempt_id: attempt.id })
+        .update({ received_at: db.raw(`received_at - ? * interval '1 second'`, [seconds]) });
+    assert.deepEqual(await use(token, 'gpu-use 1 60 1 2 3 0'), { outcome: 'kept', stopsAtMs: null });
+    assert.ok(Date.now() - Number((await rowNow())?.received_at) < 5_000);
+    assert.deepEqual(await use(token, 'gpu-use 1 61 1 2 3 0'), { outcome: 'too_many' });
+    await passSeconds(5);
+    assert.deepEqual(await use(token, 'gpu-use 1 61 1 2 3 0'), { outcome: 'too_many' });
+    await passSeconds(1);
+    for (const replayed of ['gpu-use 1 60 1 2 3 0', 'gpu-use 1 60 9 9 9 9', 'gpu-use 1 59 1 2 3 0']) {
+      assert.deepEqual(await use(token, replayed), { outcome: 'repeated' });
+    }
+    assert.deepEqual(await use(token, 'gpu-use 1 61 1 2 3 0'), { outcome: 'kept', stopsAtMs: null });
+    const row = await rowNow();
+    assert.deepEqual([row?.uptime, row?.body], [61, 'gpu-use 1 61 1 2 3 0']);
+    for (const other of [
+      'gpu-proof 1 0',
+      'gpu-use 2 70 1',
+      'gpu-use 1 x 1',
+      ' gpu-use 1 70 1',
+      `gpu-use 1 ${'9'.repeat(13)} 1`,
+    ]) {
+      assert.deepEqual(await use(token, other), { outcome: 'unreadable' });
+    }
+  });
+
+  it('tell the use of their own machine, while it may call, and nothing else', async () => {
+    const [mine, other] = [await insertMachine(), await insertMachine()];
+    const body = 'gpu-use 1 60 1 2 3 0';
+    for (const token of [mine.report, mine.bundle, randomBytes(32)])
+      assert.equal(await use(token, body), null);
+    assert.equal(await report(mine.use, 'a claim'), null);
+    assert.equal(await fetchBundle(mine.use), null);
+    assert.equal((await use(mine.use, body))?.outcome, 'kept');
+    assert.deepEqual(await db('machine_uses').where({ attempt_id: other.attempt.id }), []);
+    await moveAttempt(db, mine.attempt.id, 'open', 'condemned');
+    assert.equal(await use(mine.use, 'gpu-use 1 90 1 2 3 0'), null);
+  });
+
+  it('hear with their report of use when their machine stops for being idle', async () => {
+    const { use: token, rental } = await insertMachine();
+    await db('idle_guards').insert({
+      rental_no: rental.no,
+      minutes: 15,
+      stops_at: new Date(1_800_000_000_000),
+    });
+    assert.deepEqual(await use(token, 'gpu-use 1 60 1 2 3 0'), {
+      ...{ outcome: 'kept', stopsAtMs: 1_800_000_000_000 },
+    });
+  });
+
   it('are refused where they do not add up', async () => {
     const { attempt } = await insertMachine();
     await db('machine_tokens').where({ attempt_id: attempt.id }).delete();
@@ -236,6 +295,9 @@ describe('the tokens of machines in the database', () => {
       await assert.rejects(db('machine_tokens').insert(row), { constraint });
     }
     for (const body of ['', 'x'.repeat(4097)]) {
+      await assert.rejects(db('machine_uses').insert({ attempt_id: attempt.id, uptime: 1, body }), {
+        constraint: 'machine_uses_body_check',
+      });
       await assert.rejects(db('machine_reports').insert({ attempt_id: attempt.id, no: 1, body }), {
         constraint: 'machine_reports_body_check',
       });
@@ -261,9 +323,16 @@ describe('the tokens of machines in the database', () => {
     );
     assert.deepEqual(
       functions.map(({ name }) => name),
-      ['machine_acknowledge', 'machine_bundle', 'machine_report'],
+      ['machine_acknowledge', 'machine_bundle', 'machine_report', 'machine_use'],
     );
-    for (const table of ['machine_tokens', 'machine_reports', 'rentals', 'software_secrets', 'users']) {
+    for (const table of [
+      'machine_tokens',
+      'machine_reports',
+      'machine_uses',
+      'rentals',
+      'software_secrets',
+      'users',
+    ]) {
       await assert.rejects(listener.raw(`select * from ${table}`), { code: '42501' });
     }
     const asOthers = openDatabase(database.url, 1, 'test-api', databaseRoles.api);

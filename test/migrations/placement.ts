@@ -19,7 +19,7 @@ export const distributed: Readonly<Record<string, readonly string[]>> = {
     'answered_machines lost_machines rental_warnings stop_requests telemetry_hours idle_guards',
   ),
   rental_id: names('allocation_attempts bad_machines'),
-  attempt_id: names('machine_reports machine_tokens'),
+  attempt_id: names('machine_reports machine_tokens machine_uses'),
   invoice_id: names('invoice_line_items'),
   webhook_id: names('webhook_deliveries webhook_retries webhook_secrets'),
 };

@@ -2,7 +2,7 @@ import type { AccountBalance, ProviderError } from '../../providers/provider.js'
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { noFundsMail, unfitAccountMail } from '../../../domain/mails/operators.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
-import { guardMisfitsOf, type GuardMisfit } from '../../../domain/rentals/idle-guard.js';
+import { telemetryMisfitsOf, type GuardMisfit } from '../../../domain/rentals/idle-guard.js';
 import { misfitsOf, type Misfit } from '../../../domain/rentals/software.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
@@ -29,10 +29,17 @@ export interface ProvidersFor {
 
 export type ProviderMisfit = (Misfit | GuardMisfit) & { readonly providerCode: string };
 
-/** Lists the upstreams for a template, own software and a guard, as they told it; one that has not told may start templates. */
+/**
+ * Lists the upstreams for a template, own software, told use and a guard, as they told it; one that has not told may start
+ * templates.
+ */
 export async function listProvidersFor(
   db: Database,
-  { templateId, software, idleGuard }: Pick<RentalRequest, 'templateId' | 'software' | 'idleGuard'>,
+  {
+    templateId,
+    software,
+    ...asked
+  }: Pick<RentalRequest, 'templateId' | 'software' | 'idleGuard' | 'telemetry'>,
 ): Promise<ProvidersFor> {
   const rows = await db('providers')
     .whereRaw('(template_ids is null or ?::text = any (template_ids))', [templateId])
@@ -42,7 +49,7 @@ export async function listProvidersFor(
     code,
     misfits: [
       ...(software ? misfitsOf(software, able ?? undefined) : []),
-      ...guardMisfitsOf(idleGuard, telemetry),
+      ...telemetryMisfitsOf(asked, telemetry),
     ],
   }));
   return {

@@ -4,11 +4,17 @@ import type { Database } from '../database.js';
 /** What becomes of a report: kept, there already, or one too many in a minute; null where its token reports nothing. */
 export type Reported = 'kept' | 'repeated' | 'too_many' | null;
 
+/** What becomes of a report of use, and when its machine stops for being idle, as its renter was warned. */
+export type UseReported = {
+  readonly outcome: NonNullable<Reported> | 'unreadable';
+  readonly stopsAtMs?: number | null;
+} | null;
+
 export interface NewMachineToken {
   readonly hash: Buffer;
   readonly attemptId: number;
   readonly purpose: MachinePurpose;
-  /** What a bundle's token opens; null for reports. */
+  /** What a bundle's token opens; null for the others. */
   readonly sealed: Buffer | null;
 }
 
@@ -22,7 +28,7 @@ export async function insertMachineToken(
 }
 
 /**
- * The three things that the listener of machines may ask its database, each by the hash of a token. Every limit is the
+ * The four things that the listener of machines may ask its database, each by the hash of a token. Every limit is the
  * database's own.
  */
 export interface MachineDesk {
@@ -31,6 +37,7 @@ export interface MachineDesk {
   /** Ends a bundle's token. @returns whether there was a bundle to acknowledge */
   acknowledge(hash: Buffer): Promise<boolean>;
   report(hash: Buffer, body: string): Promise<Reported>;
+  use(hash: Buffer, body: string): Promise<UseReported>;
 }
 
 /** Asks as the role of the listener. */
@@ -45,5 +52,6 @@ export function createMachineDesk(db: Database): MachineDesk {
     bundle: (hash) => call('select machine_bundle(?) as answer', [hash]),
     acknowledge: (hash) => call('select machine_acknowledge(?) as answer', [hash]),
     report: (hash, body) => call('select machine_report(?, ?) as answer', [hash, body]),
+    use: (hash, body) => call('select machine_use(?, ?) as answer', [hash, body]),
   };
 }

@@ -684,7 +684,7 @@ export interface MachineTokenRow {
   token_sha256: Buffer;
   attempt_id: number;
   /** bundle: fetches what the machine runs. report: tells how the machine is. */
-  purpose: 'bundle' | 'report';
+  purpose: 'bundle' | 'report' | 'use';
   /** Sealed by a key that is made from the token; null once it was acknowledged, and for reports. */
   sealed: Buffer | null;
   fetches: number;
@@ -692,6 +692,18 @@ export interface MachineTokenRow {
   acknowledged_at: Date | null;
   /** How many reports came by it. */
   reports: number;
+  created_at: Date;
+}
+
+/** The newest report of each machine that tells its use. Each takes the place of the one before, on the same page. */
+export interface MachineUseRow {
+  attempt_id: number;
+  /** By our clock. */
+  received_at: Date;
+  /** How long the machine ran, in seconds, as it counts: the next report has more. */
+  uptime: number;
+  body: string;
+  /** When its first report came: no index knows what each report changes. */
   created_at: Date;
 }
 
@@ -1307,6 +1319,7 @@ export interface RentalRequestRow {
   notes: string | null;
   software: SoftwareOutline | null;
   idle_guard: IdleGuard | null;
+  telemetry: boolean;
 }
 
 /** The instants at which machines end that their users were warned of: each once, and anew when it is moved. */
@@ -1383,6 +1396,8 @@ export interface RentalRow {
   notes: string | null;
   software: SoftwareOutline | null;
   ready_by: 'ssh' | 'port' | 'grace' | null;
+  /** Whether its renter asks for its use to be told. */
+  telemetry: boolean;
 }
 
 /** The rentals with what their meters show now; new columns come at the end. */
@@ -1438,6 +1453,7 @@ export interface RentalsNowRow {
   notes: string | null;
   software: SoftwareOutline | null;
   ready_by: 'ssh' | 'port' | 'grace' | null;
+  telemetry: boolean;
 }
 
 /**
@@ -1557,7 +1573,7 @@ export interface TelemetryHourRow {
   rental_no: number;
   hour: Date;
   /** Who told it. */
-  source: 'upstream';
+  source: 'upstream' | 'reporter';
   /**
    * Five bytes for each of its 60 minutes, each a whole per cent, and 255 for what was not told: all GPUs, the
    * busiest of them, their memory, the processors, the memory.
@@ -1833,6 +1849,7 @@ declare module 'knex/types/tables.js' {
     lost_machines: Table<LostMachineRow>;
     machine_reports: Table<MachineReportRow>;
     machine_tokens: Table<MachineTokenRow>;
+    machine_uses: Table<MachineUseRow>;
     mail_outbox: Table<MailOutboxRow>;
     meter_readings: Table<MeterReadingRow>;
     meter_shards: Table<MeterShardRow>;

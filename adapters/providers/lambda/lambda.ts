@@ -1,5 +1,6 @@
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
 import { MINUTE, SECOND } from '../../../domain/durations.js';
+import { reportedUse } from '../../../domain/machines/telemetry.js';
 import { fetching, softwareLimits } from '../../../domain/rentals/software.js';
 import { shadeformTemplates, withToken } from '../offers/templates.js';
 import {
@@ -70,6 +71,7 @@ export function createLambdaProvider(options: ProviderOptions): Provider {
       ? fetching(lambdaSoftware, softwareLimits.scriptMaxBytes)
       : lambdaSoftware,
     proof: 'machine',
+    ...(options.machinesFetch && { telemetry: reportedUse }),
     listPods: () => listPods(),
     find: async (tag, wait) => (await listPods(wait)).find((pod) => pod.tag === tag),
     async listOffers() {
@@ -149,7 +151,7 @@ async function allocate(
   request: AllocationRequest,
 ): Promise<AllocatedPod> {
   const { offer, container } = partsOf(request, tagPrefix);
-  const { untilMs, software, bootstrap, report } = request;
+  const { untilMs, software, bootstrap, report, reporter } = request;
   const publicKeys = request.publicKeys.map(bareKey);
   const { name, publicKey } = await key.get({ untilMs });
   const body = {
@@ -159,7 +161,9 @@ async function allocate(
     name: request.tag,
     tags: [{ key: TAG_KEY, value: request.tag }],
     image: { family: IMAGE_FAMILY },
-    user_data: startupScript({ throwAwayKey: publicKey, publicKeys, container, software, bootstrap, report }),
+    user_data: startupScript({
+      ...{ throwAwayKey: publicKey, publicKeys, container, software, bootstrap, report, reporter },
+    }),
   };
   const answer = await upstream
     .call('creating a pod', {

@@ -1,4 +1,5 @@
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
+import { reportedUse } from '../../../domain/machines/telemetry.js';
 import { fetching, ownSoftwareId, type Software } from '../../../domain/rentals/software.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
@@ -62,6 +63,7 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
       ? fetching(shadeformSoftware, SHADEFORM_HANDS_OVER_BYTES)
       : shadeformSoftware,
     proof: 'machine',
+    ...(options.machinesFetch && { telemetry: reportedUse }),
     ...pods,
     async listOffers() {
       const read = await upstream.list('listing offers', {
@@ -203,12 +205,20 @@ function launchOf(input: {
   readonly request: AllocationRequest;
 }): object {
   const { publicKeys, request, template } = input;
-  const { software, notebookToken, bootstrap, report } = request;
+  const { software, notebookToken, bootstrap, report, reporter } = request;
   const container = withToken(containerOf(template.container, software), notebookToken);
-  if (publicKeys.length === 0 && container === null && software === undefined && report === undefined)
-    return {};
+  const isPlain = container === null && software === undefined && report === undefined;
+  if (publicKeys.length === 0 && isPlain && reporter === undefined) return {};
   const { publicKey: throwAwayKey } = input.key;
-  const script = startupScript({ throwAwayKey, publicKeys, container, software, bootstrap, report });
+  const script = startupScript({
+    throwAwayKey,
+    publicKeys,
+    container,
+    software,
+    bootstrap,
+    report,
+    reporter,
+  });
   const base64_script = Buffer.from(script).toString('base64');
   return { launch_configuration: { type: 'script', script_configuration: { base64_script } } };
 }

@@ -13,6 +13,7 @@ const names: Readonly<Record<string, string>> = {
   autoStopAt: 'The time',
   stopWhenIdleMinutes: '--stop-when-idle',
   idleIgnores: '--ignore-sessions',
+  telemetry: '--telemetry',
   until: '--until',
   maxSpendCents: '--max-spend',
   maxPricePerHourCents: '--max-price',

@@ -646,7 +646,7 @@ export interface paths {
         };
         /**
          * How much a machine was used
-         * @description The use of its GPUs, processors and memory, where its provider tells them; we run no program on your machine. What was not told is null. Kept for 32 days.
+         * @description The use of its GPUs, processors and memory, where its provider tells them, or where you asked for them by `telemetry` or `stopWhenIdleMinutes`. What was not told is null. Kept for 32 days.
          */
         get: operations["showTelemetry"];
         put?: never;
@@ -2085,7 +2085,7 @@ export interface components {
             autoStopAfterHours?: number | null;
             /** @description Stops the machine once it was idle for so many minutes: every GPU below 5%, and the processors below 20% and the network below 1 MB/s where they are told. You are warned 10 minutes ahead. Everything on its disk is lost. */
             stopWhenIdleMinutes?: number | null;
-            /** @description What of its use does not count. No provider tells yet who is logged in: send ["sessions"]. */
+            /** @description What of its use does not count. Only a reporter tells who is logged in; elsewhere send ["sessions"]. */
             idleIgnores?: "sessions"[];
         };
         ChangeWebhook: {
@@ -3239,8 +3239,10 @@ export interface components {
             sshPublicKeys?: string[];
             /** @description Stops the machine once it was idle for so many minutes: every GPU below 5%, and the processors below 20% and the network below 1 MB/s where they are told. You are warned 10 minutes ahead. Everything on its disk is lost. */
             stopWhenIdleMinutes?: number;
-            /** @description What of its use does not count. No provider tells yet who is logged in: send ["sessions"]. */
+            /** @description What of its use does not count. Only a reporter tells who is logged in; elsewhere send ["sessions"]. */
             idleIgnores?: "sessions"[];
+            /** @description Tells how much the machine is used, whoever provides it: where its provider doesn’t, a small script on the machine reports it each minute. stopWhenIdleMinutes asks for that as well. */
+            telemetry?: boolean;
             /** @description An image of your own, such as ghcr.io/you/server:1. It runs instead of a template. */
             image?: string;
             /** @description Signs in to the image’s registry. No answer shows it. */
@@ -3696,6 +3698,8 @@ export interface components {
             expectedReadySeconds: components["schemas"]["Spread"] | null;
             /** @description Null for a template alone. */
             ownSoftware: components["schemas"]["QuotedSoftware"] | null;
+            /** @description Who will tell how much it is used: its provider, or a small script on the machine, only because you asked. Null: nobody. */
+            telemetrySource: components["schemas"]["TelemetrySource"] | null;
             /** @description Null without stopWhenIdleMinutes. */
             idleGuard: components["schemas"]["QuotedIdleGuard"] | null;
             /** @description What else is available now. */
@@ -3739,7 +3743,7 @@ export interface components {
         };
         QuotedIdleGuard: {
             minutes: number;
-            /** @description What its provider tells. What is told there but not at a moment counts as use. */
+            /** @description What is told of it. What is told there but not at a moment counts as use. */
             looksAt: components["schemas"]["IdleLooksAt"][];
             ignores: components["schemas"]["IdleIgnored"][];
         };
@@ -4700,7 +4704,7 @@ export interface components {
         };
         Telemetry: {
             rentalId: string;
-            /** @description Who told it. Null when nobody told anything. */
+            /** @description Who told it: the provider, or a small script on the machine. Null when nobody told anything. */
             source: components["schemas"]["TelemetrySource"] | null;
             /** Format: date-time */
             from: string;
@@ -4726,7 +4730,7 @@ export interface components {
             memoryPercent: number | null;
         };
         /** @enum {string} */
-        TelemetrySource: "upstream";
+        TelemetrySource: "upstream" | "reporter";
         Template: {
             /** @enum {string} */
             id: "ubuntu-24-04" | "pytorch" | "jupyter" | "vllm" | "ollama" | "a1111" | "text-generation-webui";

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { CancelledFailure } from '@temporalio/activity';
 import { createActivities } from '../../../activities/index.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { insertAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import { listTelemetryHours } from '../../../adapters/postgres/machines/telemetry.js';
 import { writeIdleGuard } from '../../../adapters/postgres/rentals/idle-guards.js';
 import { MINUTE } from '../../../domain/durations.js';
-import { noUse, pointsOf } from '../../../domain/machines/telemetry.js';
+import { noUse, pointsOf, reportedUse, type TelemetryTold } from '../../../domain/machines/telemetry.js';
 import { notebookTemplateId } from '../../../domain/rentals/notebook.js';
 import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import { databaseRoles } from '../../../migrations/roles.js';
@@ -44,7 +45,11 @@ describe('the watcher of an upstream that tells use', () => {
   });
 
   /** Watches while something runs. */
-  async function watching(running: () => Promise<void>, installationKey = ''): Promise<void> {
+  async function watching(
+    running: () => Promise<void>,
+    installationKey = '',
+    told: TelemetryTold = telemetry,
+  ): Promise<void> {
     const listPods = () => {
       lists += 1;
       if (!machine.isFrozen) report += 1;
@@ -52,13 +57,14 @@ describe('the watcher of an upstream that tells use', () => {
       const use = { ...noUse, report, gpuPercent, busiestGpuPercent: gpuPercent, cpuPercent: 2 };
       const address = { host: null, port: null, username: null, pricePerHourCents: null };
       const pod = { podId: 'pod-1', tag: rental.tag, upstreamStatus: 'up', ...address };
-      return Promise.resolve([{ ...pod, status: 'active' as const, use }]);
+      const listed = { ...pod, status: 'active' as const };
+      return Promise.resolve([told.source === undefined ? { ...listed, use } : listed]);
     };
     const activities = createActivities({
       ...lone.deps,
       db: workerDb,
       settings: { ...lone.deps.settings, installationKey },
-      providers: new Map([['lab', { ...upstream.port, templates, telemetry, listPods }]]),
+      providers: new Map([['lab', { ...upstream.port, templates, telemetry: told, listPods }]]),
       oddities: { take: () => [] } as never,
     });
     const watcher = runAlone(() => activities.watchProvider('lab', 60_000));
@@ -146,5 +152,97 @@ describe('the watcher of an upstream that tells use', () => {
     });
     assert.deepEqual(lone.alarms, []);
     assert.deepEqual(await lone.db('stuck_items').select('item', 'last_error'), []);
+  });
+
+  describe('where machines report it', () => {
+    let attemptId: number;
+    let uptime = 0;
+    before(async () => {
+      await lone.db('stop_requests').delete();
+      await lone.db('telemetry_hours').delete();
+      const attempt = await insertAttempt(lone.db, {
+        ...{ rentalId: rental.id, deployment: 'test', providerCode: 'lab', listingId: rental.listing_id },
+        ...{ offerId: 'o', pricePerHourCents: 50, endBy: null, deadlineMs: 60_000 },
+      });
+      attemptId = attempt.id;
+      await lone.db('rentals').where({ id: rental.id }).update({ tag: attempt.tag });
+    });
+
+    /** What the listener's function keeps. */
+    async function report(gpu: string, sessions = 0): Promise<void> {
+      uptime += 60;
+      const body = `gpu-use 1 ${uptime} 2 30 1000 ${sessions}\n-\n${gpu}, 0\n`;
+      await lone
+        .db('machine_uses')
+        .insert({ attempt_id: attemptId, uptime, body, received_at: lone.db.raw('clock_ms()') as never })
+        .onConflict('attempt_id')
+        .merge();
+    }
+    async function pass(minutes: number, gpu: string, sessions = 0): Promise<void> {
+      for (let minute = 0; minute < minutes; minute += 1) {
+        await clock.pass(MINUTE);
+        await report(gpu, sessions);
+        const sent = await lone.db('machine_uses').first('received_at');
+        if (gpu !== '')
+          await until(
+            'it was read',
+            async () => Number((await guardNow())?.seen_at) === Number(sent?.received_at),
+          );
+      }
+    }
+
+    it('keeps it as theirs, and judges their guards by it alone', async () => {
+      await setGuard();
+      const startMs = await clock.nowMs();
+      await watching(
+        async () => {
+          await pass(2, '40');
+          assert.equal((await guardNow())?.idle_since, null);
+          await pass(2, '1', 1);
+          assert.ok((await guardNow())?.idle_since);
+          await pass(1, '[N/A]');
+          assert.equal((await guardNow())?.idle_since, null);
+        },
+        '',
+        reportedUse,
+      );
+      const window = { from: new Date(startMs), to: new Date(startMs + 6 * MINUTE), points: 6 };
+      const hours = await listTelemetryHours(lone.db, rental.no, window);
+      assert.deepEqual([...new Set(hours.map(({ source }) => source))], ['reporter']);
+      const told = pointsOf(hours, window).points.map((point) => [point.gpuPercent, point.cpuPercent]);
+      assert.deepEqual(told, [
+        [null, null],
+        [40, 2],
+        [40, 2],
+        [1, 2],
+        [1, 2],
+        [null, 2],
+      ]);
+    });
+
+    it('counts somebody who is logged in as use, unless the renter ignores it', async () => {
+      await lone.db.transaction((trx) => writeIdleGuard(trx, rental.no, { minutes: 15, ignores: [] }));
+      await watching(() => pass(1, '1', 1), '', reportedUse);
+      assert.equal((await guardNow())?.idle_since, null);
+      await watching(() => pass(1, '1', 0), '', reportedUse);
+      assert.ok((await guardNow())?.idle_since);
+    });
+
+    it('begins anew after a silence, and asks for the end of one that was idle for its minutes', async () => {
+      await watching(
+        async () => {
+          await pass(8, '1');
+          await clock.pass(3 * MINUTE);
+          await pass(15, '1');
+          assert.equal(await stopNow(), undefined);
+          await pass(1, '1');
+          await until('its end was asked for', async () => (await stopNow()) !== undefined);
+        },
+        '',
+        reportedUse,
+      );
+      assert.equal((await stopNow())?.requested_by, 'idle');
+      assert.deepEqual(await lone.db('stuck_items').select('item', 'last_error'), []);
+    });
   });
 });

@@ -106,7 +106,7 @@ describe('a purchase in the queue of an upstream', () => {
     await lone.db('allocation_attempts').delete();
     const order = {
       ...{ rentalId: id, listing, templateId: 'own-software', software: wiped as never, publicKeys: [] },
-      ...{ endBy: null, maxPricePerHourCents: 110 },
+      ...{ endBy: null, maxPricePerHourCents: 110, telemetry: false },
     };
     await assert.rejects(buyPod(lone.deps, order), /are wiped/);
     assert.equal(await countAttempts(), 0);

@@ -3,6 +3,7 @@ import {
   findRentalRequest,
   insertRentalRequest,
 } from '../../../adapters/postgres/requests/opening-requests.js';
+import { reportedUse } from '../../../domain/machines/telemetry.js';
 import { newId } from '../../../adapters/ids.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import {
@@ -26,6 +27,7 @@ interface Told {
     readonly fields?: { field: string }[];
   };
   readonly listing?: { readonly providerCode: string };
+  readonly telemetrySource?: string | null;
   readonly idleGuard: Record<string, unknown> | null;
   readonly stopWhenIdleMinutes?: number | null;
 }
@@ -51,6 +53,7 @@ describe('the idle guard of a rental', () => {
       .db('providers')
       .where({ code })
       .update({ telemetry: { cpu: true, network: false, sessions: false } });
+  const reports = (code: string) => api.db('providers').where({ code }).update({ telemetry: reportedUse });
   const told = async (asked: Promise<{ status: number; body: unknown }>): Promise<[number, Told]> => {
     const { status, body } = await asked;
     return [status, body as Told];
@@ -93,6 +96,45 @@ describe('the idle guard of a rental', () => {
     }
   });
 
+  it('is kept by a reporter where the upstream tells nothing, and asks for one', async () => {
+    await insertListing(api.db, { provider_code: 'lab' });
+    await reports('lab');
+    const quoteOf = async (more: object) => (await told(user.post('/v1/quotes', { ...wish, ...more })))[1];
+    const guarded = await quoteOf({ stopWhenIdleMinutes: 30 });
+    assert.deepEqual(guarded.idleGuard?.['looksAt'], ['gpu', 'cpu', 'network', 'sessions']);
+    assert.equal(guarded.telemetrySource, 'reporter');
+    assert.equal((await quoteOf({ telemetry: true })).telemetrySource, 'reporter');
+    for (const none of [{}, { telemetry: false }]) assert.equal((await quoteOf(none)).telemetrySource, null);
+    await tells('lab');
+    for (const any of [{}, { telemetry: true }]) {
+      assert.equal((await quoteOf(any)).telemetrySource, 'upstream');
+    }
+  });
+
+  it('is set later only where the machine was opened with its reporter', async () => {
+    await reports('lab');
+    const change = async (telemetry: boolean) => {
+      const rental = await insertRunningRental(api.db, user.user.id, HOUR, { telemetry });
+      return told(user.patch(`/v1/rentals/${rental.id}`, { stopWhenIdleMinutes: 30 }));
+    };
+    const [status, refused] = await change(false);
+    assert.deepEqual([status, refused.error], [400, 'idle_guard_unsupported']);
+    assert.deepEqual(fieldsOf(refused), ['stopWhenIdleMinutes']);
+    assert.equal((await change(true))[0], 200);
+  });
+
+  it('is not needed for telemetry, which is refused by name where nobody tells it', async () => {
+    await insertListing(api.db, { provider_code: 'lab' });
+    const [status, refused] = await told(user.post('/v1/quotes', { ...wish, telemetry: true }));
+    assert.deepEqual(
+      [status, refused.error, fieldsOf(refused)],
+      [400, 'software_unsupported', ['telemetry']],
+    );
+    assert.match(String(refused.message), /telemetry: lab does not tell how much machines are used/);
+    const [, wrong] = await told(user.post('/v1/quotes', { ...wish, telemetry: 'yes' }));
+    assert.deepEqual([wrong.error, fieldsOf(wrong)], ['validation_failed', ['telemetry']]);
+  });
+
   it('is kept with the request of an opening', async () => {
     const id = newId('rent');
     const idleGuard = { minutes: 45, ignores: ['sessions'] as const };
@@ -102,10 +144,12 @@ describe('the idle guard of a rental', () => {
       {
         ...{ userId: user.user.id, ...wish, templateId: 'ubuntu-24-04', region: null, sshKeyIds: [] },
         ...{ autoStopAfterMs: null, maxSpendCents: null, maxPricePerHourCents: null, idleGuard },
+        telemetry: true,
       },
       new Date(Date.now() + HOUR),
     );
-    assert.deepEqual((await findRentalRequest(api.db, id))?.idleGuard, idleGuard);
+    const kept = await findRentalRequest(api.db, id);
+    assert.deepEqual([kept?.idleGuard, kept?.telemetry], [idleGuard, true]);
   });
 
   it('is set, changed and taken away while the rental lives', async () => {

@@ -87,7 +87,9 @@ describe('minutes of use', () => {
 });
 
 describe('points of kept hours', () => {
-  const hourOf = (from: number) => ({ hour: new Date(from), minutes: new Uint8Array(300).fill(255) });
+  const hourOf = (from: number) => ({
+    ...{ hour: new Date(from), source: 'upstream' as const, minutes: new Uint8Array(300).fill(255) },
+  });
   const [ten, nine] = [hourOf(START + 2 * MINUTE), hourOf(START - 58 * MINUTE)];
   nine.minutes.set(packMinute(use(41.6)), 58 * bytesPerMinute);
   nine.minutes.set(packMinute(use(120)), 59 * bytesPerMinute);

@@ -39,10 +39,14 @@ const guard = {
     .max(1_440)
     .optional()
     .describe('It stops when it was idle for so many minutes; keep_alive puts that off'),
+  telemetry: z
+    .boolean()
+    .optional()
+    .describe('Tells how much it is used, by a small script on it where its provider doesn’t'),
   idleIgnores: z
     .array(z.enum(['sessions']))
     .optional()
-    .describe('With stopWhenIdleMinutes: ["sessions"], because no provider tells who is logged in'),
+    .describe('With stopWhenIdleMinutes: ["sessions"], where nobody tells who is logged in'),
 };
 /** What runs instead of a template. The service says what of it no provider can do. */
 const software = {

@@ -985,6 +985,7 @@ class NewRental(TypedDict):
     sshPublicKeys: NotRequired[List[str]]
     stopWhenIdleMinutes: NotRequired[int]
     idleIgnores: NotRequired[List[Literal["sessions"]]]
+    telemetry: NotRequired[bool]
     image: NotRequired[str]
     registryAuth: NotRequired["NewRentalRegistryAuth"]
     args: NotRequired[List[str]]
@@ -1236,6 +1237,7 @@ class Quote(TypedDict):
     runwaySecondsAfter: int
     expectedReadySeconds: Optional["Spread"]
     ownSoftware: Optional["QuotedSoftware"]
+    telemetrySource: Optional["TelemetrySource"]
     idleGuard: Optional["QuotedIdleGuard"]
     alternatives: List["Listing"]
 
@@ -2212,6 +2214,6 @@ RentalPhase = Literal["queued", "buying", "booting", "installing", "checking", "
 RentalStatus = Literal["provisioning", "running", "stopping", "stopped", "failed"]
 RentalWarning = Literal["no_ssh_key", "ssh_unreachable", "host_key_changed", "public_port"]
 StopReason = Literal["user", "auto_stop", "spend_limit", "balance_exhausted", "pod_lost", "operator", "idle"]
-TelemetrySource = Literal["upstream"]
+TelemetrySource = Literal["upstream", "reporter"]
 TopupSource = Literal["checkout", "saved_card", "auto_topup"]
 TopupStatus = Literal["creating", "requires_payment", "processing", "succeeded", "expired", "failed"]

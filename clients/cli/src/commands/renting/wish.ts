@@ -16,6 +16,7 @@ export interface WishOptions extends WordOptions, SoftwareOptions, GuardOptions 
   readonly hours?: number;
   readonly maxSpend?: number;
   readonly maxPrice?: number;
+  readonly telemetry?: boolean;
   readonly sshKey?: readonly string[];
 }
 
@@ -30,6 +31,7 @@ export function addWish(command: Command): Command {
     .option('--hours <time>', 'stop it after this time, such as 2h or 90m', timeSpan)
     .option('--max-spend <dollars>', 'stop it when it has cost this much', dollars)
     .option('--max-price <dollars>', 'maximum price an hour', dollars)
+    .option('--telemetry', 'tell how much it is used, by a script of ours on it where nobody else tells')
     .option('--ssh-key <id>', 'a stored key that opens it, instead of all; repeatable', collect);
 }
 
@@ -45,6 +47,7 @@ export async function wishOf(cli: Cli, family: string | undefined, options: Wish
     gpuCount,
     ...limitsOf(options),
     ...guardOf(options),
+    ...(options.telemetry === true && { telemetry: true }),
     ...(region !== undefined && { region }),
     ...(template !== undefined && { templateId: template as NonNullable<NewRental['templateId']> }),
     ...wordsOf(options),

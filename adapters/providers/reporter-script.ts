@@ -1,0 +1,47 @@
+import { useFields, useHeader } from '../../domain/machines/use-report.js';
+import type { ReportTarget } from './proof-script.js';
+
+const query = `--query-gpu=${useFields.join(',')} --format=csv,noheader,nounits`;
+
+/**
+ * Makes the lines, for any POSIX shell, by which a machine tells each minute how much it is used (decision 185, "A reporter
+ * of use"). They run beside all that follows, in a shell of their own, until the machine ends. Six samples of the GPUs make
+ * a report. Whoever does not take it is asked a moment later, and then ever more rarely. What it answers goes to all who
+ * are logged in, once.
+ * @param target.url of the route that takes reports of use
+ */
+export function reporterLines({ url, token }: ReportTarget): string[] {
+  return [
+    `(trap '' HUP`,
+    `a='Authorization: Bearer ${token}' c='Content-Type: text/plain' u='${url}'`,
+    'p=0 q=0 r=0 t=0 w=0 l=',
+    'send() {',
+    'if command -v curl > /dev/null; then curl -fsm 9 -H "$a" -H "$c" --data-binary "$b" "$u"',
+    'else wget -qT 9 -O - --header "$a" --header "$c" --post-data "$b" "$u"; fi',
+    '}',
+    'while :; do',
+    'g=',
+    'for i in 1 2 3 4 5 6; do',
+    'read -r s x < /proc/uptime',
+    's=${s%.*}',
+    'sleep $((10 - s % 10))',
+    'g="$g',
+    '-',
+    `$(timeout -k 1 8 nvidia-smi ${query} 2>&1 | head -n 16 | cut -c 1-36)"`,
+    'done',
+    'read -r s x < /proc/uptime',
+    's=${s%.*}',
+    'read -r x n1 n2 n3 n4 n5 n6 n7 n8 x < /proc/stat',
+    'k=$((n1 + n2 + n3 + n6 + n7 + n8)) h=$((k + n4 + n5))',
+    `m=$(awk '/^MemTotal/{t=$2}/^MemAvailable/{print int(100-100*$2/t)}' /proc/meminfo)`,
+    `n=$(awk 'NR>2{sub(/:/," ")}NR>2&&!/^ *(lo|docker|br-|veth)/{s+=$2+$10}END{printf "%.0f",s}' /proc/net/dev)`,
+    `o=$(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c '^sshd.*: .*@')`,
+    `b="${useHeader} $s $((100 * (k - p) / (h - q))) $m \${n:+$(((n - r) / (s - t)))} $o$g"`,
+    'p=$k q=$h r=$n t=$s',
+    'if y=$(send) || { sleep 7; y=$(send); }; then',
+    'w=0',
+    '[ "$y" = "$l" ] || { l=$y; [ -z "$y" ] || echo "$y" | wall; }',
+    'else w=$((w * 2 + 60)); [ $w -lt 960 ] || w=960; sleep $w; fi',
+    'done) > /dev/null 2>&1 < /dev/null &',
+  ];
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { reporterLines } from '../../../adapters/providers/reporter-script.js';
+import { noUse } from '../../../domain/machines/telemetry.js';
+import { readUse } from '../../../domain/machines/use-report.js';
+import { nvidiaSmiScript } from '../../../lab/provider/nvidia-smi.js';
+import { until } from '../../support/until.js';
+
+const TOKEN = 'a'.repeat(64);
+const PROGRAMS = ['sh', 'sleep', 'timeout', 'head', 'cut', 'cat', 'tr', 'grep', 'awk'];
+const shells = ['dash', 'bash'].filter((shell) => isThere(shell));
+const gpu = { vramGb: 80, productName: 'NVIDIA H100 80GB HBM3', memoryMib: 81_559 };
+const idle = nvidiaSmiScript(gpu, 2, 'a-pod');
+const isReport = /^gpu-use 1 \d+ \d{1,3} \d{1,3} \d+ \d+\n(-\n(.+\n)*){6}$/;
+
+function isThere(program: string): boolean {
+  try {
+    execFileSync('which', [program]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const whichOf = (program: string) => execFileSync('which', [program], { encoding: 'utf8' }).trim();
+
+describe('the reporter', () => {
+  let dir: string;
+  let server: Server;
+  let url: string;
+  let heard: { readonly authorization: string | undefined; readonly body: string }[];
+  /** What the listener answers next; the last one holds. */
+  let answers: [status: number, text?: string][];
+  let machine: ChildProcess | undefined;
+
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'reporter-'));
+    heard = [];
+    answers = [[204]];
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (part: Buffer) => (body += part.toString()));
+      request.on('end', () => {
+        heard.push({ authorization: request.headers.authorization, body });
+        const [status, text] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [204];
+        response.writeHead(status).end(text);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/machine/use`;
+  });
+  afterEach(() => {
+    if (machine?.pid !== undefined) process.kill(-machine.pid, 'SIGKILL');
+    server.closeAllConnections();
+    server.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  /**
+   * Starts the script on a machine that has these programs alone, whose sleep writes down how long it should be and is a
+   * third of a second, and then its renter's line.
+   * @returns the seconds that it slept so far
+   */
+  async function start(
+    shell: string,
+    nvidiaSmi: string | null,
+    { without = [], sender = 'curl' }: { readonly without?: string[]; readonly sender?: string } = {},
+  ): Promise<() => number[]> {
+    const programs = join(dir, 'bin');
+    mkdirSync(programs);
+    const sleepOf = whichOf('sleep');
+    for (const program of [...PROGRAMS, sender].filter((name) => !without.includes(name))) {
+      if (!['sleep', 'timeout'].includes(program)) symlinkSync(whichOf(program), join(programs, program));
+    }
+    const slept = join(dir, 'slept');
+    writeFileSync(slept, '');
+    const nap = `#!/bin/sh\necho $1 >> ${slept}\nexec ${sleepOf} 0.3\n`;
+    const wall = `#!/bin/sh\ncat >> ${join(dir, 'wall')}\n`;
+    // A hanging program is waited for as long as the machine sleeps.
+    const hurried = `#!/bin/sh\nshift 3\nexec ${whichOf('timeout')} -k 0.1 0.3 "$@"\n`;
+    const written = {
+      sleep: nap,
+      wall,
+      timeout: hurried,
+      ...(nvidiaSmi !== null && { 'nvidia-smi': nvidiaSmi }),
+    };
+    for (const [name, text] of Object.entries(written)) {
+      writeFileSync(join(programs, name), text, { mode: 0o755 });
+    }
+    const lines = reporterLines({ url, token: TOKEN }).join('\n');
+    assert.ok(lines.length < 1_536, `${lines.length} characters`);
+    writeFileSync(join(dir, 'script'), `${lines}\necho "renter $g $s $b"\n`);
+    const env = { PATH: programs, NO_PROXY: '*' };
+    const child = spawn(whichOf(shell), [join(dir, 'script')], { env, detached: true });
+    machine = child;
+    let said = '';
+    for (const out of [child.stdout, child.stderr])
+      out.on('data', (part: Buffer) => (said += part.toString()));
+    const began = performance.now();
+    await new Promise((resolve) => child.on('close', resolve));
+    // It says nothing, delays nobody, and leaves the renter's shell as it was.
+    assert.equal(said, 'renter   \n');
+    assert.ok(performance.now() - began < 2_000);
+    return () => execFileSync('cat', [slept], { encoding: 'utf8' }).trim().split('\n').map(Number);
+  }
+
+  const hears = (count: number) => until(`${count} reports`, () => heard.length >= count, 20_000);
+
+  for (const shell of shells) {
+    it(`tells the use of the machine, again and again, under ${shell}`, async () => {
+      const slept = await start(shell, idle);
+      await hears(2);
+      for (const { authorization, body } of heard) {
+        assert.equal(authorization, `Bearer ${TOKEN}`);
+        assert.match(`${body}\n`, isReport);
+        const { cpuPercent, memoryPercent, networkBytesPerSecond, sessions, ...gpus } = readUse(body, 2);
+        assert.deepEqual([gpus.gpuPercent, gpus.busiestGpuPercent, gpus.gpuMemoryPercent], [0, 0, 0]);
+        for (const told of [cpuPercent, memoryPercent, networkBytesPerSecond, sessions]) {
+          assert.notEqual(told, null);
+        }
+      }
+      const uptimes = heard.map(({ body }) => Number(body.split(' ')[2]));
+      assert.ok((uptimes[1] ?? 0) > (uptimes[0] ?? 0));
+      assert.ok(
+        slept().every((seconds) => seconds >= 1 && seconds <= 10),
+        slept().join(' '),
+      );
+    });
+
+    it(`goes on where nobody hears it, ever more rarely, under ${shell}`, async () => {
+      answers = [[503], [503], [401], [401], [204]];
+      const slept = await start(shell, idle);
+      await hears(5);
+      assert.deepEqual(
+        slept().filter((seconds) => seconds > 10),
+        [60, 180],
+      );
+    });
+
+    it(`tells the rest without nvidia-smi and awk, under ${shell}`, async () => {
+      await start(shell, null, { without: ['awk'] });
+      await hears(1);
+      const told = readUse(heard[0]?.body ?? '', 2);
+      assert.notEqual(told.cpuPercent, null);
+      assert.deepEqual({ ...told, cpuPercent: null, sessions: null }, noUse);
+      assert.equal(told.sessions, Number(heard[0]?.body.split('\n')[0]?.split(' ')[6]));
+    });
+  }
+
+  for (const sender of ['curl', 'wget'].filter(isThere)) {
+    it(`shows once what it is answered, by ${sender}`, async () => {
+      answers = [[204], [200, 'This machine stops.\n']];
+      await start('sh', idle, { sender });
+      await hears(4);
+      assert.equal(execFileSync('cat', [join(dir, 'wall')], { encoding: 'utf8' }), 'This machine stops.\n');
+    });
+  }
+
+  it('is what the documentation shows', () => {
+    const page = readFileSync(new URL('../../../docs/own-software.md', import.meta.url), 'utf8');
+    const shown = reporterLines({ url: 'https://machines.example.com/v1/machine/use', token: '<token>' });
+    assert.ok(page.includes(`\n${shown.join('\n')}\n`));
+  });
+
+  for (const [what, script] of [
+    ['a hanging driver', '#!/bin/sh\ntrap "" TERM\nsleep 60\n'],
+    [
+      'sixteen GPUs of many words',
+      '#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do echo "Unable to determine the device handle for GPU0000:02:00.0: GPU is lost"; done\n',
+    ],
+  ] as const) {
+    it(`stays small, with ${what}`, async () => {
+      await start('sh', script);
+      await hears(1);
+      assert.ok((heard[0]?.body.length ?? 0) <= 4_096, `${heard[0]?.body.length} bytes`);
+      assert.equal(readUse(heard[0]?.body ?? '', 8).busiestGpuPercent, null);
+    });
+  }
+});

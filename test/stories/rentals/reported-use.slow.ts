@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { machineTokenOf } from '../../../adapters/machine-bundles.js';
+import type { Dialect } from '../../../adapters/providers/offers/gpu-models.js';
+import { MINUTE } from '../../../domain/durations.js';
+import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
+import type { Quote } from '../../../api/rentals/quotes.js';
+import type { Telemetry } from '../../../api/rentals/describe-telemetry.js';
+import { installationKey, type SignedIn } from '../../support/http/api.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
+import { Renting } from '../../support/story/renting.js';
+import { until } from '../../support/until.js';
+
+const families = { shadeform: 'rtx-4090', lambda: 'h100-80gb' } as const;
+
+for (const dialect of ['shadeform', 'lambda'] as const satisfies Dialect[]) {
+  describe(`a machine that reports its use, at ${dialect}`, () => {
+    const machine = { familyId: families[dialect], gpuCount: 1 };
+    let service: TestService;
+    let renting: Renting;
+    let user: SignedIn;
+    let rental: RentalRow;
+    before(async () => {
+      service = await startService({ dialects: [dialect], listener: true, bootMs: 50 });
+      renting = new Renting(service);
+      await until('the upstream has told what it sells', async () => {
+        const [row] = await service.db('providers').whereNotNull('telemetry');
+        return row !== undefined && row.catalog_synced_at !== null;
+      });
+      user = await service.signIn(100_000);
+    });
+    after(() => service.stop());
+
+    const guardNow = () => service.db('idle_guards').where({ rental_no: rental.no }).first();
+    const newest = () =>
+      service
+        .db('machine_uses as u')
+        .join('allocation_attempts as a', 'a.id', 'u.attempt_id')
+        .where('a.rental_id', rental.id)
+        .first<{ uptime: number; attempt_id: number } | undefined>('u.uptime', 'u.attempt_id');
+
+    /** Reports as the machine does, which is this one here and never idle. */
+    async function report(): Promise<{ status: number; text: string }> {
+      const last = await newest();
+      await service
+        .db('machine_uses')
+        .where({ attempt_id: last?.attempt_id ?? 0 })
+        .update({ received_at: new Date(Date.now() - 7_000) });
+      const answer = await fetch(`${service.listener?.url}/v1/machine/use`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${machineTokenOf(installationKey, 'use', rental.tag)}` },
+        body: `gpu-use 1 ${(last?.uptime ?? 0) + 1} 1 20 500 0\n-\n0, 0\n`,
+      });
+      return { status: answer.status, text: await answer.text() };
+    }
+
+    it('is quoted as such, and runs no reporter where nobody asked', async () => {
+      const sourceOf = async (more: object) => {
+        const { status, body } = await user.post('/v1/quotes', { ...machine, ...more });
+        assert.equal(status, 200, JSON.stringify(body));
+        return (body as unknown as Quote).telemetrySource;
+      };
+      assert.equal(await sourceOf({}), null);
+      assert.equal(await sourceOf({ stopWhenIdleMinutes: 15 }), 'reporter');
+      const { id } = await renting.run(user, machine);
+      const [pod] = await renting.pods(id);
+      const script = Buffer.from(pod?.base64Script ?? '', 'base64').toString('utf8');
+      assert.doesNotMatch(script, /machine\/use|gpu-use/);
+      await renting.stop(user, id);
+    });
+
+    it('tells it by itself, a minute after it started', async () => {
+      rental = await renting.run(user, machine, { stopWhenIdleMinutes: 15 });
+      await until('the machine has reported', async () => (await newest()) !== undefined, 100_000);
+      const told = await until('it is shown', async () => {
+        const { body } = await user.get(`/v1/rentals/${rental.id}/telemetry`);
+        const { source, points } = body as unknown as Telemetry;
+        return source !== null && { source, points };
+      });
+      assert.equal(told.source, 'reporter');
+      const point = told.points.find(({ gpuPercent }) => gpuPercent !== null);
+      assert.deepEqual([point?.gpuPercent, point?.busiestGpuPercent], [0, 0]);
+      assert.ok(point?.cpuPercent !== null && point?.memoryPercent !== null);
+    });
+
+    it('is warned in its own answers when it is idle, and then stopped', async () => {
+      await report();
+      await until('it is idle', async () => (await guardNow())?.idle_since !== null);
+      await service
+        .db('idle_guards')
+        .where({ rental_no: rental.no })
+        .update({ idle_since: new Date(Date.now() - 20 * MINUTE) });
+      await report();
+      await until('it is warned', async () => (await guardNow())?.stops_at !== null);
+      const warned = await report();
+      assert.equal(warned.status, 200);
+      assert.match(warned.text, /^This machine is idle and stops at \d\d:\d\d UTC\./);
+      await service
+        .db('idle_guards')
+        .where({ rental_no: rental.no })
+        .update({ idle_since: new Date(Date.now() - 30 * MINUTE), stops_at: new Date(Date.now() - 1_000) });
+      await until('it is stopped', async () => {
+        const row = await renting.row(rental.id);
+        if (row.closed_at === null) await report();
+        return row.closed_at !== null && row;
+      });
+      const over = await renting.row(rental.id);
+      assert.deepEqual([over.status, over.stop_reason], ['stopped', 'idle']);
+      assert.equal((await report()).status, 401);
+      await renting.assertAddsUp();
+    });
+  });
+}
