@@ -12,6 +12,8 @@ import { listenerReadyPath, machineCallLimits } from '../domain/machines/calls.j
 import { findToken, limitCallers, type CallLimits } from './address-limit.js';
 import { refuse, Refused } from './refused.js';
 
+const usePath = '/v1/machine/use';
+
 /** What the listener works with. It holds no key: what it hands out is opened by the token that a machine brings. */
 export interface ListenerDeps extends Partial<CallLimits> {
   readonly desk: MachineDesk;
@@ -80,7 +82,7 @@ function routesOf({ desk }: ListenerDeps, showReady: (ctx: Context) => Promise<v
     const text = textOf(await bytesOf(ctx));
     tell(ctx, await desk.report(hashOfMachineToken(tokenOf(ctx)), text));
   });
-  router.post('/v1/machine/use', async (ctx) => {
+  router.post(usePath, async (ctx) => {
     const text = textOf(await bytesOf(ctx));
     const reported = await desk.use(hashOfMachineToken(tokenOf(ctx)), text);
     if (reported?.outcome === 'unreadable') refuse('report_unreadable');
@@ -96,7 +98,7 @@ function routesOf({ desk }: ListenerDeps, showReady: (ctx: Context) => Promise<v
 
 function stopWords(at: Date): string {
   const time = `${at.toISOString().slice(11, 16)} UTC`;
-  return `This machine is idle and stops at ${time}. Use it, or run: gpu keep-alive\n`;
+  return `This machine is idle and stops at ${time}. Use its GPUs, or run on your computer: gpu keep-alive\n`;
 }
 
 function tell(ctx: Context, reported: Reported): void {
@@ -152,12 +154,12 @@ function refusedBy(error: unknown, log: Logger): Refused {
   return new Refused('internal_error');
 }
 
-/** What monitors and workers ask every few seconds. */
-const looks: readonly unknown[] = ['/healthz', '/readyz', listenerReadyPath];
+/** What monitors and workers ask every few seconds, and a thousand machines tell a million times a day. */
+const untold: readonly unknown[] = ['/healthz', '/readyz', listenerReadyPath, usePath];
 
 /**
- * One line for each request: neither its headers nor a path that is none of ours. A look that went well is counted, and has
- * no line.
+ * One line for each request: neither its headers nor a path that is none of ours. What comes all the time is counted, and
+ * has no line when it went well.
  */
 function logRequests({ log, observeRequest }: ListenerDeps): Koa.Middleware {
   return async (ctx, next) => {
@@ -168,7 +170,7 @@ function logRequests({ log, observeRequest }: ListenerDeps): Koa.Middleware {
     const route = typeof matched === 'string' ? matched : undefined;
     const { method, status } = ctx;
     observeRequest?.({ method, status, elapsedMs, route });
-    if (status === 200 && looks.includes(route)) return;
+    if (status < 300 && untold.includes(route)) return;
     log.info({ method, route, status, elapsedMs: Math.round(elapsedMs) }, 'request');
   };
 }

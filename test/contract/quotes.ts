@@ -32,7 +32,10 @@ export function describeQuotes(backend: () => Backend): void {
       const { quoteId, expiresAt, alternatives, ...told } = await quote();
       assert.match(quoteId, /^quo_/);
       assert.ok(Date.parse(expiresAt) > Date.now());
-      const { listing, expectedReadySeconds, ...sums } = told as unknown as Record<string, unknown>;
+      const { listing, expectedReadySeconds, telemetrySource, ...sums } = told as unknown as Record<
+        string,
+        unknown
+      >;
       assert.deepEqual(sums, {
         pricePerHourCents: priceCents,
         holdCents: priceCents,
@@ -44,7 +47,7 @@ export function describeQuotes(backend: () => Backend): void {
         missingCents: 0,
         runwaySecondsAfter: Math.floor((1_000 * 3_600) / priceCents),
       });
-      assert.ok(listing !== undefined && expectedReadySeconds !== undefined);
+      assert.ok(listing !== undefined && expectedReadySeconds !== undefined && telemetrySource !== undefined);
       assert.equal(alternatives.length, 3);
       assert.equal(alternatives[0]?.family, 'l40s');
     });

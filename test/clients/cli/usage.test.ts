@@ -31,4 +31,25 @@ describe('gpu usage', () => {
     const told = await ann.json<{ points: unknown[] }>('usage --last 30m');
     assert.ok(told.points.length <= 21);
   });
+
+  it('names the machine where a script on it tells that, in the quote as well', async () => {
+    const asked: unknown[] = [];
+    const reporting: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      if (request.method === 'POST') asked.push(await request.clone().json());
+      const answer = await fetch(request);
+      const text = (await answer.text()).replaceAll(
+        /("(?:telemetrySource|source)":)"upstream"/g,
+        '$1"reporter"',
+      );
+      return new Response(text, answer);
+    };
+    const quoted = await ann.run(['quote', 'rtx-4090', '--telemetry'], { fetch: reporting });
+    assert.match(quoted.out, /Use told by +a small script of ours on the machine/);
+    assert.deepEqual(asked, [{ familyId: 'rtx-4090', gpuCount: 1, telemetry: true }]);
+    const { out } = await ann.run(['usage', 'box', '--last', '1h'], { fetch: reporting });
+    assert.ok(out.includes('A dash is what the machine did not tell.'), out);
+    const plain = await ann.run(['quote', 'rtx-4090']);
+    assert.doesNotMatch(plain.out, /Use told by/);
+  });
 });

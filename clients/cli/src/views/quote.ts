@@ -14,6 +14,7 @@ export function quoteFacts(quote: Quote): readonly (readonly [string, string | n
     ['Ready in', expectedReadySeconds === null ? null : readyWords(expectedReadySeconds)],
     ['Public ports', publicWords(quote)],
     ['Billed from', billedWords(quote)],
+    ['Use told by', quote.telemetrySource === 'reporter' ? 'a small script of ours on the machine' : null],
     ['Missing', quote.missingCents > 0 ? `${usd(quote.missingCents)} in your wallet` : null],
   ];
 }

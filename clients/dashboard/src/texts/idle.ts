@@ -3,12 +3,12 @@ import { texts } from './texts.js';
 /** Stopping a machine that nobody uses. */
 export const idleTexts = texts({
   field: 'Stop when idle (minutes)',
-  hint: 'Stops it once its GPUs, CPUs and network were idle for this long. We warn you 10 minutes ahead. Everything on its disk is lost.',
+  hint: 'Stops it once its GPUs, CPUs and network were idle for this long. We warn you 10 minutes ahead. Everything on its disk is lost. Where the provider doesn’t tell us how busy it is, a small script on the machine does.',
   error: 'Enter whole minutes, from 15 to 1440',
   none: 'Never',
   sessions: 'Even while somebody is logged in',
   sessionsHint:
-    'Most providers can’t tell us who is logged in. Their machines can be stopped only like this.',
+    'Some providers can’t tell us who is logged in. Their machines can be stopped only like this.',
   sessionsFault: (provider: string) =>
     `${provider} can’t tell us who is logged in. Check this to stop it all the same, or leave the minutes empty.`,
   minutesFault: (provider: string) =>

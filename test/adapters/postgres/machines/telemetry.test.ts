@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
-import { listTelemetryHours, recordUse } from '../../../../adapters/postgres/machines/telemetry.js';
+import { insertAttempt } from '../../../../adapters/postgres/machines/attempts.js';
+import {
+  listTelemetryHours,
+  readReportedUse,
+  recordUse,
+} from '../../../../adapters/postgres/machines/telemetry.js';
 import { HOUR, MINUTE } from '../../../../domain/durations.js';
 import { noUse, pointsOf } from '../../../../domain/machines/telemetry.js';
 import { databaseRoles } from '../../../../migrations/roles.js';
@@ -67,5 +72,36 @@ describe('the kept use of machines', () => {
         [null, null, null, null],
       ],
     );
+  });
+
+  it('is read out of the newest reports of machines that run for their rentals', async () => {
+    const { id } = await insertUser(owner);
+    const rental = await insertRunningRental(owner, id, HOUR, { pod_id: 'pod-2', gpu_count: 2 });
+    const reportAs = async (tag: string | null, receivedAt: Date) => {
+      const attempt = await insertAttempt(owner, {
+        ...{ rentalId: rental.id, deployment: 'test', providerCode: 'lab', listingId: rental.listing_id },
+        ...{ offerId: 'o', pricePerHourCents: 50, endBy: null, deadlineMs: 60_000 },
+      });
+      if (tag !== null) await owner('rentals').where({ id: rental.id }).update({ tag: attempt.tag });
+      await owner('machine_uses').insert({
+        ...{ attempt_id: attempt.id, uptime: 60, received_at: receivedAt },
+        body: 'gpu-use 1 60 7 30 500 0\n-\n3, 0\n4, 0\n',
+      });
+    };
+    const at = new Date('2026-11-01T09:58:20.500Z');
+    await reportAs('its own', at);
+    // One of an attempt before, whose machine was given back.
+    await reportAs(null, at);
+    const read = (code: string, since: number) => readReportedUse(worker, code, new Date(Number(at) - since));
+    const atMs = Date.parse('2026-11-01T09:58:00Z');
+    assert.deepEqual(await read('lab', 1), [
+      {
+        ...{ ...noUse, podId: 'pod-2', atMs, firstMs: Number(at), lastMs: Number(at) },
+        ...{ gpuPercent: 3.5, busiestGpuPercent: 4, gpuMemoryPercent: 0, cpuPercent: 7, memoryPercent: 30 },
+        ...{ networkBytesPerSecond: 500, sessions: 0 },
+      },
+    ]);
+    assert.deepEqual(await read('lab', 0), []);
+    assert.deepEqual(await read('elsewhere', 1), []);
   });
 });

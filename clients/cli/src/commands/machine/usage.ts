@@ -21,7 +21,7 @@ export const addUsage: AddCommand = (program, act) => {
     .argument(...rentalArgument)
     .summary('how busy a machine was')
     .description(
-      'How busy a machine’s GPUs, processors and memory were, where its provider tells it. Kept for 32 days.',
+      'How busy a machine’s GPUs, processors and memory were, where its provider tells it, or --telemetry asked for it. Kept for 32 days.',
     )
     .option('--last <time>', 'how far back, such as 30m or 2d', timeSpan, HOUR_SECONDS)
     .action(
@@ -42,10 +42,11 @@ function linesOf({ out }: Cli, rental: Rental, { source, points, stepSeconds }: 
   if (rental.runningAt === null) return out.text(`${shortId(rental.id)} has not started yet.`);
   if (source === null)
     return out.text(`${rental.provider} has told nothing of how busy ${shortId(rental.id)} was then.`);
+  const teller = source === 'reporter' ? 'the machine' : rental.provider;
   return [
     ...out.table(columns, points),
     '',
-    ...out.text(`Each line is ${duration(stepSeconds)}. A dash is what ${rental.provider} did not tell.`),
+    ...out.text(`Each line is ${duration(stepSeconds)}. A dash is what ${teller} did not tell.`),
   ];
 }
 
