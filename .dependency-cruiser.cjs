@@ -47,7 +47,7 @@ module.exports = {
     {
       name: 'nobody-needs-the-listener',
       severity: 'error',
-      from: { pathNot: '^(listener|test)/' },
+      from: { pathNot: '^(listener|test|bench)/' },
       to: { path: '^listener/' },
     },
     {
