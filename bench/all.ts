@@ -19,8 +19,8 @@ import { mergeOutcomes, renderTable, replaceBetweenMarks, rowsOf } from './table
 const usage = 'npm run bench:all -- [--out FOLDER] [--add] [--readme] [bench:NAME …]';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The soak takes half an hour and a quiet machine: it runs when it is named. */
-const notByDefault = ['bench:soak'];
+/** Run when they are named: the soak takes half an hour and a quiet machine, the pair another build. */
+const notByDefault = ['bench:soak', 'bench:paints'];
 /** The longest that a benchmark may take, in seconds, several times what it takes on two cores. */
 const limitSeconds: Readonly<Record<string, number>> = { 'bench:meter': 7_200, 'bench:soak': 7_200 };
 const usualLimitSeconds = 1_800;

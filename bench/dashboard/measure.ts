@@ -25,9 +25,17 @@ export async function openContext(
   return context;
 }
 
-/** Loads a page with a cold cache, until no larger paint comes. */
-export async function paint(context: BrowserContext, url: string): Promise<Probed> {
+/**
+ * Loads a page with a cold cache, until no larger paint comes.
+ * @param prepare is given the page before it loads anything
+ */
+export async function paint(
+  context: BrowserContext,
+  url: string,
+  prepare?: (page: Page) => Promise<void>,
+): Promise<Probed> {
   const page = await context.newPage();
+  await prepare?.(page);
   await page.goto(url);
   const probed = await settled(page, REST_WITHIN_MS);
   await page.close();

@@ -3,6 +3,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { servedAddresses, serviceProxy } from './build/dev-server.js';
+import { earlyPage } from './build/early-page.js';
 import { precompress } from './build/precompress.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -10,7 +11,13 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 /** Builds two documents: the dashboard, and the page on which a card is entered. */
 export default defineConfig({
   base: '/app/',
-  plugins: [react({ jsxImportSource: '#jsx' }), tailwindcss(), precompress(), servedAddresses()],
+  plugins: [
+    react({ jsxImportSource: '#jsx' }),
+    tailwindcss(),
+    earlyPage(here('./src/app/routes.ts')),
+    precompress(),
+    servedAddresses(),
+  ],
   resolve: {
     alias: {
       // Radix hides the page's scroll bar by an injected <style>, which the policy forbids.
