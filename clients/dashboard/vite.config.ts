@@ -5,6 +5,7 @@ import { defineConfig } from 'vite';
 import { servedAddresses, serviceProxy } from './build/dev-server.js';
 import { earlyPage } from './build/early-page.js';
 import { precompress } from './build/precompress.js';
+import { wordsOfSignIn } from './build/words-of-sign-in.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -15,6 +16,7 @@ export default defineConfig({
     react({ jsxImportSource: '#jsx' }),
     tailwindcss(),
     earlyPage(here('./src/app/routes.ts')),
+    wordsOfSignIn(),
     precompress(),
     servedAddresses(),
   ],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { loginTexts } from '../../clients/dashboard/src/texts/login.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { seenIn, watchDocuments } from '../support/dashboard/seen.js';
 
@@ -39,10 +40,14 @@ describe('the first paint of the dashboard', function () {
       await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
       assert.equal(await page.locator(`.first-paint-${part}`).isVisible(), true);
       assert.equal(await page.locator('#root > *').count(), 0);
+      const hint = page.getByText(loginTexts.emailHint);
+      const before = part === 'sign-in' ? await hint.boundingBox() : undefined;
       letGo();
       await page.getByRole('main').waitFor();
       await visitor.settle();
       assert.equal(await page.locator('.first-paint').isVisible(), false);
+      if (before !== undefined)
+        assert.deepEqual(await page.getByRole('main').getByText(loginTexts.emailHint).boundingBox(), before);
       const { shift, violations } = await seenIn(page);
       assert.ok(shift < 0.05, `it moved by ${shift}`);
       assert.deepEqual([violations, visitor.complaints], [[], []]);

@@ -32,7 +32,7 @@ export function LoginPage() {
     <main
       id="content"
       // What comes later stands below or beside, and moves nothing.
-      className="grid min-h-dvh content-start justify-items-center gap-6 px-4 py-10 pt-[14dvh] pb-[calc(2.5rem+env(safe-area-inset-bottom))] lg:grid-cols-[1fr_24rem_1fr] lg:content-center lg:pt-10"
+      className="grid min-h-dvh content-start justify-items-center gap-6 px-4 py-10 pt-[14dvh] pb-[calc(2.5rem+env(safe-area-inset-bottom))] lg:grid-cols-[1fr_24rem_1fr]"
     >
       <p className="text-lg font-semibold lg:col-start-2">{shellTexts.product}</p>
       <div
