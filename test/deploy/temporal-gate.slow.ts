@@ -7,14 +7,16 @@ import {
   type ClientHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { connect as connectTo, createServer as createRelay, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { Service, type Namespace } from 'protobufjs';
 import { makeAuthority, type Authority, type Identity } from '../../lab/servers/certificates.js';
 import { findHaproxy, methodsFile, startGate } from '../../lab/servers/haproxy.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
+import { until } from '../support/until.js';
 
 const roles = ['gpu-rental-api', 'gpu-rental-worker', 'gpu-rental-ops'] as const;
 
@@ -160,6 +162,25 @@ describe('HAProxy before Temporal', () => {
     session.close();
   });
 
+  it('lets no process that takes no answers keep the others from theirs', async () => {
+    const path = '/temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo';
+    const identity = outer.issue('gpu-rental-api');
+    const relay = await startRelay(port, stops);
+    const stuck = enter(relay.port, outer, identity);
+    assert.equal(await call(stuck, path), '0');
+    asked.length = 0;
+    for (let sent = 0; sent < 30; sent += 1) call(stuck, path, { [large]: '' }).catch(() => undefined);
+    await until('all of them wait for their answers', () => asked.length === 30);
+    relay.stall();
+    for (const answer of held) answer();
+    for (let turn = 0; turn < 6; turn += 1) {
+      const session = enter(port, outer, identity);
+      assert.equal(await Promise.race([call(session, path), sleep(5_000, 'no answer')]), '0');
+      session.close();
+    }
+    stuck.destroy();
+  });
+
   it('waits longer than the server’s polls of a minute', () => {
     const text = readFileSync(join(methodsFile, '..', 'haproxy.cfg'), 'utf8');
     const limits = [...text.matchAll(/^ {2}timeout (client|server) (\d+)s$/gm)].map(([, , seconds]) =>
@@ -169,6 +190,34 @@ describe('HAProxy before Temporal', () => {
     assert.ok(limits.every((seconds) => seconds > 70));
   });
 });
+
+/** The header that asks for a large answer, and those that wait until the test gives them. */
+const large = 'x-large';
+const held: (() => void)[] = [];
+
+/** Passes connections on, until it takes nothing of what comes back, as a process does that stands still. */
+async function startRelay(to: number, stops: (() => unknown)[]): Promise<{ port: number; stall(): void }> {
+  const open: Socket[] = [];
+  const server = createRelay((client) => {
+    const gate = connectTo(to, '127.0.0.1');
+    open.push(gate, client);
+    for (const socket of [gate, client]) socket.on('error', () => undefined);
+    client.pipe(gate).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  stops.push(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stall() {
+      for (const socket of open) socket.unpipe();
+      open[0]?.pause();
+      open[1]?.pipe(open[0]!);
+    },
+  };
+}
 
 /** A server that asks for certificates and answers every method. */
 async function startServer(
@@ -183,10 +232,10 @@ async function startServer(
   });
   server.on('stream', (stream: ServerHttp2Stream, headers) => {
     asked.push({ path: String(headers[':path']), authorization: headers.authorization });
-    stream.respond(
-      { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '0' },
-      { endStream: true },
-    );
+    stream.on('error', () => undefined);
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '0' });
+    if (headers[large] === undefined) stream.end();
+    else held.push(() => stream.end(Buffer.alloc(400_000)));
   });
   const open = new Set<{ destroy(): void }>();
   server.on('session', (session) => open.add(session));
