@@ -5,7 +5,7 @@ import { migrateToLatest } from '../../migrations/migrate.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { choosePostgresFolder } from '../../lab/servers/postgres-home.js';
 import { startPostgres, type PostgresServer } from '../../lab/servers/postgres.js';
-import { startProgram, type Program } from '../../lab/servers/program.js';
+import { ProgramError, startProgram, type Program } from '../../lab/servers/program.js';
 import {
   makeTemporalDatabases,
   migrateTemporal,
@@ -152,7 +152,7 @@ async function startParts(
     front,
     collector,
     restart: (name, how) =>
-      name === 'primary' ? pair.killPrimary() : restartPart(parts.get(name), how, settings.projectDir),
+      name === 'primary' ? pair.killPrimary() : restartPart(parts.get(name), how, settings.projectDir, log),
     migrate: () => migrateToLatest(postgres.url, { say: log }),
   };
 }
@@ -198,14 +198,33 @@ function primaryOnly(url: string): string {
   return url.replace(/,[^/]*/, '');
 }
 
-async function restartPart(part: Part | undefined, how: How, present: string): Promise<undefined> {
+async function restartPart(
+  part: Part | undefined,
+  how: How,
+  present: string,
+  log: Starting['log'],
+): Promise<undefined> {
   if (part === undefined) throw new Error('There is no such part.');
   if (how === 'kill') part.program.kill();
   else await part.program.stop();
   await part.program.exited;
   if (how === 'upgrade') part.root = present;
-  part.program = await part.start(part.root);
+  part.program = await startAsKept(part, log);
   return undefined;
+}
+
+const startTries = 3;
+
+/** A process that ends while it starts is started again, as compose and Kubernetes do. */
+async function startAsKept(part: Part, log: Starting['log']): Promise<Program> {
+  for (let left = startTries - 1; ; left -= 1) {
+    try {
+      return await part.start(part.root);
+    } catch (error) {
+      if (left === 0 || !(error instanceof ProgramError)) throw error;
+      log(`${error.message.split('\n')[0] ?? ''} It is started again.`);
+    }
+  }
 }
 
 /** The settings on free ports, without the local stack's and without external servers. */
