@@ -1,6 +1,6 @@
 import { connect, isIP } from 'node:net';
 import { connect as connectTls, type ConnectionOptions as ConnectionOptionsOfTls } from 'node:tls';
-import type { ConnectionOptions } from '@temporalio/client';
+import { isGrpcDeadlineError, type ConnectionOptions } from '@temporalio/client';
 
 /** Temporal's address and namespace, and what a connection shows and checks. */
 export interface TemporalPlace {
@@ -43,6 +43,9 @@ export async function whyNot(place: TemporalPlace, cause: unknown): Promise<stri
   const at = `Temporal at ${place.address}`;
   if (spoken === undefined) {
     const told = cause instanceof Error ? cause.message : String(cause);
+    if (isGrpcDeadlineError(cause)) {
+      return `${at} takes calls, and answers none in time: ${told}. See whether it, its database or the proxy before it is overloaded.`;
+    }
     return `${at} answers, and refuses this process: ${told}. Check TEMPORAL_API_KEY, TEMPORAL_NAMESPACE and what its certificate may do.`;
   }
   if (/^E(CONNREFUSED|HOSTUNREACH|NETUNREACH|AI_AGAIN)|^ENOTFOUND|^ETIMEDOUT/.test(spoken)) {

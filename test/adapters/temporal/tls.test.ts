@@ -104,6 +104,18 @@ describe('Temporal behind TLS with client certificates', () => {
     assert.match((await findTemporalFault(place)) ?? '', /answers, and refuses.*no-such/);
   });
 
+  it('calls a server that is late late, and looks for no fault in what it was shown', async () => {
+    const { certPath, keyPath } = authority.issue('late');
+    const late = createSecureServer({ cert: readFileSync(certPath), key: readFileSync(keyPath) });
+    late.on('session', (session) => closes.push(() => session.destroy()));
+    closes.push(() => late.close());
+    const place = readTemporal({ ...env, TEMPORAL_ADDRESS: await listen(late) });
+    const gate = createTemporalGate(place);
+    const why = await findRefusal(gate, place, 500);
+    await gate.close();
+    assert.match(why ?? '', /takes calls, and answers none in time: .*overloaded/s);
+  });
+
   it('shows an API key over TLS, and says it when the key is refused', async () => {
     const { certPath, keyPath } = authority.issue('cloud');
     const keys: unknown[] = [];
