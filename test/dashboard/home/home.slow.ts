@@ -48,6 +48,16 @@ describe('the overview of the dashboard', function () {
     assert.deepEqual(visitor.complaints, []);
   });
 
+  it('leads from a machine that soon stops to its limits, open', async () => {
+    await post('/v1/ssh-keys', { name: 'laptop', publicKey: KEY });
+    await fund(500_000);
+    const { id } = await rent({ name: 'night run', autoStopAfterHours: 0.25 });
+    const page = await visitor.open('/app');
+    await page.getByRole('link', { name: 'Change limits' }).click();
+    await page.waitForURL(`**/app/rentals/${id}?limits=true`);
+    await page.getByRole('dialog').getByRole('heading', { name: 'Change limits' }).waitFor();
+  });
+
   it('shows a machine from its purchase on, and its cost as it ticks', async () => {
     await post('/v1/ssh-keys', { name: 'laptop', publicKey: KEY });
     await fund(500_000);
