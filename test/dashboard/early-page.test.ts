@@ -5,6 +5,8 @@ import { runInNewContext } from 'node:vm';
 import { buildDashboard } from '../support/dashboard/built.js';
 import { declaredRoutes } from '../support/dashboard/routes.js';
 
+const WHO = '/v1/auth/me';
+
 interface Part {
   readonly file: string;
   readonly src?: string;
@@ -22,7 +24,7 @@ describe('the parts that a document asks for early', function () {
 
   const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
 
-  /** The files that the script asks for at an address. */
+  /** What the script asks for at an address. */
   function askedAt(pathname: string, storage: Readonly<Record<string, string>>): string[] {
     const asked: string[] = [];
     runInNewContext(script, {
@@ -38,7 +40,7 @@ describe('the parts that a document asks for early', function () {
 
   const pageOf = (files: readonly string[]): string | undefined => {
     const parts = Object.values(JSON.parse(read('.vite/manifest.json')) as Record<string, Part>);
-    return parts.find(({ file }) => files[0] === `/app/${file}`)?.src;
+    return parts.find(({ file }) => files.find((asked) => asked !== WHO) === `/app/${file}`)?.src;
   };
 
   it('are those of its page, for each route', () => {
@@ -55,6 +57,11 @@ describe('the parts that a document asks for early', function () {
 
   it('are the sign-in’s for whoever was not signed in, and none for an address of no page', () => {
     assert.equal(pageOf(askedAt('/app', {})), 'src/pages/login/login-page.tsx');
-    assert.deepEqual(askedAt('/app/nowhere', { 'signed-in': 'yes' }), []);
+    assert.deepEqual(askedAt('/app/nowhere', { 'signed-in': 'yes' }), [WHO]);
+  });
+
+  it('begin with who is signed in, but for the sign-in', () => {
+    assert.equal(askedAt('/app', { 'signed-in': 'yes' })[0], WHO);
+    assert.ok(!askedAt('/login', { 'signed-in': 'yes' }).includes(WHO));
   });
 });

@@ -5,8 +5,9 @@ import type { Plugin, Rolldown } from 'vite';
 const ROUTE = /path: '([^']+)',[^}]*?import\('\.\.\/(pages\/[^']+)\.js'\)/g;
 
 /**
- * Has a browser ask for the parts of the address's page while the document's own are still on their way, rather than once
- * those have run: on a slow line that is a round trip, and most of a second where it takes few requests at a time.
+ * Has a browser ask for who is signed in, and for the parts of the address's page, while the document's own are still on
+ * their way, rather than once those have run: on a slow line that is a round trip each, and most of a second where it
+ * takes few requests at a time.
  * @param table the file of the routes
  */
 export function earlyPage(table: string): Plugin {
@@ -50,11 +51,9 @@ const files = ${JSON.stringify(files)}, pages = ${JSON.stringify(numbered)};
 let place = location.pathname;
 try { if (!localStorage.getItem('signed-in')) place = '/login'; } catch {}
 const [, parts = []] = pages.find(([page]) => new RegExp(page).test(place)) ?? [];
-for (const part of parts) {
-  const link = Object.assign(document.createElement('link'), { rel: 'modulepreload', crossOrigin: '' });
-  link.href = '/app/' + files[part];
-  document.head.append(link);
-}
+const ask = (link) => document.head.append(Object.assign(document.createElement('link'), link));
+if (place !== '/login') ask({ rel: 'preload', as: 'fetch', crossOrigin: 'use-credentials', fetchPriority: 'high', href: '/v1/auth/me' });
+for (const part of parts) ask({ rel: 'modulepreload', crossOrigin: '', href: '/app/' + files[part] });
 }
 `;
 }
