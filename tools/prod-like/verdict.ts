@@ -23,7 +23,6 @@ export async function judge(
     ...(await judgeLedger(topology)),
     ...(await judgeProcessor(topology, accounts)),
     ...(await judgePods(topology)),
-    ...topology.collector.missing().map((name) => `no trace came from ${name}`),
   ];
 }
 
