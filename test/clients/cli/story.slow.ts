@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { Store } from '../../../clients/cli/src/config/store.js';
@@ -28,7 +28,7 @@ describe('gpu, from the sign-in to the last cent', function () {
   const email = 'ann@example.com';
 
   before(async () => {
-    service = await startService({ bootMs: 1_500 });
+    service = await startService({ bootMs: 1_500, listener: true });
     folder = mkdtempSync(join(tmpdir(), 'gpu-cli-story-'));
     const home = join(folder, 'home');
     mkdirSync(home);
@@ -67,8 +67,8 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
     return file;
   }
 
-  function open(line: string): Terminal {
-    const terminal = new Terminal(`${gpuFile} ${line}`, { env, columns: 100 });
+  function open(line: string, columns = 100): Terminal {
+    const terminal = new Terminal(`${gpuFile} ${line}`, { env, columns });
     terminals.push(terminal);
     return terminal;
   }
@@ -78,28 +78,36 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
     recorded.push(`$ gpu ${line}`, terminal.shown.trimEnd(), '');
   }
 
+  /** What shows paths of this computer, whose length would decide where its lines break. */
+  const wide = { columns: 1_000 };
+
   /** Runs a command to its end, while somebody answers. */
   async function play(
     line: string,
-    act: (terminal: Terminal) => Promise<void> = () => Promise.resolve(),
+    {
+      columns,
+      act,
+    }: { readonly columns?: number; readonly act?: (terminal: Terminal) => Promise<void> } = {},
   ): Promise<string> {
-    const terminal = open(line);
-    await act(terminal);
+    const terminal = open(line, columns);
+    await act?.(terminal);
     assert.equal(await terminal.ended(), 0, terminal.shown);
     keep(line, terminal);
     return terminal.shown;
   }
 
   it('signs in with the mailed code, keeps a key of its own, and ends the session', async () => {
-    const shown = await play('login', async (terminal) => {
-      await terminal.sees('Your email address');
-      terminal.enter(email);
-      await terminal.sees('Six-digit code');
-      const code = await until('the code arrives', async () => {
-        const answer = await fetch(`${service.inbox.url}/mails?to=${encodeURIComponent(email)}`);
-        return /code is (\d{6})/.exec(await answer.text())?.[1];
-      });
-      terminal.enter(code);
+    const shown = await play('login', {
+      act: async (terminal) => {
+        await terminal.sees('Your email address');
+        terminal.enter(email);
+        await terminal.sees('Six-digit code');
+        const code = await until('the code arrives', async () => {
+          const answer = await fetch(`${service.inbox.url}/mails?to=${encodeURIComponent(email)}`);
+          return /code is (\d{6})/.exec(await answer.text())?.[1];
+        });
+        terminal.enter(code);
+      },
     });
     assert.match(shown, /Signed in as ann@example\.com until \d{4}-/);
     const user = await service.db('users').where({ email }).first();
@@ -127,9 +135,11 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
     const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
     const second = open(`webhooks listen --forward-to ${target}`);
     await second.sees('Listening, and sending events to');
-    const shown = await play('rent h100-80gb --gpus 8 --hours 2 --name training', async (terminal) => {
-      await terminal.sees('Rent it for $23.92 an hour?');
-      terminal.press(keys.enter);
+    const shown = await play('rent h100-80gb --gpus 8 --hours 2 --stop-when-idle 1h --name training', {
+      act: async (terminal) => {
+        await terminal.sees('Rent it for $23.92 an hour?');
+        terminal.press(keys.enter);
+      },
     });
     assert.match(shown, /At most +\$47\.84/);
     assert.match(shown, /Ready after \d+ s: \w{6}, 8 x H100/);
@@ -139,6 +149,10 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
     assert.deepEqual(received.slice(0, 4), [
       ...['rental.created', 'rental.machine_found', 'rental.ssh_answered', 'rental.running'],
     ]);
+  });
+
+  it('tells how busy it was, which it first reports after a minute', async () => {
+    assert.match(await play('usage training'), /has told nothing/);
   });
 
   it('enters the machine by its pinned host key', async () => {
@@ -157,15 +171,33 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
   });
 
   it('watches its cost, live', async () => {
-    await play('watch', async (terminal) => {
-      await terminal.sees(/running .*\$(?!0\.00)\d+\.\d\d .*\$23\.92/);
-      await terminal.sees('Live.');
-      terminal.press('q');
+    await play('watch', {
+      act: async (terminal) => {
+        await terminal.sees(/running .*\$(?!0\.00)\d+\.\d\d .*\$23\.92/);
+        await terminal.sees('Live.');
+        terminal.press('q');
+      },
     });
   });
 
+  it('says who it is, what happened, and who changed what', async () => {
+    assert.match(await play('whoami'), /ann@example\.com/);
+    assert.match(await play('events training --limit 3'), /rental\.running/);
+    await play('audit --limit 2');
+    assert.match(await play('api GET /v1/rentals --jq .rentals[0].name'), /training/);
+    await play('webhooks list');
+  });
+
+  it('names it, labels it, and keeps it running', async () => {
+    assert.match(await play('rename training eval'), /eval/);
+    assert.match(await play('label eval team=vision'), /team=vision/);
+    assert.match(await play('keep-alive eval --for 2h'), /does not stop for being idle before/);
+    assert.match(await play('ssh --print eval', wide), /^ssh .*127\.0\.0\.1/m);
+    assert.match(await play('ssh-config', wide), /Log in: ssh gpu-eval/);
+  });
+
   it('stops it, and finds every cent', async () => {
-    const shown = await play('stop training');
+    const shown = await play('stop eval');
     const cost = /It cost \$(\d+\.\d\d)/.exec(shown)![1]!;
     const statement = await play('statement');
     assert.match(statement, new RegExp(`Machines +-\\$${cost.replace('.', '\\.')}`));
@@ -174,7 +206,12 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
   });
 
   it(`is what ${page} shows`, () => {
-    const told = recorded.join('\n').replaceAll(folder, '/home/ann').trimEnd();
+    const told = recorded
+      .join('\n')
+      .replaceAll(join(folder, 'home'), '/home/ann')
+      .replaceAll(folder, '/home/ann')
+      .replaceAll(`gpu on ${hostname()}`, 'gpu on laptop')
+      .trimEnd();
     const text = readFileSync(page, 'utf8');
     const [before = '', rest = ''] = text.split(begin);
     const [shown = '', after = ''] = rest.split(end);
@@ -190,16 +227,18 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
   });
 });
 
-/** What is the same in each run: the words, without ids, times, ports and what grew by the second. */
+/**
+ * What is the same in each run: the words, without ids, times, ports and what grew by the second. Where lines break depends
+ * on the lengths of paths.
+ */
 function stable(text: string): string[] {
   return text
     .replace(/https?:\/\/\S+/g, 'URL')
     .replace(/GPU-[0-9a-f-]{36}/g, 'UUID')
     .replace(/\b[0-9A-HJKMNP-TV-Z]{6}\b/g, 'ID')
-    .replace(/\b(quo|rent|led|top)_\w+/g, 'ID')
+    .replace(/\b(quo|rent|led|top|key)_\w+/g, 'ID')
     .replace(/\d+ (s|min|h)( \d+ (s|min|h))?\b/g, 'TIME')
     .replace(/\d+/g, '0')
-    .split('\n')
-    .map((line) => line.replace(/\s+/g, ' ').trim())
-    .filter((line) => line !== '');
+    .split(/\s+/)
+    .filter((word) => word !== '');
 }

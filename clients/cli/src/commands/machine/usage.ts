@@ -1,4 +1,5 @@
 import type { Rental, Telemetry } from '@gpu-rental/client';
+import { Option } from 'commander';
 import type { Cli } from '../../cli.js';
 import { timeSpan, type AddCommand } from '../../command.js';
 import type { Column } from '../../output/table.js';
@@ -23,7 +24,11 @@ export const addUsage: AddCommand = (program, act) => {
     .description(
       'How busy a machine’s GPUs, processors and memory were, where its provider tells it, or --telemetry asked for it. Kept for 32 days.',
     )
-    .option('--last <time>', 'how far back, such as 30m or 2d', timeSpan, HOUR_SECONDS)
+    .addOption(
+      new Option('--last <time>', 'how far back, such as 30m or 2d')
+        .argParser(timeSpan)
+        .default(HOUR_SECONDS, '1h'),
+    )
     .action(
       act(async (cli, given: string | undefined, { last }: { readonly last: number }) => {
         const client = cli.client();
