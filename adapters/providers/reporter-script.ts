@@ -35,7 +35,7 @@ export function reporterLines({ url, token }: ReportTarget): string[] {
     'k=$((n1 + n2 + n3 + n6 + n7 + n8)) h=$((k + n4 + n5))',
     `m=$(awk '/^MemTotal/{t=$2}/^MemAvailable/{print int(100-100*$2/t)}' /proc/meminfo)`,
     `n=$(awk 'NR>2{sub(/:/," ")}NR>2&&!/^ *(lo|docker|br-|veth)/{s+=$2+$10}END{printf "%.0f",s}' /proc/net/dev)`,
-    `o=$(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c '^sshd.*: .*@')`,
+    `o=$(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c '^sshd[^ ]*: [^][ /]*\\(@.*\\)*$')`,
     `b="${useHeader} $s $((100 * (k - p) / (h - q))) $m \${n:+$(((n - r) / (s - t)))} $o$g"`,
     'p=$k q=$h r=$n t=$s',
     'if y=$(send) || { sleep 7; y=$(send); }; then',

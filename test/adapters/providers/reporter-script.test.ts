@@ -27,7 +27,18 @@ function isThere(program: string): boolean {
   }
 }
 
+interface Machine {
+  /** The programs that it does not have. */
+  readonly without?: string[];
+  readonly sender?: string;
+  /** What its processes call themselves; by default those that run here. */
+  readonly titles?: readonly string[];
+}
+
 const whichOf = (program: string) => execFileSync('which', [program], { encoding: 'utf8' }).trim();
+
+const catOf = (titles: readonly string[]) =>
+  `#!/bin/sh\nprintf '%s\\0' ${titles.map((title) => `'${title}'`).join(' ')}\n`;
 
 describe('the reporter', () => {
   let dir: string;
@@ -69,14 +80,11 @@ describe('the reporter', () => {
   async function start(
     shell: string,
     nvidiaSmi: string | null,
-    { without = [], sender = 'curl' }: { readonly without?: string[]; readonly sender?: string } = {},
+    { without = [], sender = 'curl', titles }: Machine = {},
   ): Promise<() => number[]> {
     const programs = join(dir, 'bin');
     mkdirSync(programs);
     const sleepOf = whichOf('sleep');
-    for (const program of [...PROGRAMS, sender].filter((name) => !without.includes(name))) {
-      if (!['sleep', 'timeout'].includes(program)) symlinkSync(whichOf(program), join(programs, program));
-    }
     const slept = join(dir, 'slept');
     writeFileSync(slept, '');
     const nap = `#!/bin/sh\necho $1 >> ${slept}\nexec ${sleepOf} 0.3\n`;
@@ -88,7 +96,10 @@ describe('the reporter', () => {
       wall,
       timeout: hurried,
       ...(nvidiaSmi !== null && { 'nvidia-smi': nvidiaSmi }),
+      ...(titles && { cat: catOf(titles) }),
     };
+    const there = [...PROGRAMS, sender].filter((name) => !without.includes(name) && !(name in written));
+    for (const program of there) symlinkSync(whichOf(program), join(programs, program));
     for (const [name, text] of Object.entries(written)) {
       writeFileSync(join(programs, name), text, { mode: 0o755 });
     }
@@ -151,6 +162,26 @@ describe('the reporter', () => {
       assert.equal(told.sessions, Number(heard[0]?.body.split('\n')[0]?.split(' ')[6]));
     });
   }
+
+  const sessions = [
+    ...['sshd: ubuntu', 'sshd: ubuntu@pts/0', 'sshd: ada@notty', 'sshd: ubuntu@pts/1,pts/2'],
+    ...['sshd-session: ubuntu', 'sshd-session: ubuntu@pts/3'],
+  ];
+  const noSessions = [
+    ...['sshd: /usr/sbin/sshd -D [listener] 0 of 10-100 startups', '/usr/sbin/sshd', '-D', 'grep', 'sshd'],
+    ...['sshd: [accepted]', 'sshd: unknown [net]', 'sshd: unknown [priv]', 'sshd: ubuntu [priv]'],
+    ...[
+      'sshd-session: ubuntu [priv]',
+      'sshd-session: [accepted]',
+      'sshd-auth: ubuntu [net]',
+      'vim sshd: a@b',
+    ],
+  ];
+  it('counts whoever is logged in, with a terminal or for a tunnel alone, and nobody else', async () => {
+    await start('sh', idle, { titles: [...noSessions, ...sessions] });
+    await hears(1);
+    assert.equal(readUse(heard[0]?.body ?? '', 2).sessions, sessions.length);
+  });
 
   for (const sender of ['curl', 'wget'].filter(isThere)) {
     it(`shows once what it is answered, by ${sender}`, async () => {
