@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { hashOfMachineToken } from '../adapters/machine-bundles.js';
 import { clientOf } from '../api/http/middleware/client-address.js';
-import { machineCallLimits } from '../domain/machines/calls.js';
+import { machineCallLimits, machinePaths } from '../domain/machines/calls.js';
 import { refuse, Refused } from './refused.js';
 
 /** How many calls of whom are heard in a minute. */
@@ -43,8 +43,8 @@ export function limitCallers({ perMinuteOfAddress, perMinuteOfToken }: CallLimit
       if (error instanceof Refused && error.status === 401) known.forget(caller);
       throw error;
     }
-    // Only what a token opens ends so.
-    known.remember(caller);
+    // Below these paths, only what a token opens ends so.
+    if (ctx.path.startsWith(machinePaths)) known.remember(caller);
   };
 }
 

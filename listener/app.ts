@@ -8,11 +8,14 @@ import type { AnsweredRequest } from '../adapters/metrics/requests.js';
 import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { MachineDesk, Reported } from '../adapters/postgres/machines/machine-tokens.js';
 import { shareLook } from '../adapters/shared-look.js';
-import { listenerReadyPath, machineCallLimits } from '../domain/machines/calls.js';
+import {
+  listenerReadyPath,
+  machineCallLimits,
+  machineReportsPath,
+  machineUsePath,
+} from '../domain/machines/calls.js';
 import { findToken, limitCallers, type CallLimits } from './address-limit.js';
 import { refuse, Refused } from './refused.js';
-
-const usePath = '/v1/machine/use';
 
 /** What the listener works with. It holds no key: what it hands out is opened by the token that a machine brings. */
 export interface ListenerDeps extends Partial<CallLimits> {
@@ -78,11 +81,11 @@ function routesOf({ desk }: ListenerDeps, showReady: (ctx: Context) => Promise<v
     if (!(await desk.acknowledge(hashOfMachineToken(tokenOf(ctx))))) refuse('unauthorized');
     ctx.status = 204;
   });
-  router.post('/v1/machine/reports', async (ctx) => {
+  router.post(machineReportsPath, async (ctx) => {
     const text = textOf(await bytesOf(ctx));
     tell(ctx, await desk.report(hashOfMachineToken(tokenOf(ctx)), text));
   });
-  router.post(usePath, async (ctx) => {
+  router.post(machineUsePath, async (ctx) => {
     const text = textOf(await bytesOf(ctx));
     const reported = await desk.use(hashOfMachineToken(tokenOf(ctx)), text);
     if (reported?.outcome === 'unreadable') refuse('report_unreadable');
@@ -155,7 +158,7 @@ function refusedBy(error: unknown, log: Logger): Refused {
 }
 
 /** What monitors and workers ask every few seconds, and a thousand machines tell a million times a day. */
-const untold: readonly unknown[] = ['/healthz', '/readyz', listenerReadyPath, usePath];
+const untold: readonly unknown[] = ['/healthz', '/readyz', listenerReadyPath, machineUsePath];
 
 /**
  * One line for each request: neither its headers nor a path that is none of ours. What comes all the time is counted, and

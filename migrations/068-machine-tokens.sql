@@ -34,7 +34,7 @@ call make_process_role('gpu_rental_machine');
 create table machine_tokens (
   token_sha256 bytea not null primary key check (length(token_sha256) = 32),
   attempt_id bigint not null references allocation_attempts (id) on delete cascade,
-  -- bundle: fetches what the machine runs. report: tells how the machine is.
+  -- bundle: fetches what the machine runs. report: tells how the machine is. use (086): tells how much it is used.
   purpose text not null check (purpose in ('bundle', 'report')),
   -- Sealed by a key that is made from the token; null once it was acknowledged, and for reports.
   sealed bytea check (length(sealed) <= 1048576),

@@ -3,6 +3,7 @@ import { insertMachineToken } from '../../adapters/postgres/machines/machine-tok
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import type { ReportTarget } from '../../adapters/providers/proof-script.js';
 import type { Provider } from '../../adapters/providers/provider.js';
+import { machineReportsPath, machineUsePath } from '../../domain/machines/calls.js';
 import type { ActivityDeps } from '../deps.js';
 
 type Deps = Pick<ActivityDeps, 'db' | 'settings'>;
@@ -17,7 +18,7 @@ export async function reportTargetOf(
   { proof }: Pick<Provider, 'proof'>,
   attempt: AllocationAttemptRow,
 ): Promise<ReportTarget | undefined> {
-  return proof && targetOf(deps, attempt, 'report', '/v1/machine/reports');
+  return proof && targetOf(deps, attempt, 'report', machineReportsPath);
 }
 
 /**
@@ -29,7 +30,7 @@ export async function reporterTargetOf(
   { telemetry }: Pick<Provider, 'telemetry'>,
   attempt: AllocationAttemptRow,
 ): Promise<ReportTarget | undefined> {
-  return telemetry?.source === 'reporter' ? targetOf(deps, attempt, 'use', '/v1/machine/use') : undefined;
+  return telemetry?.source === 'reporter' ? targetOf(deps, attempt, 'use', machineUsePath) : undefined;
 }
 
 async function targetOf(

@@ -3,8 +3,15 @@ import { SECOND } from '../durations.js';
 /** What a token of a machine is for (decision 172, "The listener of machines"). */
 export type MachinePurpose = 'bundle' | 'report' | 'use';
 
-/** Where the listener says that it hears machines: below the paths that a proxy before it has to open. */
-export const listenerReadyPath = '/v1/machine/ready';
+/** Below here are the paths that a proxy before the listener has to open. */
+export const machinePaths = '/v1/machine/';
+
+/** Where the listener says that it hears machines. */
+export const listenerReadyPath = `${machinePaths}ready`;
+
+/** Where machines tell how their GPUs are, and how much they are used. */
+export const machineReportsPath = `${machinePaths}reports`;
+export const machineUsePath = `${machinePaths}use`;
 
 /** The limits of what machines may ask for and tell, beside those that the database holds for each token. */
 export const machineCallLimits = {

@@ -344,6 +344,15 @@ describe('the listener of machines', () => {
       assert.equal(asked, before);
     });
 
+    it('and takes no token for known because it asked whether the listener lives', async () => {
+      const token = randomBytes(32).toString('hex');
+      const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' };
+      for (const path of ['/healthz', '/readyz', '/readyz']) {
+        assert.equal((await fetch(`${small.url}${path}`, { headers })).status, 200, path);
+      }
+      assert.equal((await fetch(`${small.url}/healthz`, { headers })).status, 429);
+    });
+
     it('and what brings no token apart from what brings one', async () => {
       for (let time = 0; time < 5; time += 1) {
         const headers = { 'x-forwarded-for': '192.0.2.1' };

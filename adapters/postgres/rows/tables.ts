@@ -683,7 +683,7 @@ export interface MachineReportRow {
 export interface MachineTokenRow {
   token_sha256: Buffer;
   attempt_id: number;
-  /** bundle: fetches what the machine runs. report: tells how the machine is. */
+  /** bundle: fetches what the machine runs. report: tells how the machine is. use (086): tells how much it is used. */
   purpose: 'bundle' | 'report' | 'use';
   /** Sealed by a key that is made from the token; null once it was acknowledged, and for reports. */
   sealed: Buffer | null;
