@@ -7,6 +7,7 @@ import {
   endWait,
   requeue,
 } from '../../adapters/postgres/machines/queued-attempts.js';
+import { mustTellUse } from '../../adapters/postgres/rentals/idle-guards.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import type { AllocationAttemptRow, ListingRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
@@ -77,7 +78,7 @@ async function buyQueued(
       listing,
       templateId: rental.template_id,
       software,
-      telemetry: rental.telemetry,
+      telemetry: await mustTellUse(deps.db, rental),
       publicKeys: await publicKeysOf(deps, rental),
       maxPricePerHourCents: rental.price_per_hour_cents,
       // It is provisioning, so no meter counts it yet.

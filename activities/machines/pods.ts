@@ -8,7 +8,7 @@ import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { knownStarts } from '../../adapters/postgres/catalog/starts.js';
 import { listOffersOfBadHosts, readFaults } from '../../adapters/postgres/machines/proofs.js';
-import { findIdleGuard } from '../../adapters/postgres/rentals/idle-guards.js';
+import { findIdleGuard, mustTellUse } from '../../adapters/postgres/rentals/idle-guards.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
@@ -186,7 +186,7 @@ async function buyAnother(
     listing,
     templateId: rental.template_id,
     software,
-    telemetry,
+    telemetry: await mustTellUse(deps.db, rental),
     publicKeys: await publicKeysOf(deps, rental),
     maxPricePerHourCents: rental.price_per_hour_cents,
     // It is provisioning, so no meter counts it yet.

@@ -38,6 +38,19 @@ export async function findIdleGuard(db: Database, rentalNo: number): Promise<Idl
   return db('idle_guards').where({ rental_no: rentalNo }).first('minutes', 'ignores');
 }
 
+/**
+ * Tells whether the use of a rental's next machine has to be told: that was asked for, or it is guarded by now. The rental
+ * says so from then on.
+ */
+export async function mustTellUse(
+  db: Database,
+  { no, telemetry }: Pick<RentalRow, 'no' | 'telemetry'>,
+): Promise<boolean> {
+  if (telemetry) return true;
+  const guarded = db('idle_guards').where({ rental_no: no }).select('rental_no');
+  return (await db('rentals').whereIn('no', guarded).update({ telemetry: true })) > 0;
+}
+
 interface Guarded extends GuardState, IdleGuard {
   readonly no: number;
   readonly id: RentalId;
