@@ -41,7 +41,7 @@ export function reporterLines({ url, token }: ReportTarget): string[] {
     'if y=$(send) || { sleep 7; y=$(send); }; then',
     'w=0',
     '[ "$y" = "$l" ] || { l=$y; [ -z "$y" ] || echo "$y" | wall; }',
-    'else w=$((w * 2 + 60)); [ $w -lt 960 ] || w=960; sleep $w; fi',
+    'else sleep $w; w=$((w * 2 + 60)); [ $w -lt 960 ] || w=960; fi',
     'done) > /dev/null 2>&1 < /dev/null &',
   ];
 }

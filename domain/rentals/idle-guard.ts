@@ -132,6 +132,8 @@ export interface GuardVerdict extends GuardState {
 /** A minute of a machine's use, and whether it was idle. */
 export interface JudgedMinute extends Pick<MinuteOfUse, 'atMs' | 'firstMs' | 'lastMs'> {
   readonly isIdle: boolean;
+  /** Absent: its upstream told it. */
+  readonly source?: TelemetryTold['source'] | undefined;
 }
 
 /** A guard as it counts now. */
@@ -157,15 +159,20 @@ export function judgeIdle(
   }
   // It was told before: a watcher overlaps its own retry.
   if (state.seenMs !== null && state.seenMs >= minute.lastMs) return { ...state, act: 'none' };
-  const { idleSinceMs, stopsAtMs: warnedMs } = goesOn(state, minute) ? state : nothingSeen;
+  const { idleSinceMs, stopsAtMs: warnedMs } = goOn(state, minute);
   const sinceMs = idleSinceMs ?? minute.firstMs;
   return { idleSinceMs: sinceMs, seenMs, ...endOf(guard, sinceMs, warnedMs, nowMs) };
 }
 
 const nothingSeen: GuardState = { idleSinceMs: null, seenMs: null, stopsAtMs: null };
 
-function goesOn({ seenMs }: GuardState, { firstMs }: JudgedMinute): boolean {
-  return seenMs !== null && firstMs - seenMs <= telemetryLimits.staleMs;
+/** What counts on of a state. Where reports got lost, their time is no idle time, and no warning from before it holds. */
+function goOn(state: GuardState, { firstMs, source }: JudgedMinute): GuardState {
+  const silentMs = state.seenMs === null ? Infinity : firstMs - state.seenMs;
+  if (silentMs <= telemetryLimits.staleMs) return state;
+  if (source !== 'reporter' || silentMs > telemetryLimits.lostReportsMs) return nothingSeen;
+  const idleSinceMs = state.idleSinceMs === null ? null : state.idleSinceMs + silentMs;
+  return { ...state, idleSinceMs, stopsAtMs: null };
 }
 
 function endOf(

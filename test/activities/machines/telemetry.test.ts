@@ -228,11 +228,27 @@ describe('the watcher of an upstream that tells use', () => {
       assert.ok((await guardNow())?.idle_since);
     });
 
+    it('goes on after a report was lost, whose minutes are no idle ones', async () => {
+      await setGuard();
+      await watching(
+        async () => {
+          await pass(2, '1');
+          const before = Number((await guardNow())?.idle_since);
+          await clock.pass(2 * MINUTE);
+          await pass(1, '1');
+          assert.equal(Number((await guardNow())?.idle_since) - before, 3 * MINUTE);
+          assert.equal((await guardNow())?.stops_at, null);
+        },
+        '',
+        reportedUse,
+      );
+    });
+
     it('begins anew after a silence, and asks for the end of one that was idle for its minutes', async () => {
       await watching(
         async () => {
           await pass(8, '1');
-          await clock.pass(3 * MINUTE);
+          await clock.pass(5 * MINUTE);
           await pass(15, '1');
           assert.equal(await stopNow(), undefined);
           await pass(1, '1');

@@ -96,6 +96,34 @@ describe('a minute that is judged late', () => {
   });
 });
 
+describe('a silence of minutes', () => {
+  const guard = { minutes: 15, keepAliveUntilMs: null };
+  const warned = { idleSinceMs: START, seenMs: START + 14 * MINUTE, stopsAtMs: START + 16 * MINUTE };
+  const after = (silentMs: number, source?: 'reporter', state: GuardState = warned) => {
+    const atMs = warned.seenMs + silentMs;
+    return judgeIdle(guard, state, { atMs, firstMs: atMs, lastMs: atMs, isIdle: true, source }, atMs);
+  };
+
+  it('begins anew, but for a reporter’s, of whose reports some get lost', () => {
+    const untilMs = warned.seenMs + 5 * MINUTE;
+    assert.equal(after(2 * MINUTE).act, 'stop');
+    assert.equal(after(2 * MINUTE + 1).idleSinceMs, warned.seenMs + 2 * MINUTE + 1);
+    assert.equal(after(2 * MINUTE, 'reporter').act, 'stop');
+    assert.equal(after(5 * MINUTE, 'reporter').idleSinceMs, START + 5 * MINUTE);
+    assert.equal(after(5 * MINUTE + 1, 'reporter').idleSinceMs, untilMs + 1);
+  });
+
+  it('is no idle time, and whoever was warned before is warned anew', () => {
+    const longAgo = { ...warned, idleSinceMs: START - HOUR };
+    const verdict = after(3 * MINUTE, 'reporter', longAgo);
+    assert.deepEqual([verdict.act, verdict.stopsAtMs], ['warn', warned.seenMs + 13 * MINUTE]);
+    assert.deepEqual(
+      after(3 * MINUTE, 'reporter', { ...warned, idleSinceMs: null }).idleSinceMs,
+      START + 17 * MINUTE,
+    );
+  });
+});
+
 /** What one list shows of the machine; undefined: no list came, or none that told its use. */
 interface Look {
   readonly atMs: number;
