@@ -17,6 +17,7 @@ import { awaitChange } from '../../adapters/temporal/open-rental.js';
 import type { ApiKeyId, ChangeId } from '../../domain/ids.js';
 import { asksForLimits, mayEnd, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
 import { findTelemetryTold } from '../../adapters/postgres/machines/telemetry.js';
+import { Refusal } from '../../domain/refusal.js';
 import { guardMisfitsOf, toldOf } from '../../domain/rentals/idle-guard.js';
 import { auditAddress, noteAudit } from '../accounts/audit-event.js';
 import { refuseToEnd } from '../api-keys/request.js';
@@ -39,8 +40,16 @@ async function refuseGuard(
   { idleGuard }: AskedChange,
 ): Promise<void> {
   if (!idleGuard) return;
-  const misfits = guardMisfitsOf(idleGuard, toldOf({ telemetry }, await findTelemetryTold(db, providerCode)));
-  if (misfits.length > 0) throw refuseMisfits(misfits.map((misfit) => ({ ...misfit, providerCode })));
+  const toldThere = await findTelemetryTold(db, providerCode);
+  const told = toldOf({ telemetry }, toldThere);
+  const misfits = guardMisfitsOf(idleGuard, told).map((misfit) => ({ ...misfit, providerCode }));
+  if (misfits.length === 0) return;
+  if (told || !toldThere) throw refuseMisfits(misfits);
+  throw new Refusal(
+    'idle_guard_unsupported',
+    'This machine was rented without a reporter, so it can’t be guarded now.',
+    { misfits },
+  );
 }
 
 /** One request to change a rental. */

@@ -139,18 +139,21 @@ export async function findUntold(db: Database, request: RentalRequest): Promise<
 /** The refusal of own software or told use that no upstream with such a machine has, or of a guard that none can keep. */
 export function refuseMisfits(misfits: readonly ProviderMisfit[]): Refusal {
   const told = misfits.map(({ field, providerCode, message }) => `${field}: ${providerCode} ${message}`);
-  const isGuardAlone = misfits.every(({ field }) => field in guardFields);
-  return isGuardAlone
-    ? new Refusal(
-        'idle_guard_unsupported',
-        `No provider with such a machine can guard it like this (${told.join('; ')}). Change the guard, rent without one, or ask for another machine.`,
-        { misfits },
-      )
-    : new Refusal(
-        'software_unsupported',
-        `No provider with such a machine can do all of this (${told.join('; ')}). Change what does not fit, or ask for another machine.`,
-        { misfits },
-      );
+  const ofGuard = misfits.filter(({ field }) => field in guardFields).length;
+  const ofUse = misfits.filter(({ field }) => field === 'telemetry').length;
+  const why = told.join('; ');
+  if (ofGuard + ofUse < misfits.length) {
+    return new Refusal(
+      'software_unsupported',
+      `No provider with such a machine can do all of this (${why}). Change what does not fit, or ask for another machine.`,
+      { misfits },
+    );
+  }
+  const message =
+    ofGuard > 0
+      ? `No provider with such a machine can guard it like this (${why}). Change the guard, rent without one, or ask for another machine.`
+      : `No provider with such a machine can tell how much it is used (${why}). Rent it without telemetry, or ask for another machine.`;
+  return new Refusal('idle_guard_unsupported', message, { misfits });
 }
 
 /** The same refusal from the rows of its alternatives. */

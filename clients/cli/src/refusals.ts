@@ -22,7 +22,7 @@ const fixed: Readonly<Record<string, Advice>> = {
   },
   idle_guard_unsupported: {
     kind: 'refused',
-    next: 'Rent without --stop-when-idle, or let it ignore who is logged in: --ignore-sessions',
+    next: 'Leave out --stop-when-idle and --telemetry, or let it ignore who is logged in: --ignore-sessions',
   },
   no_idle_guard: { kind: 'refused', next: 'It has none to keep it alive from: gpu show' },
   unauthorized: { kind: 'signedOut', next: signIn },

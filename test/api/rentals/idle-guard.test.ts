@@ -120,6 +120,7 @@ describe('the idle guard of a rental', () => {
     const [status, refused] = await change(false);
     assert.deepEqual([status, refused.error], [400, 'idle_guard_unsupported']);
     assert.deepEqual(fieldsOf(refused), ['stopWhenIdleMinutes']);
+    assert.equal(refused.message, 'This machine was rented without a reporter, so it can’t be guarded now.');
     assert.equal((await change(true))[0], 200);
   });
 
@@ -128,9 +129,18 @@ describe('the idle guard of a rental', () => {
     const [status, refused] = await told(user.post('/v1/quotes', { ...wish, telemetry: true }));
     assert.deepEqual(
       [status, refused.error, fieldsOf(refused)],
-      [400, 'software_unsupported', ['telemetry']],
+      [400, 'idle_guard_unsupported', ['telemetry']],
     );
-    assert.match(String(refused.message), /telemetry: lab does not tell how much machines are used/);
+    assert.match(
+      String(refused.message),
+      /can tell how much it is used \(telemetry: lab does not tell .*\)\. Rent it without telemetry/,
+    );
+    const [, both] = await told(user.post('/v1/quotes', { ...wish, ...guard, telemetry: true }));
+    assert.deepEqual(
+      [both.error, fieldsOf(both)],
+      ['idle_guard_unsupported', ['telemetry', 'stopWhenIdleMinutes']],
+    );
+    assert.match(String(both.message), /can guard it like this/);
     const [, wrong] = await told(user.post('/v1/quotes', { ...wish, telemetry: 'yes' }));
     assert.deepEqual([wrong.error, fieldsOf(wrong)], ['validation_failed', ['telemetry']]);
   });
