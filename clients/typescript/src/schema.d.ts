@@ -2083,7 +2083,7 @@ export interface components {
              */
             autoStopAt?: string | null;
             autoStopAfterHours?: number | null;
-            /** @description Stops the machine once it was idle for so many minutes: every GPU below 5%, and the processors below 20% and the network below 1 MB/s where they are told. You are warned 10 minutes ahead. Everything on its disk is lost. */
+            /** @description Stops the machine once it was idle for so many minutes: every GPU below 5%, and the processors below 20% and the network below 1 MB/s where they are told. A reporter does not run again after a restart: the machine then counts as used. You are warned 10 minutes ahead. Everything on its disk is lost. */
             stopWhenIdleMinutes?: number | null;
             /** @description What of its use does not count. Only a reporter tells who is logged in; elsewhere send ["sessions"]. */
             idleIgnores?: "sessions"[];
@@ -3237,7 +3237,7 @@ export interface components {
             maxPricePerHourCents?: number;
             /** @description OpenSSH public keys for this machine only, in addition to sshKeyIds. */
             sshPublicKeys?: string[];
-            /** @description Stops the machine once it was idle for so many minutes: every GPU below 5%, and the processors below 20% and the network below 1 MB/s where they are told. You are warned 10 minutes ahead. Everything on its disk is lost. */
+            /** @description Stops the machine once it was idle for so many minutes: every GPU below 5%, and the processors below 20% and the network below 1 MB/s where they are told. A reporter does not run again after a restart: the machine then counts as used. You are warned 10 minutes ahead. Everything on its disk is lost. */
             stopWhenIdleMinutes?: number;
             /** @description What of its use does not count. Only a reporter tells who is logged in; elsewhere send ["sessions"]. */
             idleIgnores?: "sessions"[];

@@ -3,7 +3,7 @@ import { texts } from './texts.js';
 /** Stopping a machine that nobody uses. */
 export const idleTexts = texts({
   field: 'Stop when idle (minutes)',
-  hint: 'Stops it once its GPUs, CPUs and network were idle for this long. We warn you 10 minutes ahead. Everything on its disk is lost. Where the provider doesn’t tell us how busy it is, a small script on the machine does, if you set this when you rent.',
+  hint: 'Stops it once its GPUs, CPUs and network were idle for this long. We warn you 10 minutes ahead. Everything on its disk is lost. Where the provider doesn’t tell us how busy it is, a small script on the machine does: only if you set this when you rent, and only until it restarts.',
   error: 'Enter whole minutes, from 15 to 1440',
   none: 'Never',
   sessions: 'Even while somebody is logged in',
@@ -12,7 +12,7 @@ export const idleTexts = texts({
   sessionsFault: (provider: string) =>
     `${provider} can’t tell us who is logged in. Check this to stop it all the same, or leave the minutes empty.`,
   minutesFault: (provider: string) =>
-    `${provider} can’t tell us how busy a machine is. Leave this empty, or choose another machine.`,
+    `${provider} can’t tell us how busy this machine is. Leave this empty, or rent another one.`,
   unsupported: 'This machine can’t be stopped like this when it is idle',
   unsupportedText: 'Look at “Stop when idle” for what to change.',
   limit: 'Stops when idle',

@@ -4,7 +4,7 @@ import { dollars, instant, timeSpan, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { findRental } from '../../rentals/find-rental.js';
 import { gpusOf, limitsOf, shortId } from '../../views/rental.js';
-import { guardOf, type GuardOptions } from './idle-guard.js';
+import { guardOf, stopWhenIdleHelp, type GuardOptions } from './idle-guard.js';
 import { rentalArgument } from './show.js';
 
 interface Options extends GuardOptions {
@@ -31,7 +31,7 @@ export const addExtend: AddCommand = (program, act) => {
     .option('--max-spend <dollars>', 'until it has cost this much in total', dollars)
     .option('--no-time-limit', 'remove the time limit')
     .option('--no-spend-limit', 'remove the spending limit')
-    .option('--stop-when-idle <time>', 'stop it once it was idle for this long, such as 30m', timeSpan)
+    .option('--stop-when-idle <time>', stopWhenIdleHelp, timeSpan)
     .option('--no-stop-when-idle', 'remove that')
     .option('--ignore-sessions', 'with --stop-when-idle: even while somebody is logged in')
     .action(

@@ -10,10 +10,14 @@ export interface GuardOptions {
   readonly ignoreSessions?: boolean;
 }
 
+/** What one is told of --stop-when-idle. */
+export const stopWhenIdleHelp =
+  'stop it once it was idle for this long, such as 30m (after a reboot only where its provider tells how busy it is)';
+
 /** Adds them to a command. */
 export function addGuard(command: Command): Command {
   return command
-    .option('--stop-when-idle <time>', 'stop it once it was idle for this long, such as 30m', timeSpan)
+    .option('--stop-when-idle <time>', stopWhenIdleHelp, timeSpan)
     .option('--ignore-sessions', 'with --stop-when-idle: even while somebody is logged in');
 }
 
