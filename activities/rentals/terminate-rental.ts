@@ -1,4 +1,4 @@
-import { listAttempts, moveAttempt } from '../../adapters/postgres/machines/attempts.js';
+import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { findRental } from '../../money/rentals/rentals.js';
 import {
   endOf,
@@ -10,14 +10,14 @@ import {
 } from '../../money/operations/orders.js';
 import { recordAction } from '../../adapters/postgres/operators/operator-actions.js';
 import { getOrder } from '../../adapters/postgres/operators/operator-orders.js';
-import { expectPod, recordPodGone, recordSeenAlive } from '../../adapters/postgres/machines/pods.js';
+import { recordPodGone } from '../../adapters/postgres/machines/pods.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
-import { ProviderError } from '../../adapters/providers/provider.js';
 import { signalRental } from '../../adapters/temporal/signal-workflow.js';
 import type { OperationId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ActivityDeps } from '../deps.js';
+import { endMachines } from './end-machines.js';
 
 /**
  * Ends a rental by force, as an operator's order asks. Its billing ends as by a stop, and every machine that was bought
@@ -48,12 +48,8 @@ async function terminateByOrder(deps: ActivityDeps, operationId: OperationId): P
     throw new Refusal('already_stopped', `${rentalId} is ${rental.status}, and its machines are gone.`);
   }
   await insertStopRequest(deps.db, rental.no, 'operator', order.reason);
-  const told: string[] = [];
-  for (const attempt of await listAttempts(deps.db, rentalId)) {
-    if (attempt.state === 'failed' || attempt.state === 'gone') continue;
-    told.push(acceptGone ? await giveUp(deps, attempt) : await endNow(deps, attempt));
-  }
-  const result = { rentalId, was: rental.status, machines: told.length, told: told.join('; ') };
+  const ended = await endMachines(deps, rentalId, acceptGone ? giveUp : undefined);
+  const result = { rentalId, was: rental.status, ...ended };
   await deps.db.transaction(async (trx) => {
     const locked = await lockOrder(trx, operationId);
     // Another attempt of this activity may have been faster; both did the same.
@@ -70,25 +66,4 @@ async function giveUp({ db }: ActivityDeps, attempt: AllocationAttemptRow): Prom
   await moveAttempt(db, attempt.id, attempt.state, 'gone');
   await recordPodGone(db, providerCode, tag);
   return `${providerCode} ${podId ?? tag} counts as gone`;
-}
-
-/**
- * Asks for the end of one attempt's machine. An upstream that can't be asked keeps no other from it: the rental's
- * workflow goes on asking.
- */
-async function endNow(deps: ActivityDeps, attempt: AllocationAttemptRow): Promise<string> {
-  const { provider_code: code, tag } = attempt;
-  const provider = deps.providers.get(code);
-  if (!provider) return `${code} is not configured: end ${tag} there by hand, then say --accept-gone`;
-  try {
-    const podId = attempt.pod_id ?? (await provider.find(tag))?.podId;
-    if (podId === undefined) return `${code} shows nothing under ${tag}`;
-    await expectPod(deps.db, { providerCode: code, podId, tag });
-    await recordSeenAlive(deps.db, code, podId);
-    await provider.terminate(podId);
-    return `${code} ${podId} was told to end`;
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    return `${code} ${attempt.pod_id ?? tag} could not be told: ${error.message}`.slice(0, 300);
-  }
 }

@@ -1,25 +1,32 @@
 import type { RentalId } from '../ids.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
 
-/** An operator closed the public ports of a rental, which ended it. @param reason the operator's words */
+/**
+ * An operator closed the public ports of a rental, which ends it.
+ * @param reason the operator's words
+ * @param isBilled whether its billing had begun
+ */
 export function portsClosedMail({
   rentalId,
   name,
   ports,
   reason,
+  isBilled,
 }: {
   readonly rentalId: RentalId;
   readonly name: string | null;
   readonly ports: readonly string[];
   readonly reason: string;
+  readonly isBilled: boolean;
 }): Message {
   const rental = name === null ? rentalId : `${name} (${rentalId})`;
-  return messageOf('We closed public ports of yours and stopped a rental', [
-    `We closed the public ports of ${rental}: ${ports.join(', ')}.`,
+  const lost = 'The machine is being ended, and everything on it is lost.';
+  return messageOf('We closed your rental’s public ports and stopped it', [
+    `We are closing the public ports of ${rental}: ${ports.join(', ')}.`,
     reason,
     '',
     'Its provider can’t close a port while the machine runs, so we stopped the rental.',
-    'The machine and everything on it are gone. You pay until it was stopped.',
+    isBilled ? `${lost} You pay until it was stopped.` : lost,
     '',
     answerToSupport,
   ]);

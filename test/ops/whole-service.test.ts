@@ -162,7 +162,7 @@ describe('ops, with a whole service behind it', () => {
       const told = await ops('rentals', 'force-terminate', id, ...who, '--yes');
       assert.match(
         told.out,
-        /bankrupt is not configured: end test-rent_\w+-1 there by hand, then say --accept-gone/,
+        /bankrupt is not configured: end test-rent_\w+-1 there by hand, then force-terminate with --accept-gone/,
       );
       const { out } = await ops('rentals', 'force-terminate', id, ...who, '--yes', '--accept-gone');
       assert.match(out, /bankrupt \S+ counts as gone/);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { OperationId, RentalId } from '../../../domain/ids.js';
 import type { Operation, OperationResult } from '../../../domain/operations/operation.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Database, Transaction } from '../database.js';
@@ -41,6 +42,18 @@ export async function recordAction(
     request: JSON.stringify(input.action),
     result: JSON.stringify(result),
   });
+}
+
+/** Finds the operation that closed the public ports of a rental; undefined when none did. */
+export async function findPortsClosed(
+  trx: Transaction,
+  rentalId: RentalId,
+): Promise<OperationId | undefined> {
+  const row = await trx('operator_actions')
+    .where({ kind: 'close_ports' })
+    .whereRaw("request ->> 'rentalId' = ?", [rentalId])
+    .first('id');
+  return row?.id;
 }
 
 /** Lists operators' actions about a user, a rental, an invoice, an upstream, or anything; newest first. */

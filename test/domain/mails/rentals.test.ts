@@ -3,18 +3,33 @@ import { isWhole, type Whole } from './whole.js';
 
 const rentalId = 'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const reason = 'A page there asked for passwords of a bank.';
+const subject = 'We closed your rental’s public ports and stopped it';
 
 const mails: readonly Whole[] = [
   [
-    'tells that public ports were closed, and what that ended',
-    portsClosedMail({ rentalId, name: 'shop', ports: ['web', 'api'], reason }),
-    'We closed public ports of yours and stopped a rental',
+    'tells that public ports were closed, and what that ends',
+    portsClosedMail({ rentalId, name: 'shop', ports: ['web', 'api'], reason, isBilled: true }),
+    subject,
     [
-      `We closed the public ports of shop (${rentalId}): web, api.`,
+      `We are closing the public ports of shop (${rentalId}): web, api.`,
       reason,
       '',
       'Its provider can’t close a port while the machine runs, so we stopped the rental.',
-      'The machine and everything on it are gone. You pay until it was stopped.',
+      'The machine is being ended, and everything on it is lost. You pay until it was stopped.',
+      '',
+      'If you did not expect this, contact support.',
+    ],
+  ],
+  [
+    'speaks of no bill where billing had not begun',
+    portsClosedMail({ rentalId, name: null, ports: ['web'], reason, isBilled: false }),
+    subject,
+    [
+      `We are closing the public ports of ${rentalId}: web.`,
+      reason,
+      '',
+      'Its provider can’t close a port while the machine runs, so we stopped the rental.',
+      'The machine is being ended, and everything on it is lost.',
       '',
       'If you did not expect this, contact support.',
     ],
