@@ -98,9 +98,12 @@ async function judge(
   deadlineMs: number,
   sight: Sight,
 ): Promise<PodOutcome | undefined> {
+  // First: a machine that is bad as well as late is left for another one.
+  const faults = findFaults(deps, rental);
+  if (faults.length > 0) return leaveBadMachine(deps, rental, faults);
   const late = findDelay(rental, deadlineMs);
   // One that was ready in time has only not told how it is.
-  const failed = late && sight.readySinceMs === undefined ? late : await findFailure(deps, rental);
+  const failed = late && sight.readySinceMs === undefined ? late : findLoss(rental);
   if (failed) return failed;
   const machine = await findReady(deps, rental);
   if (!machine) return late;
@@ -109,14 +112,12 @@ async function judge(
   const isOver = late !== undefined || machine.readyBy === 'grace';
   const readyMs = performance.now() - sight.readySinceMs;
   if (!isOver && (await mayStillTell(deps, deps.listener, rental, readyMs))) return undefined;
-  await recordAnswer(deps.db, rental.rentalId, machine);
+  await recordAnswer(deps.db, rental, machine);
   return { kind: 'answered' };
 }
 
-/** Finds that a machine is not what was rented, or lost: a bad one that was asked to end is both. */
-async function findFailure(deps: ActivityDeps, rental: AwaitedRental): Promise<PodOutcome | undefined> {
-  const faults = findFaults(deps, rental);
-  if (faults.length > 0) return leaveBadMachine(deps, rental, faults);
+/** Finds that a machine is lost: a bad one that was asked to end would be so too. */
+function findLoss(rental: AwaitedRental): PodOutcome | undefined {
   if (!rental.lost) return undefined;
   const word = rental.pod?.upstream_status ?? 'gone';
   return { kind: 'failed', error: `The upstream lost the machine (${word}).` };

@@ -18,7 +18,7 @@ import { recordAnswer } from '../../money/rentals/answered-machines.js';
 import { beginBilling, settleEnded } from '../../money/rentals/lifecycle.js';
 import { openRental } from '../../money/rentals/open.js';
 import type { Market, PodOrder } from '../../money/rentals/purchase.js';
-import { closeRental } from '../../money/rentals/rentals.js';
+import { closeRental, findRental } from '../../money/rentals/rentals.js';
 import { createDice, makeOffers } from '../offers.js';
 
 /**
@@ -177,7 +177,9 @@ async function live(db: Database, userId: UserId, patiently: Patiently): Promise
   const opened = await patiently(() => openRental(db, opening, marketOf(db), FREE_MACHINES));
   if (opened instanceof Refusal) throw new Error(`an opening was refused: ${opened.message}`);
   const address = { host: '203.0.113.1', port: 22, username: 'root', hostKeyFingerprint: null };
-  await recordAnswer(db, rentalId, { address, readyBy: 'ssh' });
+  const rental = await findRental(db, rentalId);
+  if (!rental) throw new Error(`${rentalId} was opened, and has no row`);
+  await recordAnswer(db, { rentalId, tag: rental.tag }, { address, readyBy: 'ssh' });
   await patiently(() => beginBilling(db, rentalId));
 }
 

@@ -6,17 +6,19 @@ import { noAddress, type ReadyMachine } from './rentals.js';
 
 /**
  * Records where a machine answered, for the step that begins its billing. Of several answers the last one counts, and
- * the first one is told. The rental's row is locked for it: an attempt that was overtaken finds it running, and tells
- * nothing anew.
+ * the first one is told. The rental's row is locked for it: an attempt that was overtaken finds it running, or at another
+ * machine, and tells nothing.
+ * @param rental the tag is that of the machine that answered
  */
 export async function recordAnswer(
   db: Database,
-  rentalId: RentalId,
+  { rentalId, tag }: { readonly rentalId: RentalId; readonly tag: string },
   { address, readyBy }: ReadyMachine,
 ): Promise<void> {
   await db.transaction(async (trx) => {
     const rental = await trx('rentals')
-      .where({ id: rentalId, status: 'provisioning' })
+      .where({ id: rentalId, tag, status: 'provisioning' })
+      .whereNotNull('pod_id')
       .forShare()
       .first('no', 'user_id');
     if (!rental) return;

@@ -17,13 +17,15 @@ const PAUSED_LOOK_MS = 10_000;
 
 /**
  * Begins the billing of a rental whose machine has answered, unless a stop came first. The row says where the machine
- * answered; without a row, the rental waits for its machine again.
+ * answered; without a row, the rental waits for its machine again. One whose bad machine was left meanwhile looks for
+ * another.
  * @throws as `underLock`
  */
 export async function beginBilling(db: Database, rentalId: RentalId): Promise<void> {
   await underLock(db, rentalId, async (trx, wallet, rental) => {
     if (rental.status !== 'provisioning') return;
     if (rental.stop) return endUnstarted(trx, wallet, rental, { kind: 'stopped' });
+    if (rental.pod_id === null) return;
     const machine = await claimAnswer(trx, rental.no);
     if (machine) await startRunning(trx, rental, machine);
   });

@@ -46,11 +46,14 @@ export async function leaveMachine(
 ): Promise<void> {
   const { rentalId, tag } = finding;
   await db.transaction(async (trx) => {
-    const left = await trx('rentals')
+    const [left] = await trx('rentals')
       .where({ id: rentalId, tag, status: 'provisioning' })
       .whereNotNull('pod_id')
-      .update({ pod_id: null });
-    if (left === 0) return;
+      .update({ pod_id: null })
+      .returning('no');
+    if (!left) return;
+    // It may have answered an attempt that was overtaken.
+    await trx('answered_machines').where({ rental_no: left.no }).delete();
     await recordBadMachine(trx, finding);
     const attempt = await findAttempt(trx, tag);
     if (attempt) await moveAttempt(trx, attempt.id, 'adopted', 'condemned', why);

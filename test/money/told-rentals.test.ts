@@ -146,10 +146,10 @@ describe('the events of a rental', () => {
   }
 
   it('tell that its SSH daemon answers, and that it runs', async () => {
-    const { id } = await open({ auto_stop_after_ms: HOUR, max_spend_cents: 100 });
+    const { id, tag } = await open({ auto_stop_after_ms: HOUR, max_spend_cents: 100 });
     await assertToldOnce(db, {
       userId: wallet.user_id,
-      act: () => recordAnswer(db, id, { address, readyBy: 'ssh' }),
+      act: () => recordAnswer(db, { rentalId: id, tag }, { address, readyBy: 'ssh' }),
       tells: [['rental.ssh_answered', address]],
     });
     await assertToldOnce(db, {
@@ -167,12 +167,12 @@ describe('the events of a rental', () => {
   });
 
   it('tell no answer to an attempt that was overtaken: its rental begins to run before it can write', async () => {
-    const { id } = await open();
-    await recordAnswer(db, id, { address, readyBy: 'ssh' });
+    const { id, tag } = await open();
+    await recordAnswer(db, { rentalId: id, tag }, { address, readyBy: 'ssh' });
     const running = await db.transaction();
     await lockWalletOfRental(running, id);
     await lockRental(running, id);
-    const late = recordAnswer(db, id, { address, readyBy: 'ssh' });
+    const late = recordAnswer(db, { rentalId: id, tag }, { address, readyBy: 'ssh' });
     await running('answered_machines').delete();
     await running('rentals')
       .where({ id })

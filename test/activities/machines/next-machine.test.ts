@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { insertAttempt, moveAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import type { AllocationAttemptRow, ListingRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
+import { recordAnswer } from '../../../money/rentals/answered-machines.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
 import { insertListing, insertProvider, insertRental } from '../../support/money/factories.js';
@@ -59,6 +60,7 @@ describe('a rental whose machine is bad', () => {
   const findPod = (id: RentalId) => lone.run('findPod', id, MINUTE_MS);
   const attemptsOf = (id: RentalId) =>
     lone.db('allocation_attempts').where({ rental_id: id }).orderBy('attempt');
+  const answersOf = (no: number) => lone.db('answered_machines').where({ rental_no: no });
   const statesOf = async (id: RentalId) => (await attemptsOf(id)).map(({ state }) => state);
 
   async function assertLeft(id: RentalId): Promise<void> {
@@ -89,6 +91,17 @@ describe('a rental whose machine is bad', () => {
     assert.deepEqual([row.model, row.region, row.price_per_hour_cents], ['RTX_4090_D', 'Bergen', 50]);
     const [finding] = await lone.db('bad_machines').where({ rental_id: id });
     assert.deepEqual([finding?.machine, finding?.outcome, finding?.confirmed], ['one', 'not_billed', true]);
+  });
+
+  it('has it left, not failed, where it is late as well', async () => {
+    await sell('next', { host: 'two' });
+    const id = await rentBad();
+    await lone
+      .db('allocation_attempts')
+      .where({ rental_id: id })
+      .update({ deadline_ms: 1, created_at: new Date(Date.now() - MINUTE_MS) });
+    await assertLeft(id);
+    assert.equal(await findPod(id), null);
   });
 
   it('gets one once more where that is bad as well', async () => {
@@ -147,6 +160,26 @@ describe('a rental whose machine is bad', () => {
       assert.equal(await findPod(id), null);
       assert.deepEqual(await statesOf(id), ['condemned', 'adopted']);
       assert.equal((await lone.db('bad_machines').where({ rental_id: id })).length, 1);
+    });
+
+    it('before its machine’s answer came to anything: nothing is billed without a machine', async () => {
+      const id = await rentBad();
+      const { no, tag } = await getRental(lone.db, id);
+      const answer = () => recordAnswer(lone.db, { rentalId: id, tag }, { address: null, readyBy: 'port' });
+      await answer();
+      await assertLeft(id);
+      assert.deepEqual(await answersOf(no), []);
+      // An attempt that was overtaken still holds what it read of the machine.
+      await answer();
+      assert.deepEqual(await answersOf(no), []);
+      await lone.db('answered_machines').insert({ rental_no: no, ready_by: 'port' } as never);
+      assert.equal((await lone.run('startMetering', id)).phase, 'find_pod');
+      assert.equal((await getRental(lone.db, id)).running_at, null);
+      await lone.db('answered_machines').delete();
+      await sell('next', { host: 'two' });
+      assert.equal(await findPod(id), null);
+      await answer();
+      assert.deepEqual(await answersOf(no), []);
     });
 
     it('once the next one was sold: it is found, and no third one is bought', async () => {

@@ -15,8 +15,8 @@ import type { Refusal } from '../../../domain/refusal.js';
 import type { AskedChange } from '../../../domain/rentals/changes.js';
 import { tick } from '../../../money/metering/tick.js';
 import { changeRental } from '../../../money/rentals/change.js';
-import { beginBilling, settleEnded } from '../../../money/rentals/lifecycle.js';
-import { insertRental } from '../../support/money/factories.js';
+import { settleEnded } from '../../../money/rentals/lifecycle.js';
+import { insertRental, runMachine } from '../../support/money/factories.js';
 import {
   credit,
   getRental,
@@ -321,11 +321,11 @@ describe('a change of a rental’s limits', () => {
 
   it('of one that is provisioned holds from the beginning of its billing', async () => {
     const begin = async (asked: AskedChange, bootMs: number): Promise<RentalRow> => {
-      const { id, no } = await insertRental(db, wallet.user_id, { max_spend_cents: 7 });
+      const pod = { pod_id: newId('rent') };
+      const { id } = await insertRental(db, wallet.user_id, { max_spend_cents: 7, ...pod });
       assert.equal(await change(id, asked), undefined);
       await clock.pass(bootMs);
-      await db('answered_machines').insert({ rental_no: no, host: 'h', port: 22, username: 'u' });
-      await beginBilling(db, id);
+      await runMachine(db, id);
       return getRental(db, id);
     };
     const after = await begin({ maxSpendCents: 90, autoStopAfterMs: HOUR }, MINUTE);

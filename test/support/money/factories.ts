@@ -202,6 +202,7 @@ export async function insertStoppedRental(
 /** Lets a rental's machine answer, and begins its billing. */
 export async function runMachine(db: Database, rentalId: RentalId): Promise<void> {
   const address = { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null };
-  await recordAnswer(db, rentalId, { address, readyBy: 'ssh' });
+  const { tag } = (await db('rentals').where({ id: rentalId }).first('tag'))!;
+  await recordAnswer(db, { rentalId, tag }, { address, readyBy: 'ssh' });
   await beginBilling(db, rentalId);
 }
