@@ -89,7 +89,7 @@ async function wordsOfNone({ db }: ActivityDeps, rentalId: RentalId): Promise<st
   const faults = await readFaults(db, rentalId);
   return faults === undefined
     ? 'The provider had no machine for you. We returned the hold.'
-    : `${wordsOfBad(faults)} We found no other one for you and returned the hold.`;
+    : `${wordsOfBad(faults)} We found no other machine for you, and returned the hold.`;
 }
 
 /** Takes the next step of an open attempt. @returns whether the rental has its machine */

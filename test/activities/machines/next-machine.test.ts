@@ -123,7 +123,10 @@ describe('a rental whose machine is bad', () => {
     await assertLeft(id);
     const outcome = await findPod(id);
     assert.equal(outcome?.kind, 'failed');
-    assert.match(outcome.error, /^The machine is not what you rented\. .* We found no other one for you/);
+    assert.match(
+      outcome.error,
+      /^The machine is not what you rented\. .* We found no other machine for you, and returned the hold\.$/,
+    );
     assert.deepEqual(upstream.names, ['terminate']);
   });
 
