@@ -8,6 +8,7 @@ const ends = [`${tests}/verified-ends.test.ts`];
 const metering = [`${tests}/metering.test.ts`];
 const settlement = ['test/domain/rentals/settlement.test.ts'];
 const level = [`${tests}/topups/auto-topup-level.test.ts`];
+const nextMachine = ['test/activities/machines/next-machine.test.ts'];
 const opening = [`${tests}/rentals/open.test.ts`];
 const spending = [`${tests}/spending/capped.test.ts`, `${tests}/spending/budget-alerts.test.ts`];
 
@@ -80,6 +81,30 @@ export const mutations: readonly Mutation[] = [
     from: 'settlement, { ended_at: endedAt });',
     to: 'settlement, {});',
     tests: ['test/money/metering.test.ts'],
+  },
+  {
+    file: 'money/rentals/lifecycle.ts',
+    from: 'if (rental.pod_id === null) return;',
+    to: '',
+    tests: nextMachine,
+  },
+  {
+    file: 'money/rentals/pod-adoption.ts',
+    from: "await trx('answered_machines').where({ rental_no: left.no }).delete();",
+    to: '',
+    tests: nextMachine,
+  },
+  {
+    file: 'money/rentals/answered-machines.ts',
+    from: "{ id: rentalId, tag, status: 'provisioning' }",
+    to: "{ id: rentalId, status: 'provisioning' }",
+    tests: nextMachine,
+  },
+  {
+    file: 'activities/rentals/close-ports.ts',
+    from: '(await findRepeated(trx, input)) ?? ',
+    to: '',
+    tests: ['test/activities/operations/close-ports.test.ts'],
   },
   {
     file: 'money/rentals/settle.ts',
