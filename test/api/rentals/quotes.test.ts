@@ -83,6 +83,7 @@ describe('quotes', () => {
         runwaySecondsAfter: 72_000,
         expectedReadySeconds: null,
         ownSoftware: null,
+        telemetrySource: null,
         idleGuard: null,
       });
       assert.deepEqual(
