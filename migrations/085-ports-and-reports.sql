@@ -1,4 +1,4 @@
--- Operators close the public ports of a rental (decision 184, "Ports closed by operators").
+-- Operators close the public ports of a rental (decision 180, "Ports closed by operators").
 alter table operator_orders drop constraint operator_orders_kind_check, add constraint operator_orders_kind_check
   check (kind in ('refund', 'refund_rentals', 'adjust', 'issue_invoice', 'void_invoice', 'write_off_invoice',
                   'terminate_rental', 'close_ports', 'reconcile_restored'));

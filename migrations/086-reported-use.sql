@@ -1,4 +1,4 @@
--- A reporter of use (decision 185, "A reporter of use"): where an upstream tells nothing, a machine tells it itself, only
+-- A reporter of use (decision 181, "A reporter of use"): where an upstream tells nothing, a machine tells it itself, only
 -- when its renter asks for that.
 
 alter table rental_requests add column telemetry boolean not null default false;

@@ -15,7 +15,7 @@ export interface Failed {
 }
 
 /**
- * Ends a machine that is not what was rented, and lets its rental look for another (decision 183, "Next machine after
+ * Ends a machine that is not what was rented, and lets its rental look for another (decision 179, "Next machine after
  * bad"). Its upstream is asked before the rental is free for another one: whoever dies in between finds the machine bad
  * again, and ends it again. A script of the renter runs as root beside ours and may tell what it likes, so own software
  * gets another machine once.

@@ -28,7 +28,7 @@ import type { ActivityDeps } from '../deps.js';
 import { endMachines } from './end-machines.js';
 
 /**
- * Closes the public ports of a rental, as an operator's order asks (decision 184, "Ports closed by operators"): no
+ * Closes the public ports of a rental, as an operator's order asks (decision 180, "Ports closed by operators"): no
  * upstream closes a port of a machine that runs, so its billing ends as by a stop, and its machine is told to end now,
  * whatever its workflow waits for. A rental without public ports, whose billing has ended, or whose ports were closed
  * before, is recorded in the order as refused.

@@ -22,7 +22,7 @@ export async function reportTargetOf(
 }
 
 /**
- * Gives the machine of an attempt a way to tell how much it is used (decision 185, "A reporter of use"), likewise.
+ * Gives the machine of an attempt a way to tell how much it is used (decision 181, "A reporter of use"), likewise.
  * @returns undefined where nobody hears it, or its upstream tells that
  */
 export async function reporterTargetOf(

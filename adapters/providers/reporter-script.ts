@@ -4,7 +4,7 @@ import type { ReportTarget } from './proof-script.js';
 const query = `--query-gpu=${useFields.join(',')} --format=csv,noheader,nounits`;
 
 /**
- * Makes the lines, for any POSIX shell, by which a machine tells each minute how much it is used (decision 185, "A reporter
+ * Makes the lines, for any POSIX shell, by which a machine tells each minute how much it is used (decision 181, "A reporter
  * of use"). They run beside all that follows, in a shell of their own, until the machine ends. Six samples of the GPUs make
  * a report. Whoever does not take it is asked a moment later, and then ever more rarely. What it answers goes to all who
  * are logged in, once.

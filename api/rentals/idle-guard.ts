@@ -33,7 +33,7 @@ const ignoresField = manyOf(wordOf(ignorable))
     'What of its use does not count. Only a reporter tells who is logged in; elsewhere send ["sessions"].',
   );
 
-/** The wish that the use of a machine is told (decision 185, "A reporter of use"). */
+/** The wish that the use of a machine is told (decision 181, "A reporter of use"). */
 export const telemetryField = joi
   .boolean()
   .strict()

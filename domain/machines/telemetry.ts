@@ -13,7 +13,7 @@ export interface TelemetryTold {
   readonly sessions: boolean;
 }
 
-/** What a reporter tells, on the machines of renters who ask for it (decision 185, "A reporter of use"). */
+/** What a reporter tells, on the machines of renters who ask for it (decision 181, "A reporter of use"). */
 export const reportedUse: TelemetryTold = { source: 'reporter', cpu: true, network: true, sessions: true };
 
 /** The use of a machine; null is what is not told. */

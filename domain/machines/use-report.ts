@@ -1,6 +1,6 @@
 import { meanOf, mostOf, noUse, sumUp, type MachineUse } from './telemetry.js';
 
-/** The first words of a report of use (decision 185, "A reporter of use"). */
+/** The first words of a report of use (decision 181, "A reporter of use"). */
 export const useHeader = 'gpu-use 1';
 
 /** What the reporter asks `nvidia-smi` for, in the order of a row's fields. */

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 
 const DIALECTS = ['shadeform', 'vast'] as const;
 
-/** Decision 183, "Next machine after bad". Both upstreams sell the machine at one price. */
+/** Decision 179, "Next machine after bad". Both upstreams sell the machine at one price. */
 describe('a worker that is killed once a bad machine was left, before another one is bought', () => {
   let service: TestService;
   let renting: Renting;

@@ -10,7 +10,7 @@ import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js'
 import { insertListing, insertProvider, insertRental } from '../../support/money/factories.js';
 import { getRental, insertWallet } from '../../support/money/money.js';
 
-/** Decision 185, "A reporter of use". */
+/** Decision 181, "A reporter of use". */
 describe('a rental that is guarded while it looks for its machine', () => {
   let lone: LoneActivities;
   let failed: ListingRow;

@@ -11,7 +11,7 @@ import { getRental, insertWallet } from '../../support/money/money.js';
 const BAD = 'gpu-proof 1 0\nTesla T4, 15360 MiB, 0, 570.133.20, [N/A]\n';
 const MINUTE_MS = 60_000;
 
-/** Decision 183, "Next machine after bad". */
+/** Decision 179, "Next machine after bad". */
 describe('a rental whose machine is bad', () => {
   let lone: LoneActivities;
   let first: ListingRow;

@@ -17,7 +17,7 @@ const closed = { name: 'db', port: 5432, kind: 'tcp', public: false };
 const begun = { started_at: new Date(Date.now() - 60_000), running_at: new Date(Date.now() - 60_000) };
 const ended = { status: 'stopping', ended_at: new Date(), stop_reason: 'user' } as const;
 
-/** Decision 184, "Ports closed by operators". */
+/** Decision 180, "Ports closed by operators". */
 describe('the public ports of a rental that an operator closes', () => {
   let lone: LoneActivities;
   let wallet: WalletRow;
