@@ -1,3 +1,11 @@
+/** What is to be given back of a payment. */
+export interface RefundInput {
+  readonly paymentId: string;
+  readonly amountCents: number;
+  /** Made of our own row: it is the call's key, and stands on the refund, by which a lost answer is found. */
+  readonly key: string;
+}
+
 /** Money that was given back to a payer. */
 export interface Refund {
   readonly refundId: string;
@@ -6,6 +14,8 @@ export interface Refund {
   readonly amountCents: number;
   readonly currency: string;
   readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled';
+  /** The key of `createRefund`; null where others made it. */
+  readonly key: string | null;
 }
 
 /** A bank's warning before its customer disputes: it takes a payment for fraud. */

@@ -1,7 +1,7 @@
 import { PeerError, statusesOfAll } from '../peer-error.js';
 import type { ProcessorInvoices } from './processor-invoices.js';
 import type { ProcessorLists } from './processor-lists.js';
-import type { Dispute, FraudWarning, Refund } from './processor-reversals.js';
+import type { Dispute, FraudWarning, Refund, RefundInput } from './processor-reversals.js';
 
 export type * from './processor-invoices.js';
 export type * from './processor-lists.js';
@@ -16,6 +16,8 @@ export interface Processor extends ProcessorInvoices, ProcessorLists {
   readonly enabled: boolean;
   /** Makes the processor's customer of a user; the same user always gives the same customer. */
   createCustomer(input: { userId: string; email: string }): Promise<{ customerId: string }>;
+  /** Erases a customer with the cards that they saved; what they paid stays. It does nothing for one that is gone. */
+  deleteCustomer(customerId: string): Promise<void>;
 
   /** Opens a hosted payment page for one top-up. */
   createCheckoutSession(input: CheckoutInput): Promise<CheckoutSession>;
@@ -47,6 +49,12 @@ export interface Processor extends ProcessorInvoices, ProcessorLists {
   /** Takes a card from its customer for good. It does nothing for a card that is gone already. */
   detachCard(cardId: string): Promise<void>;
 
+  /**
+   * Gives a part of a payment back to the card that paid it. The same key is always the same refund, for a day; a later
+   * repetition looks with `listRefundsOfCharge` first.
+   * @throws ProcessorError `refused` where the card or the payment takes none, which moved nothing
+   */
+  createRefund(input: RefundInput): Promise<Refund>;
   getRefund(refundId: string): Promise<Refund>;
   /** Lists the refunds of a charge, newest first, at most a hundred. */
   listRefundsOfCharge(chargeId: string): Promise<Refund[]>;

@@ -116,6 +116,7 @@ export function refundOf(refund: Stripe.Refund, paymentId: string | null): Refun
     amountCents: requireInteger(refund.amount, 'the refund’s amount'),
     currency: requireText(refund.currency, 'the refund’s currency').toLowerCase(),
     status: refundStatusOf(refund.status),
+    key: refund.metadata?.['refund_key'] ?? null,
   };
 }
 

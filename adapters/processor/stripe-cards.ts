@@ -1,4 +1,4 @@
-import { ProcessorError, type Processor } from './processor.js';
+import { isMissing, ProcessorError, type Processor } from './processor.js';
 import { cardOf, requireText } from './stripe-answers.js';
 import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
@@ -8,7 +8,7 @@ export function createStripeCards({
   asked,
 }: StripeCalls): Pick<
   Processor,
-  'createCustomer' | 'createCardSetup' | 'cancelCardSetup' | 'getCard' | 'detachCard'
+  'createCustomer' | 'deleteCustomer' | 'createCardSetup' | 'cancelCardSetup' | 'getCard' | 'detachCard'
 > {
   const getCard: Processor['getCard'] = async (cardId) =>
     cardOf(await asked(() => stripe.paymentMethods.retrieve(cardId)));
@@ -22,6 +22,13 @@ export function createStripeCards({
         ),
       );
       return { customerId: requireText(customer.id, 'the customer’s id') };
+    },
+    deleteCustomer: async (customerId) => {
+      try {
+        await asked(() => stripe.customers.del(customerId));
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
     },
     createCardSetup: async ({ userId, customerId, setupNo }) => {
       const setup = await asked(() =>

@@ -14,7 +14,13 @@ export function createStripeRecords({
   asked,
 }: StripeCalls): Pick<
   Processor,
-  'getRefund' | 'listRefundsOfCharge' | 'getDispute' | 'getFraudWarning' | 'getCardFingerprint' | 'listEvents'
+  | 'createRefund'
+  | 'getRefund'
+  | 'listRefundsOfCharge'
+  | 'getDispute'
+  | 'getFraudWarning'
+  | 'getCardFingerprint'
+  | 'listEvents'
 > {
   /** Finds the payment behind a charge, for objects that name only the charge. */
   async function paymentBehind(object: PaidByCharge): Promise<string | null> {
@@ -24,6 +30,7 @@ export function createStripeRecords({
   }
 
   return {
+    createRefund: createRefunds({ stripe, asked }),
     getRefund: async (refundId) => {
       const refund = await asked(() => stripe.refunds.retrieve(refundId));
       return refundOf(refund, await paymentBehind(refund));
@@ -61,5 +68,23 @@ export function createStripeRecords({
         after: page.has_more ? (page.data.at(-1)?.id ?? null) : null,
       };
     },
+  };
+}
+
+/** The call that gives money back. */
+function createRefunds({ stripe, asked }: Pick<StripeCalls, 'stripe' | 'asked'>): Processor['createRefund'] {
+  return async ({ paymentId, amountCents, key }) => {
+    const refund = await asked(() =>
+      stripe.refunds.create(
+        {
+          payment_intent: paymentId,
+          amount: amountCents,
+          reason: 'requested_by_customer',
+          metadata: { refund_key: key },
+        },
+        { idempotencyKey: key },
+      ),
+    );
+    return refundOf(refund, paymentId);
   };
 }

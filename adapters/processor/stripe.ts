@@ -95,6 +95,7 @@ function refuseDisabled(): Promise<never> {
 const disabledProcessor: Processor = {
   enabled: false,
   createCustomer: refuseDisabled,
+  deleteCustomer: refuseDisabled,
   createCheckoutSession: refuseDisabled,
   getCheckoutSession: refuseDisabled,
   expireCheckoutSession: refuseDisabled,
@@ -106,6 +107,7 @@ const disabledProcessor: Processor = {
   cancelCardSetup: refuseDisabled,
   getCard: refuseDisabled,
   detachCard: refuseDisabled,
+  createRefund: refuseDisabled,
   getRefund: refuseDisabled,
   listRefundsOfCharge: refuseDisabled,
   getDispute: refuseDisabled,

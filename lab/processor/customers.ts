@@ -72,6 +72,20 @@ function updateCustomer({ world, params, id }: Call): Stripe.Customer {
   return after;
 }
 
+/** Its cards can't be charged any more; what they paid stays. */
+function deleteCustomer({ world, id }: Call): Stripe.DeletedCustomer {
+  const customer = getCustomer(world, id);
+  for (const method of world.store.list('payment_methods').filter((one) => idOf(one.customer) === id)) {
+    const record = world.store.find('cards', method.id);
+    if (record !== undefined) world.store.put('cards', { ...record, spent: true });
+    const detached = world.store.put('payment_methods', { ...method, customer: null });
+    world.emit('payment_method.detached', detached, { customer: id });
+  }
+  world.store.remove('customers', id);
+  world.emit('customer.deleted', customer);
+  return { id, object: 'customer', deleted: true };
+}
+
 function emailOf(params: Params): string | undefined {
   const email = params.string('email', 512);
   if (email !== undefined && !/^[^\s@]+@[^\s@]+$/.test(email)) {
@@ -102,4 +116,5 @@ export const customerEndpoints: readonly Endpoint[] = [
   { method: 'get', path: '/customers', handle: listCustomers },
   { method: 'get', path: '/customers/:id', handle: ({ world, id }) => getCustomer(world, id) },
   { method: 'post', path: '/customers/:id', handle: updateCustomer },
+  { method: 'delete', path: '/customers/:id', handle: deleteCustomer },
 ];

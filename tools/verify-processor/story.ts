@@ -24,6 +24,14 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
     await customerOf(teller);
     await fails(() => teller.processor.createCustomer({ userId, email: 'other@example.com' }), 'refused');
   },
+  deleteCustomer: async (teller) => {
+    const { customerId } = await teller.processor.createCustomer({
+      userId: 'usr_leaving',
+      email: 'leaving@example.com',
+    });
+    await teller.processor.deleteCustomer(customerId);
+    await teller.processor.deleteCustomer(customerId);
+  },
   createCheckoutSession: async (teller) => {
     await openSession(teller, 'top_opened');
     await openSession(teller, 'top_timed', { expiresAt: new Date(Date.now() + 3600_000) });
@@ -112,6 +120,16 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
       const customer = await customerOf(teller);
       await teller.stripe.paymentMethods.attach('pm_card_visa_chargeDeclined', { customer });
     });
+  },
+  createRefund: async (teller) => {
+    const { paymentId } = await charge(teller, 'top_given_back', 'pm_card_visa');
+    const input = { paymentId, amountCents: 60, key: 'closing-refund:1' };
+    await teller.processor.createRefund(input);
+    await teller.processor.createRefund(input);
+    await fails(
+      () => teller.processor.createRefund({ ...input, amountCents: 99_999, key: 'closing-refund:2' }),
+      'refused',
+    );
   },
   getRefund: async (teller) => {
     const part = await refund(teller, 'top_refunded', 'pm_card_visa', 700);

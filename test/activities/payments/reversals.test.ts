@@ -72,7 +72,7 @@ describe('the activities of refunds and disputes', () => {
     const { paymentId, chargeId } = payment;
     return {
       ...{ refundId: `re_${newId('top')}`, paymentId, chargeId, amountCents: PAID, currency: 'usd' },
-      ...{ status: 'succeeded', ...columns },
+      ...{ status: 'succeeded', key: null, ...columns },
     };
   }
 

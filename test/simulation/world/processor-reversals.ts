@@ -57,7 +57,12 @@ interface Books {
 
 type ReversalPort = Pick<
   Processor,
-  'getRefund' | 'listRefundsOfCharge' | 'getDispute' | 'getFraudWarning' | 'getCardFingerprint'
+  | 'createRefund'
+  | 'getRefund'
+  | 'listRefundsOfCharge'
+  | 'getDispute'
+  | 'getFraudWarning'
+  | 'getCardFingerprint'
 > &
   Pick<ProcessorLists, 'listRefunds' | 'listDisputes'>;
 
@@ -98,6 +103,7 @@ export class Reversals {
     const { books } = this;
     const newestFirst = <T>(items: T[]) => ({ items: items.reverse(), unread: [], after: null });
     return {
+      createRefund: () => Promise.reject(new Error('nobody closes an account here')),
       getRefund: (id) =>
         books.ask('getRefund', () => shownRefund(this.refunds.find((one) => one.id === id) ?? missing())),
       listRefundsOfCharge: (chargeId) =>
@@ -266,7 +272,7 @@ export function isLive({ status }: TrueRefund): boolean {
 
 function shownRefund({ id, payment, amountCents, status }: TrueRefund): Refund {
   const { paymentId, chargeId, currency } = payment;
-  return { refundId: id, paymentId, chargeId, amountCents, currency, status };
+  return { refundId: id, paymentId, chargeId, amountCents, currency, status, key: null };
 }
 
 function shownDispute({ id, payment, ...dispute }: TrueDispute): Dispute {

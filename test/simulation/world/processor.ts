@@ -64,6 +64,7 @@ export class ProcessorModel {
     return {
       enabled: true,
       createCustomer: ({ userId }) => this.ask('customer', () => ({ customerId: `cus_${userId}` })),
+      deleteCustomer: () => Promise.reject(new Error('nobody closes an account here')),
       createCheckoutSession: (input) =>
         this.ask('session', () =>
           this.once(`checkout:${input.topupId}`, () => {

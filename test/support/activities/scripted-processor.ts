@@ -47,6 +47,7 @@ export class ScriptedProcessor {
 
 const names = [
   'createCustomer',
+  'deleteCustomer',
   'createCheckoutSession',
   'getCheckoutSession',
   'chargeSavedCard',
@@ -55,6 +56,7 @@ const names = [
   'cancelPayment',
   'getCard',
   'detachCard',
+  'createRefund',
   'getRefund',
   'listRefundsOfCharge',
   'getDispute',
