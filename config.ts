@@ -37,6 +37,7 @@ const processVariables = {
   ...logVariables,
   METRICS_HOST: withDefault(text, '127.0.0.1'),
   METRICS_PORT: optional(port.empty('')),
+  CLOSED_ACCOUNTS_FILE: optional(text.pattern(/^\//, 'an absolute path').empty('')),
 };
 
 const mailVariables = {
@@ -107,6 +108,8 @@ function configOf(env: ValuesOf<typeof variables>) {
     database: databaseOf(env),
     /** Read when it is asked for: commands of the database alone need none of its files. Throws a ConfigError. */
     temporal: () => temporalOf(env),
+    /** Where the worker keeps the numbers of closed accounts outside of the database; null: nowhere. */
+    closedAccountsFile: env.CLOSED_ACCOUNTS_FILE,
     tracing: tracingOf(env),
     api: apiOf(env),
     /** Where Prometheus reads this process; port null: nowhere. 0 takes any free port. */

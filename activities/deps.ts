@@ -58,7 +58,9 @@ export interface ActivityDeps {
     readonly declinesPerPage?: number;
     /** What machines may cost that nobody is billed for. Default: the limits' values. */
     readonly freeMachines?: Partial<FreeMachineLimits>;
-    /** Makes the tokens of notebooks, in base64; absent or empty: no notebook is started. */
+    /** Where the numbers of closed accounts are kept outside of the database; null or absent: nowhere. */
+    readonly closedAccountsFile?: string | null;
+    /** Makes the tokens of notebooks, and recognizes closed accounts, in base64; absent or empty: neither. */
     readonly installationKey?: string;
     /** Where machines reach the listener, without a slash at the end; null or absent: they fetch nothing from us. */
     readonly machineUrl?: string | null;

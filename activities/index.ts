@@ -3,6 +3,7 @@ import { createAwaitPod } from './machines/await-pod.js';
 import { createAutoTopupActivities } from './topups/auto-topup.js';
 import { createBackfillActivities } from './payments/backfill.js';
 import { createCardActivities } from './payments/card.js';
+import { createClosingActivities } from './closing/closing.js';
 import type { ActivityDeps } from './deps.js';
 import { createEventActivities } from './events/sequence.js';
 import { guarded } from './guarded.js';
@@ -57,6 +58,7 @@ export function createActivities(given: ActivityDeps) {
     ...guarded(deps, createStrayPaymentActivities(deps), { lookAtPayment: 'looksAtEvents' }),
     ...guarded(deps, createInvoiceActivities(deps), { lookAtInvoice: 'looksAtEvents' }),
     ...guarded(deps, createCardActivities(deps), { lookAtCard: 'looksAtEvents' }),
+    ...guarded(deps, createClosingActivities(deps), { lookAtClosing: 'looksAtEvents' }),
     ...guarded(deps, createReversalActivities(deps), {
       lookAtRefund: 'looksAtEvents',
       lookAtDispute: 'looksAtEvents',

@@ -37,6 +37,7 @@ import { passkeySignInRoutes } from './accounts/passkey-sign-in.js';
 import { refreshProofRoutes } from './accounts/refresh-proof.js';
 import { sessionRoutes } from './accounts/sessions.js';
 import { apiKeyRoutes } from './api-keys/routes.js';
+import { closingRoutes } from './accounts/closing.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
 import { proofRoutes } from './wallet/proof.js';
 import { spendingRoutes } from './wallet/spending.js';
@@ -55,6 +56,7 @@ const resources = [
   refreshProofRoutes,
   passkeyRoutes,
   passkeySignInRoutes,
+  closingRoutes,
   sshKeyRoutes,
   apiKeyRoutes,
   catalogRoutes,

@@ -12,6 +12,7 @@ import {
   type UserId,
   type WebhookId,
 } from './ids.js';
+import { causePrefixes, reversalReturned } from './cause-prefixes.js';
 import { monthPattern } from './instants.js';
 
 /**
@@ -34,6 +35,10 @@ export type LedgerCause =
   /** The rest of a hold, charged only to be returned with the rest. */
   | Caused<'capture', { rentalId: RentalId }>
   | Caused<'rental_refund', { rentalId: RentalId }>
+  /** Given money that lapses when its account closes; counted from 1, as money may come back after it. */
+  | Caused<'closing', { userId: UserId; lapseNo: number }>
+  /** A debt that is paid by the balance when its account closes. */
+  | Caused<'set_off', { invoiceId: InvoiceId }>
   | ReversalCause
   | ReversalReturned;
 
@@ -54,6 +59,7 @@ export type MailCause =
   | Caused<'topup_approval', { topupId: TopupId }>
   | Caused<'auto_topup_failed', { topupId: TopupId }>
   | Caused<'auto_topup_approval', { topupId: TopupId }>
+  | Caused<'closing_requested', { userId: UserId }>
   | Caused<'card_expired', { cardId: string }>
   | Caused<'invoice_opened', { invoiceId: InvoiceId }>
   /** Counted from 1. */
@@ -81,7 +87,9 @@ export type NoticeCause =
   | Caused<'bad_machine', { rentalId: RentalId }>
   /** A day in UTC, such as 2026-11-22: the notice is sent once a day. */
   | Caused<'no_funds', { provider: string; day: string }>
-  | Caused<'unfit_account', { provider: string; day: string }>;
+  | Caused<'unfit_account', { provider: string; day: string }>
+  /** The closing of an account that needs a person. */
+  | Caused<'closing_waits', { userId: UserId; wait: string }>;
 
 /** The cause of a notice to a user: what happened, once. */
 export type UserNoticeCause =
@@ -135,19 +143,6 @@ export function parseCause(text: string): Cause | undefined {
   return rest === '' ? undefined : readers.get(word)?.(rest);
 }
 
-/**
- * The beginnings of the causes that SQL makes from ids, or searches for:
- * [cause-sql.ts](../adapters/postgres/ledger/cause-sql.ts).
- */
-export const causePrefixes = {
-  payment: 'payment:',
-  settlement: 'settle:',
-  operation: 'operation:',
-} as const;
-
-/** The text between the kind of a reversal and its id, where it came back. */
-export const reversalReturned = '-returned:';
-
 type Kind = Cause['kind'];
 type Of<K extends Kind> = Extract<Cause, { kind: K }>;
 
@@ -160,13 +155,15 @@ function write<K extends Kind>(cause: Of<K>): string {
 const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   payment: ({ paymentId }) => causePrefixes.payment + paymentId,
   invoice_paid: ({ invoiceId }) => `invoice-paid:${invoiceId}`,
-  invoice_returned: ({ invoiceId }) => `invoice-returned:${invoiceId}`,
+  invoice_returned: ({ invoiceId }) => causePrefixes.invoiceReturned + invoiceId,
   operation: ({ operationId }) => causePrefixes.operation + operationId,
   operation_rental: ({ operationId, rentalId }) => `${causePrefixes.operation}${operationId}:${rentalId}`,
   operation_user: ({ operationId, userId }) => `${causePrefixes.operation}${operationId}:${userId}`,
   settlement: ({ rentalId }) => causePrefixes.settlement + rentalId,
   capture: ({ rentalId }) => `capture:${rentalId}`,
   rental_refund: ({ rentalId }) => `refund:${rentalId}`,
+  closing: ({ userId, lapseNo }) => `closing:${userId}:${lapseNo}`,
+  set_off: ({ invoiceId }) => `set-off:${invoiceId}`,
   reversal: ({ reversal, id, round }) => `${reversal}:${id}${round === null ? '' : `:${round}`}`,
   reversal_returned: ({ reversal, id }) => reversal + reversalReturned + id,
   overage: ({ rentalId }) => `overage:${rentalId}`,
@@ -178,6 +175,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   topup_approval: ({ topupId }) => `topup-approval:${topupId}`,
   auto_topup_failed: ({ topupId }) => `auto-topup-failed:${topupId}`,
   auto_topup_approval: ({ topupId }) => `auto-topup-approval:${topupId}`,
+  closing_requested: ({ userId }) => `closing-requested:${userId}`,
   card_expired: ({ cardId }) => `card-expired:${cardId}`,
   invoice_opened: ({ invoiceId }) => `invoice-opened:${invoiceId}`,
   invoice_reminder: ({ invoiceId, reminderNo }) => `invoice-reminder:${invoiceId}:${reminderNo}`,
@@ -201,6 +199,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
   bad_machine: ({ rentalId }) => `bad-machine:${rentalId}`,
   no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
+  closing_waits: ({ userId, wait }) => `closing-waits:${userId}:${wait}`,
   unfit_account: ({ provider, day }) => `unfit-account:${provider}:${day}`,
 };
 
@@ -222,6 +221,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     (rest) =>
       withId('rent', rest, (rentalId) => ({ kind: 'rental_refund', rentalId })) ?? readTaken('refund', rest),
   ],
+  ['closing', readClosing],
+  ['set-off', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'set_off', invoiceId }))],
   ['dispute', (rest) => readTaken('dispute', rest)],
   ['refund-returned', (id) => readReturned('refund', id)],
   ['dispute-returned', (id) => readReturned('dispute', id)],
@@ -237,6 +238,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     'auto-topup-approval',
     (rest) => withId('top', rest, (topupId) => ({ kind: 'auto_topup_approval', topupId })),
   ],
+  ['closing-requested', (rest) => withId('usr', rest, (userId) => ({ kind: 'closing_requested', userId }))],
   ['card-expired', (cardId) => ({ kind: 'card_expired', cardId })],
   ['invoice-opened', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_opened', invoiceId }))],
   ['invoice-reminder', readReminder],
@@ -260,6 +262,14 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['bad-machine', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'bad_machine', rentalId }))],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
   ['no-funds', (rest) => readAccount('no_funds', rest)],
+  [
+    'closing-waits',
+    (rest) => {
+      const [user, wait] = cut(rest, rest.indexOf(':'));
+      if (wait === '') return undefined;
+      return withId('usr', user, (userId) => ({ kind: 'closing_waits', userId, wait }));
+    },
+  ],
   ['unfit-account', (rest) => readAccount('unfit_account', rest)],
 ]);
 
@@ -289,6 +299,13 @@ function readReminder(rest: string): Cause | undefined {
   const [id, numbered] = cut(rest, rest.indexOf(':'));
   return withId('inv', id, (invoiceId) =>
     withNumber(numbered, (reminderNo) => ({ kind: 'invoice_reminder', invoiceId, reminderNo })),
+  );
+}
+
+function readClosing(rest: string): Cause | undefined {
+  const [user, numbered] = cut(rest, rest.indexOf(':'));
+  return withId('usr', user, (userId) =>
+    withNumber(numbered, (lapseNo) => ({ kind: 'closing', userId, lapseNo })),
   );
 }
 

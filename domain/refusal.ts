@@ -31,6 +31,7 @@ export const refusalStatus = {
   insufficient_balance: 403,
   forbidden: 403,
   blocked: 403,
+  account_closing: 403,
   fresh_sign_in_required: 403,
   session_required: 403,
   key_scope: 403,

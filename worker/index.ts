@@ -111,6 +111,7 @@ const deps: ActivityDeps = {
     orderSingleLimitCents: config.orderSingleLimitCents,
     freeMachines: config.freeMachines,
     ownSoftwareGraceMs: config.ownSoftware.graceMs,
+    closedAccountsFile: config.closedAccountsFile,
     installationKey: config.ownSoftware.installationKey,
     machineUrl: config.ownSoftware.machineUrl,
     declinesPerPage: config.cardTries.declinesPerPage,

@@ -64,6 +64,15 @@ export const invoicing = proxyActivities<Pick<Activities, 'lookAtInvoice'>>({
   retry,
 });
 
+/** Closes an account: a step asks the processor once for each payment. */
+export const closingSteps = proxyActivities<Pick<Activities, 'lookAtClosing'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '5 minutes',
+  scheduleToCloseTimeout: oneGo,
+  retry,
+});
+
 /** Does operators' orders. They wait for it, so a dead worker must be noticed at once. */
 export const byHand = proxyActivities<Pick<Activities, 'operate'>>({
   taskQueue: taskQueues.rentals,

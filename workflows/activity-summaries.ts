@@ -27,6 +27,7 @@ const summaries: Record<keyof Activities, string> = {
   lookAtAutoTopup: 'Compares the balance with the threshold, and charges when it is below',
   lookAtPayment: 'Credits a payment that belongs to no top-up, or parks it for operators',
   lookAtInvoice: 'Compares the invoice with the processor; reminds, voids or writes off what is due',
+  lookAtClosing: 'Ends what the account runs, gives its money back, then erases its person',
   lookAtCard: 'Saves the card, or detaches it at the processor',
   lookAtRefund: 'Follows a refund at the processor into the wallet',
   lookAtDispute: 'Follows a dispute at the processor into the wallet',

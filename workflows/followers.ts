@@ -1,7 +1,8 @@
 import { continueAsNew } from '@temporalio/workflow';
 import { paymentLimits } from '../domain/payments/limits.js';
-import { autoCharging, invoicing, steps } from './activity-proxies.js';
+import { autoCharging, closingSteps, invoicing, steps } from './activity-proxies.js';
 import type { AutoTopupInput } from './contracts/auto-topup.js';
+import type { ClosingInput } from './contracts/closing.js';
 import type { EventInput, EventLook } from './contracts/events.js';
 import type { InvoiceInput } from './contracts/invoice.js';
 import { followEvents } from './follow-events.js';
@@ -49,6 +50,15 @@ export const invoice = follower(
 export const autoTopup = follower(
   ({ userId }: AutoTopupInput) => autoCharging.lookAtAutoTopup(userId),
   asking([10_000, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]),
+);
+
+/**
+ * The closing of one account: `closing:<user>`. It waits for machines to end, for debts and disputes, and once the person
+ * is gone, for what comes late (decision 180, "Closing an account").
+ */
+export const closing = follower(
+  ({ userId }: ClosingInput) => closingSteps.lookAtClosing(userId),
+  asking([2_000, 5_000, 15_000, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]),
 );
 
 interface Asking {

@@ -1,4 +1,4 @@
-export { autoTopup, card, dispute, invoice, payment, refund } from './followers.js';
+export { autoTopup, card, closing, dispute, invoice, payment, refund } from './followers.js';
 export { backfill } from './backfill.js';
 export { mailer, meter, providerWatch, sequencer, upkeep, webhookWaker } from './loops.js';
 export { operation } from './operation.js';

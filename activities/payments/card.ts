@@ -1,3 +1,4 @@
+import { tieToMarks } from '../../adapters/postgres/accounts/account-ties.js';
 import {
   listUnhandledEvents,
   markHandled,
@@ -37,6 +38,8 @@ async function advanceCard(deps: ActivityDeps, pmId: string): Promise<EventLook>
   if (row === undefined) await saveNew(deps, pmId, events);
   else if (row.detached_at === null && events.length > 0) await refresh(deps, pmId);
   await detachWhenRemoved(deps, pmId);
+  const saved = await findCard(db, pmId);
+  if (saved) await tieToMarks(db, saved.user_id, deps.settings.installationKey);
   await markHandled(db, events, 'the card was brought up to date');
   return lookOf(deps, pmId);
 }

@@ -1,4 +1,5 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
+import { tieToMarks } from '../../adapters/postgres/accounts/account-ties.js';
 import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -38,6 +39,7 @@ async function chargeSavedCard(deps: ActivityDeps, topup: TopupRow): Promise<Cha
     return { kind: 'payment', payment: await deps.processor.getPayment(topup.payment_id) };
   }
   const customerId = await ensureCustomer(deps, topup.user_id);
+  await tieToMarks(deps.db, topup.user_id, deps.settings.installationKey);
   // A charge that was denied meanwhile is not sent again: if the first try left, it is found (decision 79, "Charge
   // marks").
   if ((await isOlderThanItsKey(deps, topup)) || (await isHeld(deps.db, topup.user_id, topup.pm_id))) {

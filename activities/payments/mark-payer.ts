@@ -1,6 +1,7 @@
 import { markCharges } from '../../money/payments/mark-charges.js';
 import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import { findMark } from '../../adapters/postgres/payments/charge-marks.js';
+import { findDebtor } from '../../adapters/postgres/payments/reversal-reads.js';
 import { findUserId, findUserIdOfCustomer } from '../../adapters/postgres/payments/payers.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import { isId, type UserId } from '../../domain/ids.js';
@@ -46,7 +47,8 @@ export async function markPayer(deps: ActivityDeps, { paymentId, ...denied }: De
 async function findPayerOf(deps: ActivityDeps, paymentId: string): Promise<UserId | null> {
   const credit = await findCredit(deps.db, paymentId);
   if (credit) return credit.userId;
-  return (await findPayer(deps, await deps.processor.getPayment(paymentId))) ?? null;
+  const payer = await findPayer(deps, await deps.processor.getPayment(paymentId));
+  return payer ?? (await findDebtor(deps.db, paymentId)) ?? null;
 }
 
 /** Finds the user whose customer paid, or whom the payment's metadata names; undefined when it is nobody here. */
@@ -54,6 +56,8 @@ export async function findPayer(
   deps: ActivityDeps,
   { customerId, userId }: Payment,
 ): Promise<UserId | undefined> {
-  if (customerId !== null) return findUserIdOfCustomer(deps.db, customerId);
+  const ofCustomer = customerId === null ? undefined : await findUserIdOfCustomer(deps.db, customerId);
+  if (ofCustomer) return ofCustomer;
+  // The customer of an account that was closed is forgotten.
   return userId !== null && isId('usr', userId) ? findUserId(deps.db, userId) : undefined;
 }

@@ -1,3 +1,4 @@
+import { isPersonGone } from '../../adapters/postgres/accounts/closings.js';
 import {
   listEventKinds,
   listUnhandledEvents,
@@ -6,8 +7,12 @@ import {
 } from '../../adapters/postgres/payments/event-handling.js';
 import { applyReversal, type Reversal } from '../../money/reversals/reversals.js';
 import { findMark } from '../../adapters/postgres/payments/charge-marks.js';
-import { findCredit, findCreditByHand } from '../../adapters/postgres/payments/credits.js';
-import { findReversal, readDebtsPaidBy } from '../../adapters/postgres/payments/reversal-reads.js';
+import { findCredit, findCreditByHand, findReturnedDebt } from '../../adapters/postgres/payments/credits.js';
+import {
+  findDebtor,
+  findReversal,
+  readDebtsPaidBy,
+} from '../../adapters/postgres/payments/reversal-reads.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import type { Dispute, Refund } from '../../adapters/processor/processor.js';
@@ -40,7 +45,12 @@ async function settleRefunds(deps: ActivityDeps, id: string, events: readonly Wa
   const refunds = ofCharge
     ? await deps.processor.listRefundsOfCharge(id)
     : [await deps.processor.getRefund(id)];
-  for (const refund of refunds) await settle(deps, refund.paymentId, refund.currency, ofRefund(refund));
+  for (const refund of refunds) await settleRefund(deps, refund);
+}
+
+/** Lets the wallet follow a refund, however often it is called. */
+export async function settleRefund(deps: ActivityDeps, refund: Refund): Promise<void> {
+  await settle(deps, refund.paymentId, refund.currency, ofRefund(refund));
 }
 
 async function settleDispute(deps: ActivityDeps, id: string, events: readonly WaitingEvent[]): Promise<void> {
@@ -169,7 +179,7 @@ async function findPaymentOf(deps: ActivityDeps, paymentId: string): Promise<Bro
   if (payment.topupId !== null || payment.userId !== null) await settleByMetadata(deps, payment);
   const late = await findAnyCredit(deps, paymentId);
   if (late) return late;
-  const userId = await findPayer(deps, payment);
+  const userId = (await findPayer(deps, payment)) ?? (await findDebtor(deps.db, paymentId));
   if (userId === undefined || payment.currency !== 'usd') return undefined;
   // The payment may have settled an invoice of ours whose own event is late: an offer is credited, a debt is owed
   // again.
@@ -178,12 +188,16 @@ async function findPaymentOf(deps: ActivityDeps, paymentId: string): Promise<Bro
     (await findAnyCredit(deps, paymentId)) ?? {
       userId,
       paymentCents: await readDebtsPaidBy(deps.db, paymentId),
-      credited: false,
+      // Of an account that closes, the wallet has what a debt's payment brought: its money is going back.
+      credited: await isPersonGone(deps.db, userId),
     }
   );
 }
 
 async function findAnyCredit({ db }: ActivityDeps, paymentId: string): Promise<Brought | undefined> {
-  const credit = (await findCredit(db, paymentId)) ?? (await findCreditByHand(db, paymentId));
+  const credit =
+    (await findCredit(db, paymentId)) ??
+    (await findCreditByHand(db, paymentId)) ??
+    (await findReturnedDebt(db, paymentId));
   return credit && { userId: credit.userId, paymentCents: credit.creditedCents, credited: true };
 }

@@ -1,3 +1,4 @@
+import { tieToMarks } from '../../adapters/postgres/accounts/account-ties.js';
 import { markHandled, type WaitingEvent } from '../../adapters/postgres/payments/event-handling.js';
 import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import { creditTopup, creditUser } from '../../money/payments/credit.js';
@@ -24,6 +25,7 @@ export async function settlePayment(deps: ActivityDeps, topup: TopupRow, payment
   }
   await saveConsentedCard(deps, topup.user_id, payment);
   await creditTopup(deps.db, topup.id, payment, deps.settings.seller);
+  await tieToMarks(deps.db, topup.user_id, deps.settings.installationKey);
 }
 
 /**

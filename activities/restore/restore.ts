@@ -27,6 +27,7 @@ import type {
   UnknownPod,
 } from '../../domain/operations/restore.js';
 import type { RestoreInput } from '../../workflows/contracts/restore.js';
+import { closeAgain } from '../closing/close-again.js';
 import { compareWatermarks } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -98,7 +99,7 @@ export function createRestoreActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Confirms the database above Temporal's watermark and lifts the brake, in one transaction with its record.
+     * Erases closed accounts again, then confirms the database above Temporal's watermark and lifts the brake, in one transaction with its record.
      * @returns the new watermark
      */
     async resumeAfterRestore(
@@ -107,6 +108,7 @@ export function createRestoreActivities(deps: ActivityDeps) {
       done: Omit<Reconciled, 'watermark'>,
     ): Promise<number> {
       await answeringRefusals(() => getReconcileOrder(deps.db, operationId));
+      await withHeartbeat((tell) => closeAgain(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
       const kept = await readKeptWatermark(deps.temporal.workflow);
       const watermark = await resume(deps.db, operationId, { kept: kept ?? 0, report, done });
       await signalWatermark(deps.temporal.workflow, watermark);

@@ -1,3 +1,4 @@
+import { tieToMarks } from '../../adapters/postgres/accounts/account-ties.js';
 import { newId } from '../../adapters/ids.js';
 import { findAutoTopup, readCooldownMs } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import { listUnhandledEvents } from '../../adapters/postgres/payments/event-handling.js';
@@ -41,6 +42,7 @@ async function advanceAutoTopup(deps: ActivityDeps, userId: UserId, tell: Tell):
   const cooldownMs = settings.autoTopupCooldownMs ?? paymentLimits.autoTopupCooldownMs;
   const events = await listUnhandledEvents(db, autoTopupWorkflowId(userId));
   await learnFingerprint(deps, userId);
+  await tieToMarks(db, userId, settings.installationKey);
   const step = await beginAutoTopup(db, userId, newId('top'), { cooldownMs });
   tell(step.kind === 'attempt' ? { charging: step.topup.id, cents: step.topup.amount_cents } : step);
   if (step.kind === 'attempt') await chargeByPolicy(deps, step.topup, policy);

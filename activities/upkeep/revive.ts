@@ -1,3 +1,4 @@
+import { listOpenClosings } from '../../adapters/postgres/accounts/closings.js';
 import { listBegunOrders } from '../../adapters/postgres/operators/order-items.js';
 import { listUnclosedReversals } from '../../adapters/postgres/payments/reversal-reads.js';
 import { listUndetachedCards } from '../../adapters/postgres/payments/saved-cards.js';
@@ -9,6 +10,7 @@ import {
 import { listRunning } from '../../adapters/temporal/runs.js';
 import type { LookRoute } from '../../adapters/temporal/signal-workflow.js';
 import { ensureRunning } from '../../adapters/temporal/start-workflow.js';
+import { closingWorkflowId } from '../../domain/accounts/closing.js';
 import type { OperationId } from '../../domain/ids.js';
 import { autoTopupWorkflowId, type EventRoute } from '../../domain/payments/processor-routes.js';
 import { listUnclosedInvoices } from '../../money/invoices/invoice-states.js';
@@ -22,10 +24,10 @@ import { noteFailingRuns } from './failing-runs.js';
 import { startLongLived } from './long-lived.js';
 import { signalLooks } from './signal-looks.js';
 
-const { rental, topup, autoTopup, invoice, card, refund, dispute } = lookingWorkflows;
+const { rental, topup, autoTopup, invoice, card, refund, dispute, closing } = lookingWorkflows;
 
 /** The workflows of the rows that are looked for below. */
-const ofRows = [rental, topup, autoTopup, invoice, card, refund, dispute, operationWorkflow];
+const ofRows = [rental, topup, autoTopup, invoice, card, refund, dispute, closing, operationWorkflow];
 
 /**
  * Starts the workflow of every row that is not final and has no open run, and the long-lived workflows (design:
@@ -40,9 +42,10 @@ export async function revive(
   const running = await listRunning(deps.temporal.workflow, ofRows);
   const isLost = ({ workflowId }: LookRoute): boolean => !running.has(workflowId);
   const rentals = (await listRentalRoutes(deps)).filter(isLost);
+  const closings = (await listClosingRoutes(deps)).filter(isLost);
   const payments = (await listUnfinishedPayments(deps)).filter(isLost);
   tell({ rentals: rentals.length, payments: payments.length });
-  await signalLooks(deps, [...rentals, ...payments], { hasNoRun: true, tell });
+  await signalLooks(deps, [...rentals, ...payments, ...closings], { hasNoRun: true, tell });
   await reviveOrders(deps, running, tell);
   await deliverIntents(deps);
   await noteFailingRuns(deps, new Set([...running, ...started]), tell);
@@ -61,6 +64,11 @@ async function reviveOrders(deps: ActivityDeps, running: ReadonlySet<string>, te
 async function listRentalRoutes({ db }: ActivityDeps): Promise<LookRoute[]> {
   const ids = await listUnclosedRentals(db);
   return ids.map((workflowId) => ({ workflow: 'rental', workflowId }));
+}
+
+async function listClosingRoutes({ db }: ActivityDeps): Promise<LookRoute[]> {
+  const ids = await listOpenClosings(db);
+  return ids.map((userId) => ({ workflow: 'closing', workflowId: closingWorkflowId(userId) }));
 }
 
 /** Lists rows about money at the processor that are not final: each should have a workflow (design: Temporal 7). */

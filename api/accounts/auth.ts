@@ -67,6 +67,7 @@ function verifyCode(deps: ApiDeps): Handler<typeof declared.verifyCode> {
       const opened = await openSession(trx, ctx, email, {
         by: 'code',
         autoTopupDailyCapCents: deps.settings.autoTopupDailyCapCents,
+        installationKey: deps.settings.ownSoftware.installationKey,
       });
       if (verdict.identity) await linkIdentity(trx, opened.user.id, verdict.identity);
       return opened;

@@ -128,11 +128,13 @@ async function signInBy(
   { provider, identity }: { readonly provider: IdentityProvider; readonly identity: VerifiedIdentity },
 ): Promise<OpenedSession | undefined> {
   const { autoTopupDailyCapCents } = deps.settings;
+  const { installationKey } = deps.settings.ownSoftware;
   const linked = await findUserOfIdentity(trx, identity);
   if (!linked) {
     const { user, created } = await findOrInsertUser(trx, identity.email, {
       id: newId('usr'),
       autoTopupDailyCapCents,
+      installationKey,
       madeFrom: publicClientOf(ctx.ip),
     });
     if (!created) return undefined;
@@ -143,6 +145,7 @@ async function signInBy(
     // A provider may know the person from a month ago. It counts when they last showed it who they are.
     provedAt: identity.authenticatedAt ?? null,
     autoTopupDailyCapCents,
+    installationKey,
   });
 }
 

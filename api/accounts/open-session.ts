@@ -7,7 +7,7 @@ import {
   type OpenSession,
   type SignInProof,
 } from '../../adapters/postgres/accounts/sessions.js';
-import { findOrInsertUser } from '../../adapters/postgres/accounts/users.js';
+import { findOrInsertUser, type NewAccount } from '../../adapters/postgres/accounts/users.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { UserRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
@@ -36,12 +36,13 @@ export async function openSession(
   trx: Transaction,
   ctx: ApiContext,
   email: string,
-  how: Pick<SignInProof, 'by' | 'provedAt'> & { readonly autoTopupDailyCapCents: number | null },
+  how: Pick<SignInProof, 'by' | 'provedAt'> & Pick<NewAccount, 'autoTopupDailyCapCents' | 'installationKey'>,
 ): Promise<OpenedSession> {
   await endFormerSession(trx, ctx);
   const { user, created } = await findOrInsertUser(trx, email, {
     id: newId('usr'),
     autoTopupDailyCapCents: how.autoTopupDailyCapCents,
+    installationKey: how.installationKey,
     madeFrom: publicClientOf(ctx.ip),
   });
   const { by, provedAt } = how;

@@ -68,6 +68,7 @@ function signIn(deps: ApiDeps): Handler<typeof declared.signInByPasskey> {
       openSession(trx, ctx, email, {
         by: 'passkey',
         autoTopupDailyCapCents: deps.settings.autoTopupDailyCapCents,
+        installationKey: deps.settings.ownSoftware.installationKey,
       }),
     );
     setSessionCookie(ctx, deps, session.token);

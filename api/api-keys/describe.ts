@@ -65,7 +65,7 @@ export const createApiKey = operation({
       links: leadsTo('/id', ['showApiKey', 'changeApiKey', 'revokeApiKey']),
     },
   ],
-  refusals: ['too_many_keys', 'fresh_sign_in_required'],
+  refusals: ['too_many_keys', 'fresh_sign_in_required', 'account_closing'],
 });
 
 export const showApiKey = operation({

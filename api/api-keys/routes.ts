@@ -1,6 +1,7 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { refuseWhenClosing } from '../../adapters/postgres/accounts/closings.js';
 import { insertApiKey } from '../../adapters/postgres/accounts/api-keys.js';
 import {
   changeApiKey,
@@ -78,6 +79,7 @@ function add(deps: ApiDeps): Handler<typeof declared.createApiKey> {
     refuseWhenNotFresh(ctx);
     const { userId } = sessionOf(ctx);
     const made = await deps.db.transaction(async (trx) => {
+      await refuseWhenClosing(trx, userId);
       refuseEnd(expiresAt, await readClock(trx));
       const asked = { name, scopes, ends, allowedCidrs, expiresAt: expiresAt ?? null, spendCapCents };
       const added = await insertApiKey(trx, { id: newId('key'), userId, ...asked });

@@ -126,7 +126,13 @@ export const createQuote = operation({
   ],
   refusals: [
     ...(['invalid_count', 'weak_key', 'unknown_family', 'model_unavailable'] as const),
-    ...(['software_unsupported', 'idle_guard_unsupported', 'blocked', 'key_not_found'] as const),
+    ...([
+      'software_unsupported',
+      'idle_guard_unsupported',
+      'blocked',
+      'account_closing',
+      'key_not_found',
+    ] as const),
   ],
 });
 

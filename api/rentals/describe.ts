@@ -265,6 +265,7 @@ export const createRental = operation({
       'software_unsupported',
       'idle_guard_unsupported',
       'insufficient_balance',
+      'account_closing',
       'blocked',
       'key_not_found',
     ] as const),

@@ -1,3 +1,4 @@
+import { refuseWhenClosing } from '../../adapters/postgres/accounts/closings.js';
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
@@ -35,6 +36,7 @@ function beginSetup(deps: ApiDeps): Handler<typeof declared.beginCardSetup> {
     if (!billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are turned off here, so you can’t save a card.');
     }
+    await refuseWhenClosing(deps.db, userId);
     await countTry(ctx, userId);
     const setup = await setUp(ctx, deps, userId);
     return {

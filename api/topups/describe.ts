@@ -170,7 +170,14 @@ export const createCheckout = operation({
     },
   ],
   refusals: [
-    ...(['invalid_amount', 'billing_disabled', 'card_declined', 'blocked', 'charge_in_progress'] as const),
+    ...([
+      'invalid_amount',
+      'billing_disabled',
+      'card_declined',
+      'blocked',
+      'account_closing',
+      'charge_in_progress',
+    ] as const),
     ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
   ],
 });
@@ -232,7 +239,7 @@ export const beginCardSetup = operation({
       ],
     },
   ],
-  refusals: ['billing_disabled'],
+  refusals: ['billing_disabled', 'account_closing'],
 });
 
 export const showCard = operation({
@@ -303,7 +310,7 @@ export const putAutoTopup = operation({
       examples: [{ ...exampleAutoTopup, warnings: [] }],
     },
   ],
-  refusals: ['billing_disabled', 'no_saved_card', 'blocked'],
+  refusals: ['billing_disabled', 'no_saved_card', 'blocked', 'account_closing'],
 });
 
 export const automatic: readonly Operation[] = [showAutoTopup, putAutoTopup];

@@ -99,3 +99,12 @@ export function findingsMail(
     'What each kind means and what to do: docs/operations/findings.md',
   ]);
 }
+
+/** The closing of an account needs a person. */
+export function closingWaitsMail({ userId, why }: { userId: string; why: string }): Message {
+  return messageOf(`Closing ${userId} needs you`, [
+    why,
+    '',
+    `See how far it has come: ops users closing ${userId}. What to do: docs/operations/closing-accounts.md.`,
+  ]);
+}

@@ -1,5 +1,5 @@
 import { accountLimits } from '../accounts/limits.js';
-import { messageOf, type Message } from './message.js';
+import { answerToSupport, messageOf, type Message } from './message.js';
 
 /**
  * Brings a one-time code. The code stands in the text only, which is wiped once it is sent (decision 36, "The mail
@@ -28,5 +28,16 @@ export function proofCodeMail({ code, device }: { code: string; device: string |
     `It was requested where you are signed in${device === null ? '' : ` (${device})`}, to create an API key or a webhook, or to raise a limit.`,
     `It works once, only there, within ${accountLimits.codeValidMs / 60_000} minutes. Do not share it.`,
     'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
+  ]);
+}
+
+/** Somebody who is signed in closes the account. */
+export function closingMail(): Message {
+  return messageOf('Your account is being closed', [
+    'You asked us to close your account. We stop your machines, end your API keys, send back to your cards what you paid in and did not use, and then erase you.',
+    '',
+    'You can sign in until then to see how far it is. It can’t be undone.',
+    '',
+    answerToSupport,
   ]);
 }

@@ -106,6 +106,8 @@ export type DirectAction =
   | { readonly kind: 'block_user'; readonly userId: UserId }
   | { readonly kind: 'unblock_user'; readonly userId: UserId }
   | { readonly kind: 'end_sessions'; readonly userId: UserId }
+  /** For good (decision 180, "Closing an account"). */
+  | { readonly kind: 'close_account'; readonly userId: UserId }
   /** Of all of his keys, or of one. */
   | { readonly kind: 'revoke_api_keys'; readonly userId: UserId; readonly keyId?: ApiKeyId }
   | { readonly kind: 'stop_rental'; readonly rentalId: RentalId }

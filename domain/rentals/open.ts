@@ -1,3 +1,4 @@
+import { accountClosing } from '../accounts/closing.js';
 import { Refusal } from '../refusal.js';
 import { limitOfOpening, type AnyPot } from '../spending/pots.js';
 import { refuseWhenTooManyFree, type FreeMachineLimits, type FreeMachines } from './free-machines.js';
@@ -10,6 +11,8 @@ export interface Renter {
   readonly isPaused: boolean;
   /** Why the account is blocked; null when it is not. */
   readonly blockedReason: string | null;
+  /** Its owner, or an operator, has it closed. */
+  readonly isClosing: boolean;
   readonly overdueInvoiceId: string | null;
   /** How many of its rentals are provisioning or running. */
   readonly liveRentals: number;
@@ -18,9 +21,11 @@ export interface Renter {
 /**
  * Refuses whoever may rent nothing, whatever is on offer (decision 23, "Guards against loss", and decision 37, "Brakes
  * and the watermark").
- * @throws Refusal temporarily_unavailable, blocked
+ * @throws Refusal account_closing, temporarily_unavailable, blocked
  */
-export function refuseRenter({ isPaused, blockedReason, overdueInvoiceId, liveRentals }: Renter): void {
+export function refuseRenter(renter: Renter): void {
+  const { isPaused, blockedReason, isClosing, overdueInvoiceId, liveRentals } = renter;
+  if (isClosing) throw accountClosing();
   if (isPaused) {
     throw new Refusal('temporarily_unavailable', 'Our operators have paused new rentals. Try again later.');
   }

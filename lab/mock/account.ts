@@ -81,6 +81,8 @@ export interface Account {
   /** By endpoint and Idempotency-Key. */
   readonly kept: Map<string, { readonly bodyHash: string; readonly answer: RecordedAnswer }>;
   card: MockCard | undefined;
+  /** When its user had it closed. */
+  closingSince: Date | undefined;
   autoTopup: AutoTopupRow | undefined;
   budget: BudgetSettings;
   billingDetails: BillingDetails;
@@ -210,6 +212,7 @@ export class Accounts {
       audit: [],
       kept: new Map(),
       card: undefined,
+      closingSince: undefined,
       autoTopup: undefined,
       budget: { monthlyCents: null, hard: false },
       billingDetails: noBillingDetails,

@@ -69,10 +69,15 @@ function partsOf({ sshKeys }: Account, request: Request, listing: ListingRow): M
 }
 
 /** The facts of an account that may keep it from renting. There are no operators here. */
-export function readRenter(world: World, { rentals, invoices }: Account): Renter {
+export function readRenter(world: World, { rentals, invoices, closingSince }: Account): Renter {
   const overdue = invoices.find(({ row }) => isOwed(row) && (row.due_at ?? world.now()) < world.now());
   return {
-    ...{ isPaused: false, blockedReason: null, overdueInvoiceId: overdue?.row.id ?? null },
+    ...{
+      isPaused: false,
+      blockedReason: null,
+      isClosing: closingSince !== undefined,
+      overdueInvoiceId: overdue?.row.id ?? null,
+    },
     liveRentals: rentals.filter(({ row }) => isLive(row)).length,
   };
 }

@@ -28,6 +28,7 @@ import { rentalRoutes } from './routes/rentals.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { serviceRoutes } from './routes/service.js';
 import { passkeyRoutes } from './routes/passkeys.js';
+import { closingRoutes } from './routes/closing.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
 import { webhookRoutes } from './routes/webhooks.js';
 import { mockSupportContact, walletRoutes } from './routes/wallet.js';
@@ -67,6 +68,7 @@ const resources = [
   authRoutes,
   sessionRoutes,
   passkeyRoutes,
+  closingRoutes,
   sshKeyRoutes,
   apiKeyRoutes,
   webhookRoutes,

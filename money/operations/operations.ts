@@ -10,6 +10,7 @@ import type {
   OrderedAction,
 } from '../../domain/operations/operation.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordAction, refuseWhenTextUnfit } from '../../adapters/postgres/operators/operator-actions.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
@@ -66,6 +67,7 @@ async function operateUnderLock(
   const userId = await userOf(trx, action);
   const needsApproval = await needsSecondOperator(trx, order, await stakeOf(trx, action), singleLimitCents);
   const wallet = await lockWalletOfUser(trx, userId);
+  await wakeClosing(trx, userId);
   const input = operationOf(order, action);
   const result = await act(trx, wallet, input);
   // Thrown after the try: an order that can't be done is refused before a second operator is asked.

@@ -4,6 +4,7 @@ import { rentalsRefundedMail } from '../../domain/mails/wallet.js';
 import type { RefundRentalsAction } from '../../domain/operations/operation.js';
 import { readRefundable } from '../../adapters/postgres/operators/affected-rentals.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { findRepeated, recordAction } from '../../adapters/postgres/operators/operator-actions.js';
 import { readProgress } from '../../adapters/postgres/operators/order-items.js';
@@ -70,6 +71,7 @@ export async function refundItem(db: Database, orderId: OperationId, rentalNo: n
     const window = { from: new Date(from), to: new Date(to) };
     const cents = Math.min(item.amount_cents, await readRefundable(trx, rentalNo, window, orderId));
     await items.clone().update({ refunded_cents: cents });
+    await wakeClosing(trx, rental.user_id);
     if (cents > 0) await give(trx, wallet, order, rental.id, cents);
     await mailWhenAllDone(trx, wallet, order);
   });

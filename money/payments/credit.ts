@@ -2,6 +2,7 @@ import type { TopupId, UserId } from '../../domain/ids.js';
 import { receiptMail } from '../../domain/mails/payments.js';
 import type { Seller } from '../../domain/payments/receipt.js';
 import type { Payment } from '../../adapters/processor/processor.js';
+import { wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { tieAccount } from '../../adapters/postgres/accounts/account-ties.js';
@@ -125,6 +126,7 @@ export async function creditPayment(
     ...(payment.chargeId === null ? {} : { processorChargeId: payment.chargeId }),
   });
   if (!credited) return false;
+  await wakeClosing(trx, userId);
   if (isAuto) await acknowledge(trx, wallet.id);
   await tieToCard(trx, userId, payment, topup);
   await voidOffersCoveredBy(trx, userId, payment.amountReceivedCents);

@@ -1,5 +1,6 @@
 import type { InvoiceId } from '../../domain/ids.js';
 import type { Payment } from '../../adapters/processor/processor.js';
+import { wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { mailInvoiceReceipt } from '../../adapters/postgres/invoices/invoice-mails.js';
 import { getInvoiceRow, lockInvoice } from '../../adapters/postgres/invoices/invoices.js';
@@ -30,6 +31,7 @@ export async function settleInvoice(db: Database, invoiceId: InvoiceId, paid: In
     // Wallet first, then the invoice, everywhere (design: rule 5).
     const row = await lockInvoice(trx, invoiceId);
     if (row.status === 'paid') return false;
+    await wakeClosing(trx, userId);
     const settled = await becomePaid(trx, invoiceId, paid);
     if (!isDebt(row)) return creditOffer(trx, wallet, settled, paid.payment);
     if (row.status === 'void' || row.void_requested_at !== null) await returnDebt(trx, wallet, settled);

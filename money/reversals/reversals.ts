@@ -4,6 +4,7 @@ import { paymentLimits } from '../../domain/payments/limits.js';
 import { paymentTakenMail } from '../../domain/mails/payments.js';
 import { formatUsd } from '../../domain/money.js';
 import { shareOfReversal } from '../../domain/payments/reversal.js';
+import { isPersonGone, wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
@@ -42,6 +43,7 @@ export interface Reversal {
 export async function applyReversal(db: Database, reversal: Reversal): Promise<RefundOrDisputeRow> {
   return moneyTransaction(db, reversal.userId, async (trx) => {
     const wallet = await lockWalletOfUser(trx, reversal.userId);
+    await wakeClosing(trx, reversal.userId);
     const row = await lockRow(trx, wallet, reversal);
     if (reversal.returned) {
       if (row.given_back_at === null && (await giveBack(trx, wallet, row))) {
@@ -111,8 +113,7 @@ async function take(
     amountCents: row.amount_cents - row.debited_cents - row.invoiced_cents - row.written_off_cents,
     leftOfPaymentCents: paymentCents - (sums?.taken ?? 0),
     availableCents: credited ? await availableOf(trx, wallet) : 0,
-    // One invoice each: a sum that is missing a second time, after others gave back, is written off.
-    minInvoiceCents: row.invoice_id === null ? paymentLimits.minInvoiceCents : Infinity,
+    minInvoiceCents: await smallestInvoice(trx, row),
   });
   const round = row.taken_at === null ? null : (await countPostings(trx, row)) + 1;
   const cause = reversalCause(row, round);
@@ -146,6 +147,15 @@ async function take(
   const message = paymentTakenMail({ kind, paymentId, amountCents, share });
   await mailUser(trx, row.user_id, cause, message);
   await tellReversed(trx, row, share);
+}
+
+/**
+ * The smallest sum that an invoice asks for. One invoice each: a sum that is missing a second time, after others gave
+ * back, is written off, and so is one that nobody is left to pay (decision 180, "Closing an account").
+ */
+async function smallestInvoice(trx: Transaction, row: RefundOrDisputeRow): Promise<number> {
+  const isAskable = row.invoice_id === null && !(await isPersonGone(trx, row.user_id));
+  return isAskable ? paymentLimits.minInvoiceCents : Infinity;
 }
 
 /** Says what an invoice is for: it is no correction by somebody's hand. */

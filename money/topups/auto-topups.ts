@@ -110,7 +110,7 @@ async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoT
     `select ceil(extract(epoch from cast(:nextAttemptAt as timestamptz) - clock_ms()) * 1000)::bigint as cooling_ms,
             ${somethingRuns(':walletId')} as running,
             (select reason from brakes where kind = 'charges') as brake,
-            exists (select 1 from users where id = :userId and blocked_at is not null) as blocked,
+            block_of(:userId) is not null as blocked,
             (select coalesce(sum(credited_cents), 0)::bigint from topups
               where user_id = :userId and source = 'auto_topup' and created_at > clock_ms() - interval '1 day')
               as charged_cents,

@@ -1,12 +1,14 @@
 import type { UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
+import { accountClosing } from '../../domain/accounts/closing.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 
 interface Guards {
   brake: string | null;
-  blocked: boolean;
-  blocked_reason: string | null;
+  closing: boolean;
+  /** Why; null where it is not. */
+  blocked: string | null;
   young: boolean;
   today: number;
 }
@@ -23,7 +25,8 @@ export async function refuseWhenTopupNotAllowed(
 ): Promise<void> {
   const { rows } = await trx.raw<{ rows: Guards[] }>(
     `select (select reason from brakes where kind = 'charges') as brake,
-            u.blocked_at is not null as blocked, u.blocked_reason,
+            exists (select 1 from account_closings c where c.user_id = u.id) as closing,
+            block_of(u.id) as blocked,
             u.created_at > clock_ms() - :youngMs * interval '1 millisecond' as young,
             (select count(*) from topups t where t.user_id = u.id and t.source <> 'auto_topup'
                 and t.created_at > clock_ms() - interval '1 day') as today
@@ -32,12 +35,13 @@ export async function refuseWhenTopupNotAllowed(
   );
   const guards = rows[0];
   if (!guards) throw new Error(`no user ${userId}`);
+  if (guards.closing) throw accountClosing();
   if (guards.brake !== null) {
     throw new Refusal('temporarily_unavailable', 'Our operators have paused payments. Try again later.');
   }
-  if (guards.blocked) {
+  if (guards.blocked !== null) {
     throw new Refusal('blocked', 'This account is blocked. Contact support.', {
-      reason: guards.blocked_reason ?? 'account',
+      reason: guards.blocked,
     });
   }
   if (guards.young && guards.today >= perDayWhenYoung) {

@@ -6,6 +6,8 @@ import {
   type UserSummary,
 } from '../../adapters/postgres/accounts/user-lookup.js';
 import { listSessions } from '../../adapters/postgres/accounts/session-list.js';
+import { findClosing, listReturns } from '../../adapters/postgres/accounts/closings.js';
+import type { AccountClosingRow, ClosingRefundRow } from '../../adapters/postgres/rows/tables.js';
 import { getUser, userIdOf } from './named-user.js';
 import { addApiKeyCommands } from './api-keys.js';
 import { using, type OpsContext } from '../context.js';
@@ -68,6 +70,15 @@ Examples:
         );
       }),
     );
+  readable(users.command('closing').argument('<who>', 'an email address or usr_…'))
+    .description('Shows how far the closing of an account is, and what went back to its cards.')
+    .action((who: string, { json }: Print) =>
+      using(context, async (db) => {
+        const { id } = await getUser(db, who);
+        const [closing, returns] = await Promise.all([findClosing(db, id), listReturns(db, id)]);
+        printFacts({ closing: closing ?? null, returns }, json, factsOfClosing(closing, returns));
+      }),
+    );
   addApiKeyCommands(users, context);
   addChanges(users, context);
 }
@@ -81,6 +92,11 @@ function addChanges(users: Command, context: OpsContext): void {
       'Blocks a user from renting and topping up. Their machines keep running: stop them with ops rentals stop.',
     ],
     ['unblock', 'unblock_user', 'Unblocks a user.'],
+    [
+      'close',
+      'close_account',
+      'Closes an account for good: its machines stop, its money goes back to its cards, and its person is erased.',
+    ],
   ] as const;
   for (const [name, kind, description] of changes) {
     asOperator(users.command(name).argument('<who>', 'an email address or usr_…'))
@@ -89,6 +105,23 @@ function addChanges(users: Command, context: OpsContext): void {
         actByHand(context, async (db) => ({ kind, userId: await userIdOf(db, who) }), options),
       );
   }
+}
+
+function factsOfClosing(
+  closing: AccountClosingRow | undefined,
+  returns: readonly ClosingRefundRow[],
+): Fact[] {
+  if (!closing) return [['closing', 'nobody has asked for it']];
+  return [
+    ['state', `${closing.state}, asked for by ${closing.requested_by} at ${iso(closing.requested_at)}`],
+    ['waits for', closing.waits_for.join(', ')],
+    ['erased', closing.erased_at && iso(closing.erased_at)],
+    ['lapsed', closing.lapsed_cents === 0 ? null : `${closing.lapsed_cents} cents`],
+    ...returns.map((one): Fact => [
+      'returned',
+      `${one.amount_cents} cents of ${one.payment_id}: ${one.refund_id ?? one.refused_code ?? 'under way'}`,
+    ]),
+  ];
 }
 
 function factsOf({ user, wallet, ...rest }: UserSummary): Fact[] {

@@ -13,6 +13,12 @@ interface Sessions {
   }[];
 }
 
+interface Closing {
+  readonly state: string | null;
+  readonly returns: readonly unknown[];
+  readonly lapsesCents: number;
+}
+
 interface Proof {
   readonly codeMailed: boolean;
   readonly freshUntil: string | null;
@@ -57,6 +63,25 @@ export function describeAccounts(backend: () => Backend): void {
       assert.deepEqual([logout.status, logout.body.ok, person.sid], [200, true, undefined]);
       const late = await new ContractClient(backend().url, token).get('/v1/auth/me');
       assert.deepEqual([late.status, late.body.error], [401, 'unauthorized']);
+    });
+  });
+
+  describe('closing an account', () => {
+    it('says what it would do, wants the own address, and lets nothing new begin', async () => {
+      const person = await signIn(backend());
+      const before = (await person.get('/v1/account/closing')).body as unknown as Closing;
+      assert.deepEqual([before.state, before.returns, before.lapsesCents], [null, [], 0]);
+      const wrong = await person.post('/v1/account/close', { email: 'somebody@example.com' });
+      assert.deepEqual([wrong.status, wrong.body.error], [400, 'validation_failed']);
+      const closed = await person.post('/v1/account/close', { email: person.user.email });
+      const shown = closed.body as unknown as Closing;
+      assert.deepEqual([closed.status, shown.state !== null], [200, true]);
+      const quote = await person.post('/v1/quotes', {
+        familyId: 'h100-80gb',
+        gpuCount: 1,
+        templateId: 'ubuntu-24-04',
+      });
+      assert.deepEqual([quote.status, quote.body.error], [403, 'account_closing']);
     });
   });
 

@@ -22,6 +22,10 @@ const kept: readonly [text: string, cause: Cause][] = [
   [`settle:rent_${ulid}`, { kind: 'settlement', rentalId }],
   [`capture:rent_${ulid}`, { kind: 'capture', rentalId }],
   [`refund:rent_${ulid}`, { kind: 'rental_refund', rentalId }],
+  [`closing:usr_${ulid}:2`, { kind: 'closing', userId, lapseNo: 2 }],
+  [`set-off:inv_${ulid}`, { kind: 'set_off', invoiceId }],
+  [`closing-requested:usr_${ulid}`, { kind: 'closing_requested', userId }],
+  [`closing-waits:usr_${ulid}:key`, { kind: 'closing_waits', userId, wait: 'key' }],
   ['refund:re_1', { kind: 'reversal', reversal: 'refund', id: 're_1', round: null }],
   ['dispute:dp_1:2', { kind: 'reversal', reversal: 'dispute', id: 'dp_1', round: 2 }],
   ['refund-returned:re_1', { kind: 'reversal_returned', reversal: 'refund', id: 're_1' }],
@@ -164,6 +168,10 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   refund_limit: fc.record({ rentalId: ours('rent') }),
   bad_machine: fc.record({ rentalId: ours('rent') }),
   no_funds: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
+  closing_requested: fc.record({ userId: ours('usr') }),
+  closing: fc.record({ userId: ours('usr'), lapseNo: number }),
+  set_off: fc.record({ invoiceId: ours('inv') }),
+  closing_waits: fc.record({ userId: ours('usr'), wait: fc.constantFrom('key', 'refused_refunds') }),
   unfit_account: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
 };
 const kinds = Object.keys(facts) as Cause['kind'][];

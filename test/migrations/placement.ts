@@ -8,10 +8,10 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 /** The tables whose rows belong to one wallet, by the column that says which one. */
 export const distributed: Readonly<Record<string, readonly string[]>> = {
   wallet_id: names(`
-    wallets ledger_entries ledger_causes ledger_hashes ledger_note_salts ledger_seals wallet_proof_ids
+    wallets ledger_entries ledger_causes ledger_erased_notes ledger_hashes ledger_note_salts ledger_seals wallet_proof_ids
     rentals meter_readings topups auto_topups invoices refunds_and_disputes intents`),
   user_id: names(`
-    users sessions identities proof_codes failed_sign_ins account_ties api_keys ssh_keys passkeys billing_details
+    users account_closings closing_refunds sessions identities proof_codes failed_sign_ins account_ties api_keys ssh_keys passkeys billing_details
     saved_cards card_setups budgets budget_alerts quotes rental_requests rental_changes rental_labels
     topup_requests idempotency_keys audit_events event_outbox event_feeds events open_streams webhooks
     notice_settings user_notices`),
@@ -39,7 +39,7 @@ export const copied = names(`
 
 /** The tables that one node keeps for all. */
 export const onOneNode = names(`
-    login_codes oauth_states passkey_challenges software_secrets rate_limits stream_hosts event_cursor webhook_feed mail_outbox
+    login_codes closed_marks oauth_states passkey_challenges software_secrets rate_limits stream_hosts event_cursor webhook_feed mail_outbox
     look_signals stuck_items meter_shards ledger_roots processor_events odd_events parked_payments
     charge_marks statement_months reconcile_runs reconcile_sources reconcile_documents reconcile_findings operator_actions
     operator_notices operator_orders operator_order_items pods unknown_pods provider_oddities provider_quotas
@@ -52,7 +52,7 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
       'Made by us so that no two are alike: a ULID, a random token, a number of a counter. The key takes the wallet’s column in, and no node asks another.',
     names: names(`
     allocation_attempts_pkey allocation_attempts_tag_key api_keys_pkey audit_events_id_key audit_events_pkey
-    card_setups_pkey event_outbox_pkey events_id_key events_pkey intents_pkey invoice_line_items_pkey
+    card_setups_pkey closing_refunds_pkey event_outbox_pkey events_id_key events_pkey intents_pkey invoice_line_items_pkey
     invoices_pkey open_streams_id_key open_streams_pkey passkeys_pkey proof_codes_pkey quotes_pkey rental_changes_pkey
     rental_requests_pkey rentals_id_key rentals_pkey sessions_id_key ssh_keys_pkey topup_requests_pkey
     topups_pkey user_notices_pkey wallet_proof_ids_proof_id_key webhook_deliveries_id_key
@@ -89,14 +89,16 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
   {
     reason:
       'Leads from one wallet’s rows to a table of one node, or back: it goes, and a loop looks for what is left over.',
-    names: names('open_streams_host_id_fkey charge_marks_user_id_fkey operator_order_items_rental_no_fkey'),
+    names: names(`
+    open_streams_host_id_fkey charge_marks_user_id_fkey operator_order_items_rental_no_fkey
+    closed_marks_user_id_fkey`),
   },
   {
     reason:
       'Looks at rows of the same wallet alone: it runs on the wallet’s node, once its statements name the wallet.',
     names: names(`
     api_keys_reserve rentals_reserve rental_labels_stay rentals_meter_begins rentals_meter_follows
-    wallets_metered_again ledger_seals_added`),
+    wallets_metered_again ledger_seals_added ledger_entries_stay ledger_note_salts_stay`),
   },
   {
     reason:

@@ -65,6 +65,7 @@ describe('the roles of the database', () => {
 
   it('let the api write what its requests make, and nothing that is money', async () => {
     assert.deepEqual(await writableBy(owner, databaseRoles.api), [
+      'account_closings (user_id)',
       'account_ties',
       'api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at, ends)',
       'audit_events',
@@ -138,6 +139,7 @@ describe('the roles of the database', () => {
 
   it('let operators write what moves no money: money they move by a workflow', async () => {
     assert.deepEqual(await writableBy(owner, databaseRoles.ops), [
+      'account_closings (user_id, requested_by)',
       'api_keys (revoked_at)',
       'audit_events',
       'brakes',

@@ -1,4 +1,5 @@
 import { readAffected } from '../../adapters/postgres/operators/affected-rentals.js';
+import { closingWorkflowId } from '../../domain/accounts/closing.js';
 import type { OperationId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { OperatorAction } from '../../domain/operations/operation.js';
@@ -40,6 +41,19 @@ export const paymentStories: Record<string, Story> = {
   },
   'topup.charged': async (service, _renting, paying) =>
     ended(service, (await charge(service, paying)).topupId),
+  'closing.closed': async (service, _renting, paying) => {
+    const user = await service.signIn();
+    const { topupId, url } = await paying.page(user, 2_500);
+    await paying.pay(url);
+    await ended(service, topupId);
+    await user.post('/v1/account/close', { email: user.user.email });
+    const closings = () => service.db('account_closings').where({ user_id: user.user.id });
+    await until('the person is gone', async () => (await closings().first())?.state === 'kept');
+    await closings().update({ erased_at: new Date(0) });
+    const workflowId = closingWorkflowId(user.user.id);
+    await service.temporal.workflow.getHandle(workflowId).signal('processor-event');
+    return ended(service, workflowId);
+  },
   'autoTopup.charged': async (service) => {
     const { user, topping } = await armed(service, 'pm_card_visa');
     await topping.awaitAttempt(user, 'succeeded');

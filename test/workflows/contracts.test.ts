@@ -31,6 +31,7 @@ describe('the contracts of the workflows', () => {
     refund: 're_1',
     dispute: 'dp_1',
     webhook: `webhook:${webhookId}`,
+    closing: `closing:${userId}`,
   } as const;
   const inputs: Record<keyof typeof rows, object> = {
     rental: { rentalId: rows.rental },
@@ -42,6 +43,7 @@ describe('the contracts of the workflows', () => {
     refund: { id: rows.refund },
     dispute: { id: rows.dispute },
     webhook: { webhookId },
+    closing: { userId },
   };
 
   for (const [type, contract] of Object.entries(lookingWorkflows)) {
@@ -55,7 +57,7 @@ describe('the contracts of the workflows', () => {
     });
   }
 
-  for (const type of ['rental', 'topup', 'autoTopup', 'invoice', 'webhook'] as const) {
+  for (const type of ['rental', 'topup', 'autoTopup', 'invoice', 'webhook', 'closing'] as const) {
     it(`refuse to take a ${type} up by an id of something else`, () => {
       assert.throws(() => lookingWorkflows[type].takeUp(newId('op')), /is no \w+_ id/);
     });

@@ -14,6 +14,7 @@ const REPEATS: Readonly<Record<string, string>> = {
   stopRental: 'same',
   keepRentalAlive: 'same',
   endOtherSessions: 'same',
+  closeAccount: 'same',
   logOut: 'same',
 };
 

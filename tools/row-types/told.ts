@@ -1,5 +1,6 @@
 /** What the schema can't tell of a column: the shape of JSON, and words and ids that no check of its own holds. */
 export const typesOfColumns: Readonly<Record<string, string>> = {
+  'account_closings.swept': 'Record<string, unknown[]>',
   'api_keys.scopes': 'ApiKeyScope[]',
   'audit_events.details': 'Record<string, unknown>',
   'event_outbox.data': 'Readonly<Record<string, unknown>>',

@@ -1,6 +1,7 @@
 import type { EventWorkflow } from '../../domain/payments/processor-routes.js';
 import { autoTopupWorkflow } from './auto-topup.js';
 import { backfillSchedule, backfillWorkflow } from './backfill.js';
+import { closingWorkflow } from './closing.js';
 import { cardWorkflow, disputeWorkflow, paymentWorkflow, refundWorkflow } from './events.js';
 import { invoiceWorkflow } from './invoice.js';
 import {
@@ -31,7 +32,10 @@ export const lookingWorkflows = {
   refund: refundWorkflow,
   dispute: disputeWorkflow,
   webhook: webhookWorkflow,
-} as const satisfies { readonly [Type in EventWorkflow | 'rental' | 'webhook']: LookingWorkflow<Type> };
+  closing: closingWorkflow,
+} as const satisfies {
+  readonly [Type in EventWorkflow | 'rental' | 'webhook' | 'closing']: LookingWorkflow<Type>;
+};
 
 /** All contracts, by the name of their workflow. Retired types have none. */
 export const contracts = {

@@ -30,7 +30,7 @@ export async function readStanding(db: Database, userId: UserId): Promise<Standi
   const fingerprint = `(select c.fingerprint from saved_cards c where c.user_id = u.id and c.removed_at is null)`;
   const [standing, reversals] = await Promise.all([
     db.raw<{ rows: Omit<Standing, 'reversals'>[] }>(
-      `select case when u.blocked_at is not null then coalesce(u.blocked_reason, 'account') end as "blockedReason",
+      `select block_of(u.id) as "blockedReason",
               ${isMarked('u.id', fingerprint)} as "chargesHeld"
          from users u where u.id = ?`,
       [userId],

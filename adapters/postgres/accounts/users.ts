@@ -1,7 +1,17 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Transaction } from '../database.js';
 import type { UserRow } from '../rows/tables.js';
-import { tieAccount } from './account-ties.js';
+import { tieAccount, tieToMarks } from './account-ties.js';
+
+/** What an account is made with. */
+export interface NewAccount {
+  readonly id: UserId;
+  readonly autoTopupDailyCapCents: number | null;
+  /** The address that a new account is made from; undefined where it tells nobody apart. */
+  readonly madeFrom: string | undefined;
+  /** In base64: recognizes the mailboxes of closed accounts. */
+  readonly installationKey: string;
+}
 
 /**
  * Finds the user with this e-mail address, or makes one with an empty wallet.
@@ -12,12 +22,7 @@ import { tieAccount } from './account-ties.js';
 export async function findOrInsertUser(
   trx: Transaction,
   email: string,
-  fresh: {
-    readonly id: UserId;
-    readonly autoTopupDailyCapCents: number | null;
-    /** The address that a new account is made from; undefined where it tells nobody apart. */
-    readonly madeFrom: string | undefined;
-  },
+  fresh: NewAccount,
 ): Promise<{ user: UserRow; created: boolean }> {
   const inserted = await trx('users')
     .insert({ id: fresh.id, email, auto_topup_daily_cap_cents: fresh.autoTopupDailyCapCents })
@@ -28,9 +33,11 @@ export async function findOrInsertUser(
   if (created) {
     await trx('wallets').insert({ user_id: created.id });
     if (fresh.madeFrom !== undefined) await tieAccount(trx, created.id, 'address', fresh.madeFrom);
+    await tieToMarks(trx, created.id, fresh.installationKey);
     return { user: created, created: true };
   }
   const user = await trx('users').where({ email }).first();
   if (!user) throw new Error('a user that stood in the way of an insert is gone');
+  await tieToMarks(trx, user.id, fresh.installationKey);
   return { user, created: false };
 }

@@ -1,4 +1,4 @@
-import { causePrefixes, reversalReturned } from '../../../domain/causes.js';
+import { causePrefixes, reversalReturned } from '../../../domain/cause-prefixes.js';
 
 /**
  * Causes of ledger entries in SQL, for statements that walk many rows: the texts that `causeOf` makes. Parameters are

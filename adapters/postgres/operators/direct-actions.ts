@@ -3,6 +3,7 @@ import type { DirectAction, Operation, OperationResult } from '../../../domain/o
 import { routeOf } from '../../../domain/payments/processor-routes.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent } from '../accounts/audit-events.js';
+import { insertClosing } from '../accounts/closings.js';
 import { lockApiKeysOf, revokeApiKeysOf } from '../accounts/api-key-list.js';
 import { deleteSessionsOf } from '../accounts/sessions.js';
 import { pullBrake, releaseBrake } from './brakes.js';
@@ -85,6 +86,8 @@ async function actOnUser(
       return unblockUser(trx, userId);
     case 'end_sessions':
       return endSessions(trx, userId);
+    case 'close_account':
+      return closeAccount(trx, userId);
     case 'revoke_api_keys':
       return revokeApiKeys(trx, userId, action.keyId);
   }
@@ -103,14 +106,31 @@ async function blockUser(trx: Transaction, userId: UserId, reason: string): Prom
 
 async function unblockUser(trx: Transaction, userId: UserId): Promise<OperationResult> {
   const user = await lockUser(trx, userId);
-  if (user.blocked_at === null) throw new Refusal('validation_failed', `${userId} is not blocked.`);
-  await trx('users').where({ id: userId }).update({ blocked_at: null, blocked_reason: null });
-  return { userId, was: user.blocked_reason ?? '' };
+  const { rows } = await trx.raw<{ rows: { why: string | null }[] }>('select block_of(?) as why', [userId]);
+  const why = rows[0]?.why ?? null;
+  if (why === null) throw new Refusal('validation_failed', `${userId} is not blocked.`);
+  // A closed account of the same mailbox blocks nobody any more.
+  await trx.raw(
+    `update users set blocked_at = null, blocked_reason = null
+      where id = :userId
+         or id in (select k.user_id from account_ties t join closed_marks k on k.value = t.value
+                    where t.user_id = :userId and t.kind = 'mailbox')`,
+    { userId },
+  );
+  return { userId, was: user.blocked_reason ?? why };
 }
 
 async function endSessions(trx: Transaction, userId: UserId): Promise<OperationResult> {
   await lockUser(trx, userId);
   return { userId, sessions: await deleteSessionsOf(trx, userId, 'operator') };
+}
+
+/** Has an account closed; the reviver begins its workflow within a minute. */
+async function closeAccount(trx: Transaction, userId: UserId): Promise<OperationResult> {
+  await lockUser(trx, userId);
+  if (await insertClosing(trx, userId, 'operator'))
+    return { userId, liveRentals: await countLive(trx, userId) };
+  throw new Refusal('validation_failed', `${userId} is being closed already: see ops users closing.`);
 }
 
 /** Revokes keys at once. What they rented runs on: its user pays for it, and can stop it. */

@@ -2,6 +2,7 @@ import type { AutoTopupOffReason } from '../../../domain/events/events.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { NoticeFacts } from '../../../domain/notices/notices.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
+import { refuseWhenClosing } from '../accounts/closings.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
 import { isHeld } from './charge-marks.js';
@@ -52,13 +53,7 @@ export async function saveAutoTopup(
     // Two settings of one user come one after the other: each sees what it switches off.
     await trx.raw('select id from users where id = ? for no key update', [userId]);
     if (settings.enabled && !(await lockChargeableCard(trx, userId))) return undefined;
-    if (settings.enabled && (await isHeld(trx, userId))) {
-      throw new Refusal(
-        'blocked',
-        'A payment with this card or account was disputed or reported as fraud. Contact support. You can still pay on the payment page.',
-        { reason: 'charges_held' },
-      );
-    }
+    if (settings.enabled) await refuseCharges(trx, userId);
     if (!settings.enabled) await switchOff(trx, userId, 'user');
     const { rows } = await trx.raw<{ rows: AutoTopupRow[] }>(
       `insert into auto_topups (wallet_id, user_id, enabled, threshold_cents, topup_amount_cents, daily_cap_cents)
@@ -161,4 +156,15 @@ export async function readBurnPerHour(db: Database, userId: UserId): Promise<num
     [userId],
   );
   return rows[0]?.cents ?? 0;
+}
+
+/** @throws Refusal account_closing, or blocked while nothing may be charged automatically */
+async function refuseCharges(trx: Transaction, userId: UserId): Promise<void> {
+  await refuseWhenClosing(trx, userId);
+  if (!(await isHeld(trx, userId))) return;
+  throw new Refusal(
+    'blocked',
+    'A payment with this card or account was disputed or reported as fraud. Contact support. You can still pay on the payment page.',
+    { reason: 'charges_held' },
+  );
 }

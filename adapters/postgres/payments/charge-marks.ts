@@ -4,12 +4,19 @@ import type { ChargeMarkRow } from '../rows/tables.js';
 
 /**
  * SQL that holds while a mark of a dispute or an early fraud warning stands against this user, or against this card,
- * whoever saved it (decision 79, "Charge marks"). An operator lifts it.
+ * whoever saved it (decision 79, "Charge marks"), or against a closed account of the same mailbox or card. An operator
+ * lifts it.
  * @param userId and fingerprint: SQL expressions
  */
 export function isMarked(userId: string, fingerprint: string): string {
   return `(exists (select 1 from charge_marks cm where cm.user_id = ${userId} and cm.lifted_at is null)
-           or exists (select 1 from charge_marks cm where cm.fingerprint = ${fingerprint} and cm.lifted_at is null))`;
+           or exists (select 1 from charge_marks cm where cm.fingerprint = ${fingerprint} and cm.lifted_at is null)
+           or exists (select 1 from account_ties t join charge_marks cm on cm.fingerprint = t.value
+                       where t.user_id = ${userId} and t.kind = 'card' and starts_with(t.value, 'hmac:')
+                         and cm.lifted_at is null)
+           or exists (select 1 from account_ties t join closed_marks k on k.value = t.value
+                        join charge_marks cm on cm.user_id = k.user_id
+                       where t.user_id = ${userId} and t.kind = 'mailbox' and cm.lifted_at is null))`;
 }
 
 /**

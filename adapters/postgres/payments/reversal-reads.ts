@@ -1,3 +1,4 @@
+import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import type { RefundOrDisputeRow } from '../rows/tables.js';
 import { isDebtSql } from '../invoices/debts.js';
@@ -26,4 +27,9 @@ export async function readDebtsPaidBy(db: Database, paymentId: string): Promise<
     [paymentId],
   );
   return rows[0]?.cents ?? 0;
+}
+
+/** Finds the user whose debt a payment settled, also one whose customer is forgotten; undefined where it settled none. */
+export async function findDebtor(db: Database, paymentId: string): Promise<UserId | undefined> {
+  return (await db('invoices').where({ payment_id: paymentId, status: 'paid' }).first('user_id'))?.user_id;
 }

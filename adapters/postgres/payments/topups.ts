@@ -58,3 +58,22 @@ export async function listTopups(
   if (beforeId !== undefined) void query.where('id', '<', beforeId);
   return query;
 }
+
+/** Which card paid, as far as it is known. */
+export interface CardOfPayment {
+  readonly cardBrand: string | null;
+  readonly cardLast4: string | null;
+}
+
+/** Finds the cards that paid these payments, by payment; one that is no top-up's is missing. */
+export async function findCardsOfPayments(
+  db: Database,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, CardOfPayment>> {
+  const rows = await db('topups')
+    .whereIn('payment_id', [...paymentIds])
+    .select('payment_id', 'card_brand', 'card_last4');
+  return new Map(
+    rows.map((row) => [row.payment_id ?? '', { cardBrand: row.card_brand, cardLast4: row.card_last4 }]),
+  );
+}

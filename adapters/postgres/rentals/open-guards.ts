@@ -27,7 +27,8 @@ export async function refuseWhenLate(trx: Transaction, answerBefore: string): Pr
 export async function readRenter(db: Database | Transaction, userId: UserId): Promise<Renter> {
   const { rows } = await db.raw<{ rows: Renter[] }>(
     `select exists (select 1 from brakes where kind in ('creates', 'metering')) as "isPaused",
-            case when u.blocked_at is not null then coalesce(u.blocked_reason, 'account') end as "blockedReason",
+            block_of(u.id) as "blockedReason",
+            exists (select 1 from account_closings c where c.user_id = u.id) as "isClosing",
             (select min(id) from invoices i where i.user_id = u.id and i.void_requested_at is null
                 and ${isDebtSql('i')}
                 and i.status = 'open' and i.due_at < clock_ms()) as "overdueInvoiceId",

@@ -36,13 +36,37 @@ import type { IdleGuard, Ignorable } from '../../../domain/rentals/idle-guard.js
 import type { SoftwareCapabilities, SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 
+/** The closing of an account (decision 180, "Closing an account"): one row, from the wish on and for good. */
+export interface AccountClosingRow {
+  user_id: UserId;
+  requested_at: Date;
+  /** restored: a restored database brought back what was erased. */
+  requested_by: 'user' | 'operator' | 'restored';
+  /**
+   * stopping: what runs ends. settling: debts and disputes are waited for. returning: money goes back to its cards.
+   * erasing: the person goes. kept: the person is gone, and something is still open under the number.
+   */
+  state: 'stopping' | 'settling' | 'returning' | 'erasing' | 'kept' | 'closed';
+  /** What it waits for, in words of domain/accounts/closing.ts. */
+  waits_for: string[];
+  /** How often given money lapsed: money may come back after the first time. */
+  lapses: number;
+  lapsed_cents: number;
+  /** How far each large table was searched for the person's words, by table: the key of a row. */
+  swept: Record<string, unknown[]>;
+  erased_at: Date | null;
+  /** Until then, what comes late about the person is looked for. */
+  late_until: Date | null;
+  closed_at: Date | null;
+}
+
 /**
  * What an account has in common with others: the fingerprints of cards that it paid by or saved, and the address
  * from which it was made.
  */
 export interface AccountTieRow {
   user_id: UserId;
-  kind: 'card' | 'address';
+  kind: 'card' | 'address' | 'mailbox';
   value: string;
   tied_at: Date;
 }
@@ -283,6 +307,36 @@ export interface ChargeMarkRow {
 }
 
 /**
+ * The mailboxes and cards of closed accounts, each as a number that only the installation's key makes: nobody can
+ * read them, and a later account of the same mailbox or card is recognized (decision 181, "What closing erases").
+ */
+export interface ClosedMarkRow {
+  value: string;
+  user_id: UserId;
+  kind: 'mailbox' | 'card';
+}
+
+/**
+ * What goes back of a payment to the card that paid it. The row is committed before the processor is asked: it
+ * makes the key of the call, so that a refund whose answer was lost is found and not made twice.
+ */
+export interface ClosingRefundRow {
+  id: number;
+  user_id: UserId;
+  payment_id: string;
+  amount_cents: number;
+  asked_at: Date;
+  /** When the processor was called last; null until then. */
+  called_at: Date | null;
+  /** The processor's; null until it has answered. */
+  refund_id: string | null;
+  /** The card or the payment takes nothing back, in the processor's word: another payment is tried for the rest. */
+  refused_code: string | null;
+  /** The account had changed before it was carried out. */
+  withdrawn_at: Date | null;
+}
+
+/**
  * Up to where the processor's own list of events was read. It starts now: what an account did before this database
  * existed is not this database's business.
  */
@@ -482,6 +536,16 @@ export interface LedgerEntryRow {
   processor_charge_id: string | null;
   note: string | null;
   created_at: Date;
+}
+
+/**
+ * The hash of an operator's note that was erased with its user: the proof of the ledger says the same without the
+ * words.
+ */
+export interface LedgerErasedNoteRow {
+  wallet_id: number;
+  seq: number;
+  hash: Buffer;
 }
 
 /**
@@ -1807,6 +1871,7 @@ type Table<Row> = Knex.CompositeTableType<Row, Written<Row>, Written<Row>>;
 
 declare module 'knex/types/tables.js' {
   interface Tables {
+    account_closings: Table<AccountClosingRow>;
     account_ties: Table<AccountTieRow>;
     allocation_attempts: Table<AllocationAttemptRow>;
     answered_machines: Table<AnsweredMachineRow>;
@@ -1821,6 +1886,8 @@ declare module 'knex/types/tables.js' {
     card_setups: Table<CardSetupRow>;
     catalog_hours: Table<CatalogHourRow>;
     charge_marks: Table<ChargeMarkRow>;
+    closed_marks: Table<ClosedMarkRow>;
+    closing_refunds: Table<ClosingRefundRow>;
     event_cursor: Table<EventCursorRow>;
     event_feeds: Table<EventFeedRow>;
     event_outbox: Table<EventOutboxRow>;
@@ -1837,6 +1904,7 @@ declare module 'knex/types/tables.js' {
     kept_entries: Table<KeptEntryRow>;
     ledger_causes: Table<LedgerCauseRow>;
     ledger_entries: Table<LedgerEntryRow>;
+    ledger_erased_notes: Table<LedgerErasedNoteRow>;
     ledger_hashes: Table<LedgerHasheRow>;
     ledger_note_salts: Table<LedgerNoteSaltRow>;
     ledger_roots: Table<LedgerRootRow>;

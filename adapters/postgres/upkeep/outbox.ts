@@ -1,3 +1,4 @@
+import { isClosedAddress } from '../../../domain/accounts/closing.js';
 import { causeOf, type MailCause } from '../../../domain/causes.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Message } from '../../../domain/mails/message.js';
@@ -14,8 +15,9 @@ export interface Mail {
   readonly unsubscribeUrl?: string | null;
 }
 
-/** Puts a mail into the outbox, unless one with its cause is there already. */
+/** Puts a mail into the outbox, unless one with its cause is there already. A closed account gets none. */
 export async function insertMail(db: Database | Transaction, mail: Mail): Promise<void> {
+  if (isClosedAddress(mail.recipient)) return;
   await db('mail_outbox')
     .insert({
       cause: causeOf(mail.cause),

@@ -30,6 +30,7 @@ import { telemetryOperations } from '../../rentals/describe-telemetry.js';
 import { tokenOperations } from '../../rentals/describe-token.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sessionOperations } from '../../accounts/describe-sessions.js';
+import { closingOperations } from '../../accounts/describe-closing.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
 import { sentToWebhooks, webhookOperations } from '../../webhooks/describe.js';
 import { walletOperations } from '../../wallet/describe.js';
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = [
   ...oauthOperations,
   ...sessionOperations,
   ...passkeyOperations,
+  ...closingOperations,
   ...sshKeyOperations,
   ...apiKeyOperations,
   ...catalogOperations,

@@ -160,6 +160,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       ['invoiceId', 'limit'],
     ),
   },
+  account_closing: undefined,
   fresh_sign_in_required: {
     schema: object({
       provedAt: orNull(instant, 'When who you are was last shown. Null: an account elsewhere has not told.'),

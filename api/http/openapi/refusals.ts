@@ -1,4 +1,5 @@
 import { accountLimits } from '../../../domain/accounts/limits.js';
+import { accountClosing } from '../../../domain/accounts/closing.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import {
@@ -124,6 +125,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   forbidden: { message: 'Pages from this origin can’t make changes. Add it to the allowed origins.' },
   blocked: { message: 'This account is blocked. Contact support.', details: { reason: 'account' } },
+  account_closing: { message: accountClosing().message },
   fresh_sign_in_required: {
     message:
       'This needs a sign-in less than 15 minutes old. POST /v1/auth/refresh-proof emails you a code: send it there, then repeat this request.',

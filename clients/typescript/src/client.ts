@@ -1,4 +1,4 @@
-import { Audit, Auth, Notices, SshKeys } from './nouns/account.js';
+import { Account, Audit, Auth, Notices, SshKeys } from './nouns/account.js';
 import { ApiKeys } from './nouns/api-keys.js';
 import { AutoTopup, Card, Checkout, Invoices, Topups, Wallet } from './nouns/billing.js';
 import { Catalog } from './nouns/catalog.js';
@@ -10,6 +10,7 @@ import { Transport, type CallOptions, type RouteRequest, type TransportOptions }
 /** The GPU rental API: each noun has its calls. */
 export class GpuRental {
   readonly auth: Auth;
+  readonly account: Account;
   readonly sshKeys: SshKeys;
   readonly apiKeys: ApiKeys;
   readonly catalog: Catalog;
@@ -32,6 +33,7 @@ export class GpuRental {
     const transport = new Transport(options);
     this.#transport = transport;
     this.auth = new Auth(transport);
+    this.account = new Account(transport);
     this.sshKeys = new SshKeys(transport);
     this.apiKeys = new ApiKeys(transport);
     this.catalog = new Catalog(transport);

@@ -351,6 +351,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/account/closing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What closing your account does, or how far it is
+         * @description Before you close it, the amounts are as of now: machines that run go on costing.
+         */
+        get: operations["showAccountClosing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/account/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Closes your account for good
+         * @description Your machines are stopped, your API keys end, and nothing new can begin. We wait up to 35 days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, given money lapses, and we erase you: address, names, keys, cards, mails. What bookkeeping law asks for stays under your account’s number. It can’t be undone. Until you are erased you can sign in and see how far it is. Asking again changes nothing.
+         */
+        post: operations["closeAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ssh-keys": {
         parameters: {
             query?: never;
@@ -1539,6 +1579,41 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        AccountClosing: {
+            /** @description How far it is; null while nobody has asked for it. */
+            state: components["schemas"]["AccountClosingState"] | null;
+            /** Format: date-time */
+            requestedAt: string | null;
+            /** @description What it waits for at its last look. */
+            waitsFor: components["schemas"]["AccountClosingWait"][];
+            /** @description Machines that are not gone yet: closing ends them. */
+            machines: number;
+            /** @description What you owe: closing waits for it, for up to 35 days. */
+            openInvoices: number;
+            /** @description The same for payments that you deny at your bank. */
+            openDisputes: number;
+            /** @description What you paid in and did not use goes back to the cards that paid it, the newest payment first. */
+            returns: components["schemas"]["CardReturn"][];
+            /** @description Given money, which lapses, and what you owe, which is set off. */
+            lapsesCents: number;
+        };
+        AccountClosingError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "account_closing";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
+        };
+        /** @enum {string} */
+        AccountClosingState: "stopping" | "settling" | "returning" | "erasing" | "kept" | "closed";
+        /** @enum {string} */
+        AccountClosingWait: "rentals" | "topups" | "invoices" | "disputes" | "refunds" | "refused_refunds" | "processor" | "installation_key" | "late_events";
         AddPasskey: {
             name: string;
             credential: {
@@ -1635,7 +1710,7 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["DuplicatePasskeyError"] | components["schemas"]["TooManyPasskeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["PasskeyInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["PasskeyNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["EndpointNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoIdleGuardError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["DuplicatePasskeyError"] | components["schemas"]["TooManyPasskeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["PasskeyInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["PasskeyNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["EndpointNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoIdleGuardError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
             id: string;
             name: string;
@@ -2033,6 +2108,21 @@ export interface components {
                 reason: "user" | "replaced" | "detached";
             };
         };
+        CardReturn: {
+            /** @description The payment, at the payment processor. */
+            paymentId: string;
+            /** @description What goes back of it. */
+            amountCents: number;
+            /** @description Null: not known. */
+            cardBrand: string | null;
+            /** @description Null: not known. */
+            cardLast4: string | null;
+            /**
+             * @description planned: as of now. sent: on its way to the card. refused: the card takes none.
+             * @enum {string}
+             */
+            status: "planned" | "sent" | "refused";
+        };
         CardSavedEvent: {
             id: string;
             /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
@@ -2135,6 +2225,9 @@ export interface components {
             sessionId: string;
             topupId: string;
             status: components["schemas"]["TopupStatus"];
+        };
+        CloseAccount: {
+            email: string;
         };
         CodeInvalidError: {
             /**
@@ -2304,7 +2397,7 @@ export interface components {
             token: string;
         };
         /** @enum {string} */
-        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "duplicate_passkey" | "too_many_passkeys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "passkey_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "passkey_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
+        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "duplicate_passkey" | "too_many_passkeys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "passkey_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "account_closing" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "passkey_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
         Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalScriptFetchedEvent"] | components["schemas"]["RentalKeptAliveEvent"] | components["schemas"]["RentalPortsClosedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["PasskeyAddedEvent"] | components["schemas"]["PasskeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -5618,6 +5711,10 @@ export interface components {
     };
     pathItems: never;
 }
+export type AccountClosing = components['schemas']['AccountClosing'];
+export type AccountClosingError = components['schemas']['AccountClosingError'];
+export type AccountClosingState = components['schemas']['AccountClosingState'];
+export type AccountClosingWait = components['schemas']['AccountClosingWait'];
 export type AddPasskey = components['schemas']['AddPasskey'];
 export type AddSshKey = components['schemas']['AddSshKey'];
 export type AddWebhook = components['schemas']['AddWebhook'];
@@ -5655,6 +5752,7 @@ export type Card = components['schemas']['Card'];
 export type CardDeclinedDetails = components['schemas']['CardDeclinedDetails'];
 export type CardDeclinedError = components['schemas']['CardDeclinedError'];
 export type CardRemovedEvent = components['schemas']['CardRemovedEvent'];
+export type CardReturn = components['schemas']['CardReturn'];
 export type CardSavedEvent = components['schemas']['CardSavedEvent'];
 export type CardSetup = components['schemas']['CardSetup'];
 export type ChangeApiKey = components['schemas']['ChangeApiKey'];
@@ -5666,6 +5764,7 @@ export type Charges = components['schemas']['Charges'];
 export type Checkout = components['schemas']['Checkout'];
 export type CheckoutCharge = components['schemas']['CheckoutCharge'];
 export type CheckoutPage = components['schemas']['CheckoutPage'];
+export type CloseAccount = components['schemas']['CloseAccount'];
 export type CodeInvalidError = components['schemas']['CodeInvalidError'];
 export type CodeRequestRateLimitedError = components['schemas']['CodeRequestRateLimitedError'];
 export type CreateApiKey = components['schemas']['CreateApiKey'];
@@ -7049,6 +7148,115 @@ export interface operations {
             503: components["responses"]["TemporarilyUnavailableError"];
         };
     };
+    showAccountClosing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountClosing"];
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    closeAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloseAccount"];
+            };
+        };
+        responses: {
+            /** @description It is being closed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountClosing"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
     listSshKeys: {
         parameters: {
             query?: never;
@@ -7327,14 +7535,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            /** @description forbidden, account_closing, fresh_sign_in_required, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             413: components["responses"]["PayloadTooLargeError"];
@@ -7852,14 +8060,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, blocked, key_scope, key_address */
+            /** @description forbidden, blocked, account_closing, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["KeyNotFoundError"];
@@ -8000,14 +8208,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description insufficient_balance, forbidden, blocked, key_scope, key_address, cap_reserved, budget_reserved */
+            /** @description insufficient_balance, forbidden, blocked, account_closing, key_scope, key_address, cap_reserved, budget_reserved */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"];
+                    "application/json": components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"];
                 };
             };
             /** @description key_not_found, quote_not_found */
@@ -9288,14 +9496,14 @@ export interface operations {
                 };
             };
             402: components["responses"]["CardDeclinedError"];
-            /** @description forbidden, blocked, key_scope, key_address */
+            /** @description forbidden, blocked, account_closing, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             /** @description charge_in_progress, idempotency_conflict, idempotency_in_progress */
@@ -9645,14 +9853,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, session_required, key_address */
+            /** @description forbidden, account_closing, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             413: components["responses"]["PayloadTooLargeError"];
@@ -9868,14 +10076,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, blocked, session_required, key_address */
+            /** @description forbidden, blocked, account_closing, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             409: components["responses"]["NoSavedCardError"];

@@ -28,7 +28,13 @@ const dear = {
 };
 
 describe('who may rent', () => {
-  const anybody: Renter = { isPaused: false, blockedReason: null, overdueInvoiceId: null, liveRentals: 19 };
+  const anybody: Renter = {
+    isPaused: false,
+    blockedReason: null,
+    isClosing: false,
+    overdueInvoiceId: null,
+    liveRentals: 19,
+  };
   const open = (renter: Partial<Renter>, machines: readonly (typeof dear)[] = []) =>
     refused(() => {
       refuseOpening({ ...anybody, ...renter }, { at, machines, paidCents: 0 }, limits);
@@ -38,8 +44,9 @@ describe('who may rent', () => {
     assert.equal(open({}), undefined);
   });
 
-  it('is told the first of what is in the way: brake, block, debt, live rentals, free machines', () => {
+  it('is told the first of what is in the way: closing, brake, block, debt, live rentals, free machines', () => {
     const all = { isPaused: true, blockedReason: 'fraud', overdueInvoiceId: 'inv_1', liveRentals: 20 };
+    assert.equal(open({ ...all, isClosing: true }, [dear]), 'account_closing');
     assert.equal(open(all, [dear]), 'temporarily_unavailable');
     assert.equal(open({ ...all, isPaused: false }, [dear]), 'blocked fraud');
     assert.equal(open({ overdueInvoiceId: 'inv_1', liveRentals: 20 }, [dear]), 'blocked unpaid_invoice');

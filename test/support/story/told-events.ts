@@ -44,6 +44,8 @@ async function findDisagreements(db: Database): Promise<string[]> {
   // One snapshot: the service may go on meanwhile.
   return db.transaction(
     async (trx) => {
+      // The feed of an account that was closed is erased.
+      if (await trx('account_closings').whereNotNull('erased_at').first('user_id')) return [];
       const told = await toldEvents(trx);
       const of = (id: string, noun: string) =>
         told.filter(({ entityId, type }) => entityId === id && type.startsWith(`${noun}.`));

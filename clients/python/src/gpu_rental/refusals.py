@@ -159,6 +159,10 @@ class BlockedError(ApiError):
     details: types.BlockedDetails
 
 
+class AccountClosingError(ApiError):
+    """account_closing"""
+
+
 class FreshSignInRequiredError(ApiError):
     """fresh_sign_in_required"""
 
@@ -384,6 +388,7 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "insufficient_balance": InsufficientBalanceError,
     "forbidden": ForbiddenError,
     "blocked": BlockedError,
+    "account_closing": AccountClosingError,
     "fresh_sign_in_required": FreshSignInRequiredError,
     "session_required": SessionRequiredError,
     "key_scope": KeyScopeError,

@@ -1,9 +1,11 @@
 import { byCursor, type Paged } from '../pages.js';
 import type {
+  AccountClosing,
   AddSshKey,
   AddedSshKey,
   AuditEvent,
   AuditEventPage,
+  CloseAccount,
   Done,
   EndOtherSessionsAnswer,
   NoticeSettings,
@@ -138,5 +140,18 @@ export class Audit extends Noun {
         ),
       ({ events }) => events,
     );
+  }
+}
+
+/** The account itself. */
+export class Account extends Noun {
+  /** What closing it does, or how far it is. */
+  closing(options?: CallOptions): Promise<AccountClosing> {
+    return this.call('read', options, (api, init) => api.GET('/v1/account/closing', init));
+  }
+
+  /** Closes it for good: a repetition changes nothing. */
+  close(body: CloseAccount, options?: CallOptions): Promise<AccountClosing> {
+    return this.call('same', options, (api, init) => api.POST('/v1/account/close', { ...init, body }));
   }
 }

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
+import { eraseAccount } from '../../../../adapters/postgres/accounts/erasing.js';
+import { newId } from '../../../../adapters/ids.js';
 import type { Database } from '../../../../adapters/postgres/database.js';
 import { verifyLedger } from '../../../../adapters/postgres/ledger/verify.js';
 import { verifyRoots } from '../../../../adapters/postgres/ledger/verify-roots.js';
 import { makeKeyFile } from '../../../../adapters/proof/signer.js';
 import { signNext } from '../../../../ops/money/proof.js';
+import { post } from '../../../../money/ledger/post.js';
+import { lockWalletOfUser } from '../../../../money/ledger/wallets.js';
+import { insertUser } from '../../../support/money/factories.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 import { makeRoot, insertRentals, sealWhole, writeEntries } from '../../../support/money/sealed.js';
 
@@ -110,6 +116,27 @@ describe('a ledger that was proven', () => {
   ];
 
   it('has no finding as it is', async () => {
+    assert.deepEqual(await findings(), []);
+  });
+
+  it('has none either once the notes of a closed account are erased', async () => {
+    const user = await insertUser(db);
+    const wallet = (await db('wallets').where({ user_id: user.id }).first())!;
+    for (const cents of [500, 200])
+      await db.transaction(async (trx) => {
+        const cause = { kind: 'operation', operationId: newId('op') } as const;
+        await post(trx, await lockWalletOfUser(trx, user.id), {
+          ...{ type: 'adjustment', availableCents: cents, cause, note: 'what quentin said' },
+        });
+      });
+    await sealWhole(db, wallet, 4);
+    await insertClosing(db, user.id);
+    const hashes = await db('ledger_hashes').where({ wallet_id: wallet.id });
+    assert.ok(hashes.length > 0);
+    await eraseAccount(db, user.id, Buffer.alloc(32, 7).toString('base64'));
+    assert.equal(await db('ledger_entries').where({ note: 'what quentin said' }).first(), undefined);
+    assert.equal((await db('ledger_erased_notes')).length, 2);
+    assert.deepEqual(await db('ledger_note_salts').where({ wallet_id: wallet.id }), []);
     assert.deepEqual(await findings(), []);
   });
 

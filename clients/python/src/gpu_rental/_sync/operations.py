@@ -294,6 +294,34 @@ class Operations:
         )
         return cast("t.PasskeyProof", self._call(ask, timeout))
 
+    def show_account_closing(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> t.AccountClosing:
+        """What closing your account does, or how far it is. GET /v1/account/closing"""
+        ask = Ask(
+            "GET",
+            "/v1/account/closing",
+            "read",
+        )
+        return cast("t.AccountClosing", self._call(ask, timeout))
+
+    def close_account(
+        self,
+        body: t.CloseAccount,
+        *,
+        timeout: float | None = None,
+    ) -> t.AccountClosing:
+        """Closes your account for good. POST /v1/account/close"""
+        ask = Ask(
+            "POST",
+            "/v1/account/close",
+            "same",
+            body=body,
+        )
+        return cast("t.AccountClosing", self._call(ask, timeout))
+
     def list_ssh_keys(
         self,
         *,

@@ -1,0 +1,164 @@
+import { noteClosedAccount } from '../../adapters/closed-accounts-file.js';
+import {
+  findClosing,
+  moveClosing,
+  readOpenBusiness,
+  type OpenBusiness,
+} from '../../adapters/postgres/accounts/closings.js';
+import { eraseAccount } from '../../adapters/postgres/accounts/erasing.js';
+import { sweepTables } from '../../adapters/postgres/accounts/sweeping.js';
+import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
+import type { AccountClosingRow } from '../../adapters/postgres/rows/tables.js';
+import type { ClosingState, ClosingWait } from '../../domain/accounts/closing.js';
+import type { UserId } from '../../domain/ids.js';
+import { closingWaitsMail } from '../../domain/mails/operators.js';
+import { formatUsd } from '../../domain/money.js';
+import { nextReturn } from '../../money/closing/returns.js';
+import { settleWhenQuiet } from '../../money/closing/stop-spending.js';
+import type { EventLook } from '../../workflows/contracts/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { giveBackToCard } from './give-back.js';
+import { stopAll } from './stop-all.js';
+
+/** The activity that closes accounts (decision 180, "Closing an account"): the row is the state, each step may run again. */
+export function createClosingActivities(deps: ActivityDeps) {
+  return {
+    /** Brings the closing of an account as far as it can come now. */
+    async lookAtClosing(userId: UserId): Promise<EventLook> {
+      return withHeartbeat((tell) => advanceClosing(deps, userId, tell), {
+        stalledAfterMs: SEVERAL_CALLS_MS,
+      });
+    },
+  };
+}
+
+/** What a step comes to: it waits where it is, or goes on with the next one. */
+type Step = (deps: ActivityDeps, userId: UserId, tell: Tell) => Promise<'on' | readonly ClosingWait[]>;
+
+async function advanceClosing(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<EventLook> {
+  for (;;) {
+    const row = await findClosing(deps.db, userId);
+    if (!row) return { state: 'missing', status: 'missing', summary: 'nobody asked to close this account' };
+    tell({ state: row.state });
+    const done = await steps[row.state](deps, userId, tell);
+    if (done !== 'on') return waitAt(deps, row, done);
+  }
+}
+
+const steps: Readonly<Record<ClosingState, Step>> = {
+  stopping,
+  settling,
+  returning,
+  erasing,
+  kept: keepWatch,
+  closed: reopen,
+};
+
+async function waitAt(
+  { db }: ActivityDeps,
+  row: AccountClosingRow,
+  waitsFor: readonly ClosingWait[],
+): Promise<EventLook> {
+  if (row.state !== 'closed') await moveClosing(db, row.user_id, { state: row.state, waitsFor });
+  const summary = waitsFor.length === 0 ? row.state : `${row.state}: waits for ${waitsFor.join(', ')}`;
+  return { state: row.state === 'closed' ? 'closed' : 'waiting', status: row.state, summary };
+}
+
+/** Which of these are still open. */
+function openOf(open: OpenBusiness, ...kinds: readonly (ClosingWait & keyof OpenBusiness)[]): ClosingWait[] {
+  return kinds.filter((kind) => open[kind] > 0);
+}
+
+async function stopping(deps: ActivityDeps, userId: UserId): ReturnType<Step> {
+  await stopAll(deps, userId);
+  const waits = await settleWhenQuiet(deps.db, userId);
+  return waits.length > 0 ? waits : 'on';
+}
+
+/** Debts and disputes are waited for, for a while: what is left then stays under the number. */
+async function settling({ db }: ActivityDeps, userId: UserId): ReturnType<Step> {
+  const open = await readOpenBusiness(db, userId);
+  const waits = openOf(open, 'invoices', 'disputes');
+  if (waits.length > 0 && !open.waitedEnough) return waits;
+  await moveClosing(db, userId, { state: 'returning' });
+  return 'on';
+}
+
+async function returning(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
+  for (;;) {
+    const step = await nextReturn(deps.db, userId);
+    if (step.kind === 'settled') return 'on';
+    if (step.kind === 'refused') {
+      const why = `No card of the account takes back ${formatUsd(step.cents)} that was paid in.`;
+      await tellOperators(deps, userId, `refused-refunds-${step.cents}`, why);
+      return ['refused_refunds'];
+    }
+    const { payment_id: paymentId, amount_cents: cents } = step.refund;
+    tell({ returning: paymentId });
+    const given = await giveBackToCard(deps, step.refund);
+    if (given.kind === 'done') continue;
+    await tellOperators(
+      deps,
+      userId,
+      `processor-${paymentId}-${given.code}`,
+      `${formatUsd(cents)} of ${paymentId} can’t go back yet. ${given.why}`,
+    );
+    return ['processor'];
+  }
+}
+
+/** The processor's customer goes first: a failure then leaves the number by which it is found. */
+async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
+  const { db, processor, settings } = deps;
+  if (!settings.installationKey) {
+    const why = 'To recognize a blocked mailbox or a denied card later, set INSTALLATION_KEY.';
+    await tellOperators(deps, userId, 'installation-key', why);
+    return ['installation_key'];
+  }
+  // An invoice that is being voided still needs its customer.
+  const waits = openOf(await readOpenBusiness(db, userId), 'invoices');
+  if (waits.length > 0) return waits;
+  const user = await db('users').where({ id: userId }).first('processor_customer_id');
+  const customerId = user?.processor_customer_id ?? null;
+  if (settings.closedAccountsFile) noteClosedAccount(settings.closedAccountsFile, userId);
+  if (customerId !== null && processor.enabled) await processor.deleteCustomer(customerId);
+  await sweepTables(db, userId, tell);
+  await eraseAccount(db, userId, settings.installationKey);
+  return 'on';
+}
+
+/** The person is gone. What comes late about them is erased as well, and money that comes back goes the same way. */
+async function keepWatch(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
+  const { db, settings } = deps;
+  if (await hasMoney(db, userId)) {
+    await moveClosing(db, userId, { state: 'returning' });
+    return 'on';
+  }
+  if (!settings.installationKey) return ['installation_key'];
+  await sweepTables(db, userId, tell);
+  await eraseAccount(db, userId, settings.installationKey);
+  const open = await readOpenBusiness(db, userId);
+  const waits = openOf(open, 'invoices', 'disputes', 'refunds');
+  if (waits.length > 0) return waits;
+  if (!open.isQuiet) return ['late_events'];
+  await moveClosing(db, userId, { state: 'closed' });
+  return 'on';
+}
+
+/** Money that came back after the end, by a dispute that was won or a refund that failed, goes to its cards again. */
+async function reopen({ db }: ActivityDeps, userId: UserId): ReturnType<Step> {
+  if (!(await hasMoney(db, userId))) return [];
+  await moveClosing(db, userId, { state: 'kept' });
+  return 'on';
+}
+
+async function hasMoney(db: ActivityDeps['db'], userId: UserId): Promise<boolean> {
+  const wallet = await db('wallets').where({ user_id: userId }).first('available_cents');
+  return wallet !== undefined && wallet.available_cents > 0;
+}
+
+async function tellOperators({ db }: ActivityDeps, userId: UserId, wait: string, why: string): Promise<void> {
+  const cause = { kind: 'closing_waits', userId, wait } as const;
+  await recordNotice(db, { cause, message: closingWaitsMail({ userId, why }) });
+}

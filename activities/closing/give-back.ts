@@ -1,0 +1,83 @@
+import { answerReturn } from '../../adapters/postgres/accounts/closing-money.js';
+import type { ClosingRefundRow } from '../../adapters/postgres/rows/tables.js';
+import { ProcessorError } from '../../adapters/processor/processor.js';
+import { confirmReturn } from '../../money/closing/returns.js';
+import type { ActivityDeps } from '../deps.js';
+import { settleRefund } from '../payments/reversals.js';
+
+/** What came of a try: the next step can be decided, or a wait for the processor, with its reason. */
+export type GivenBack =
+  | { readonly kind: 'done' }
+  /** code: what it waits for, in the processor's word or ours. */
+  | { readonly kind: 'waits'; readonly code: string; readonly why: string };
+
+/**
+ * The words by which the processor says that a payment takes nothing back, whoever asks and whenever
+ * (docs.stripe.com/error-codes). Only these let another payment give the money. What was refunded or disputed already
+ * (`charge_already_refunded`, `charge_disputed`, `refund_disputed_payment`) is no such word: the wallet does not know of
+ * it yet, and follows it first.
+ */
+const wordsOfPayment: readonly string[] = ['charge_not_refundable'];
+
+/**
+ * Gives money of a payment back to the card that paid it, once. The wallet first follows all that was refunded of the
+ * payment, so that a refund whose answer was lost is found by its key; then the wish is confirmed under the wallet's
+ * lock; only then is the processor called.
+ */
+export async function giveBackToCard(deps: ActivityDeps, row: ClosingRefundRow): Promise<GivenBack> {
+  if (await followRefunds(deps, row)) return { kind: 'done' };
+  const confirmed = await confirmReturn(deps.db, row);
+  if (confirmed === 'withdrawn') return { kind: 'done' };
+  if (confirmed === 'wait')
+    return {
+      kind: 'waits',
+      code: 'lost_answer',
+      why: 'A call whose answer was lost may still make a refund.',
+    };
+  try {
+    const { payment_id: paymentId, amount_cents: amountCents } = row;
+    const refund = await deps.processor.createRefund({ paymentId, amountCents, key: keyOf(row) });
+    await settleRefund(deps, refund);
+    await answerReturn(deps.db, row, { refund_id: refund.refundId });
+    return { kind: 'done' };
+  } catch (error) {
+    return refusal(deps, row, error);
+  }
+}
+
+function keyOf({ id, user_id: userId }: ClosingRefundRow): string {
+  return `closing-refund:${userId}:${id}`;
+}
+
+/**
+ * Lets the wallet follow each refund of the payment. @returns whether this row's is among them: it is answered then
+ */
+async function followRefunds(deps: ActivityDeps, row: ClosingRefundRow): Promise<boolean> {
+  const { chargeId } = await deps.processor.getPayment(row.payment_id);
+  const refunds = chargeId === null ? [] : await deps.processor.listRefundsOfCharge(chargeId);
+  for (const refund of refunds) await settleRefund(deps, refund);
+  const own = refunds.find(({ key }) => key === keyOf(row));
+  if (own) await answerReturn(deps.db, row, { refund_id: own.refundId });
+  return own !== undefined;
+}
+
+/** @throws the error, where nothing is known of the call */
+async function refusal(deps: ActivityDeps, row: ClosingRefundRow, error: unknown): Promise<GivenBack> {
+  if (!(error instanceof ProcessorError) || error.kind === 'unknown') throw error;
+  const { code = 'no code', status } = error.details;
+  deps.log.warn({ userId: row.user_id, paymentId: row.payment_id, code, status }, 'a refund was refused');
+  const waits = {
+    kind: 'waits',
+    code,
+    why: `The processor refused the refund of ${row.payment_id}: ${code}.`,
+  } as const;
+  // It has not looked at the request: the same one is asked for again.
+  if (error.isOfPeer) return { ...waits, why: `${waits.why} Does its key have the right refunds: write?` };
+  if (!wordsOfPayment.includes(code)) {
+    // This key made no refund, and the processor repeats its refusal for a day: the next try has a key of its own.
+    await answerReturn(deps.db, row, { withdrawn_at: deps.db.raw('clock_ms()') as never });
+    return waits;
+  }
+  await answerReturn(deps.db, row, { refused_code: code });
+  return { kind: 'done' };
+}

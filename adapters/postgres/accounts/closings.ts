@@ -1,0 +1,151 @@
+import type { UserId } from '../../../domain/ids.js';
+import {
+  accountClosing,
+  closingLimits,
+  type ClosingState,
+  type ClosingWait,
+} from '../../../domain/accounts/closing.js';
+import { isDebtSql } from '../invoices/debts.js';
+import type { Database, Transaction } from '../database.js';
+import type { AccountClosingRow, ClosingRefundRow } from '../rows/tables.js';
+
+/** Notes that an account is to be closed, once. @returns whether it is noted now */
+export async function insertClosing(
+  db: Database | Transaction,
+  userId: UserId,
+  requestedBy: AccountClosingRow['requested_by'] = 'user',
+): Promise<boolean> {
+  const rows = await db('account_closings')
+    // The API may not say who asks: it is its user.
+    .insert({ user_id: userId, ...(requestedBy !== 'user' && { requested_by: requestedBy }) })
+    .onConflict('user_id')
+    .ignore()
+    .returning('user_id');
+  return rows.length > 0;
+}
+
+export async function findClosing(
+  db: Database | Transaction,
+  userId: UserId,
+): Promise<AccountClosingRow | undefined> {
+  return db('account_closings').where({ user_id: userId }).first();
+}
+
+/** @throws Refusal account_closing: nothing new is begun for an account that is being closed */
+export async function refuseWhenClosing(db: Database | Transaction, userId: UserId): Promise<void> {
+  const closing = await findClosing(db, userId);
+  if (closing) throw accountClosing();
+}
+
+/** Lists the accounts that are not closed yet: each should have a workflow. */
+export async function listOpenClosings(db: Database): Promise<UserId[]> {
+  const rows = await db('account_closings')
+    .whereNull('closed_at')
+    .whereRaw(`requested_at < clock_ms() - interval '15 seconds'`)
+    .orderBy('requested_at')
+    .limit(10_000)
+    .select('user_id');
+  return rows.map(({ user_id: id }) => id);
+}
+
+/**
+ * Wakes a closing that was over, because money or words came late about it: a workflow begins within a minute. Call it in
+ * the transaction of what came.
+ */
+export async function wakeClosing(trx: Transaction, userId: UserId): Promise<void> {
+  await trx('account_closings')
+    .where({ user_id: userId, state: 'closed' })
+    .update({ state: 'kept', closed_at: null, late_until: lateUntil(trx) });
+}
+
+/** Until when late words are looked for from now on, in SQL. */
+export function lateUntil(db: Database | Transaction) {
+  return db.raw<Date>(`clock_ms() + ? * interval '1 millisecond'`, [closingLimits.quietMs]) as never;
+}
+
+/** Whether nothing may be charged to the person of an account any more: they are being erased, or gone. */
+export async function isPersonGone(db: Database | Transaction, userId: UserId): Promise<boolean> {
+  const row = await db('account_closings').where({ user_id: userId }).first('state');
+  return row !== undefined && !['stopping', 'settling'].includes(row.state);
+}
+
+/** Moves a closing on. @returns its row then */
+export async function moveClosing(
+  db: Database | Transaction,
+  userId: UserId,
+  { state, waitsFor = [] }: { readonly state: ClosingState; readonly waitsFor?: readonly ClosingWait[] },
+): Promise<AccountClosingRow> {
+  const [row] = await db('account_closings')
+    .where({ user_id: userId })
+    .update({
+      state,
+      waits_for: [...waitsFor],
+      closed_at: state === 'closed' ? db.raw('coalesce(closed_at, clock_ms())') : null,
+    })
+    .returning('*');
+  if (!row) throw new Error(`${userId} is not being closed`);
+  return row;
+}
+
+/** What an account still has that must end before its money can be settled, and what it still owes. */
+export interface OpenBusiness {
+  readonly rentals: number;
+  readonly topups: number;
+  readonly invoices: number;
+  readonly disputes: number;
+  readonly refunds: number;
+  /** Whether debts and disputes are waited for no more. */
+  readonly waitedEnough: boolean;
+  /** Whether the person has been gone for so long that nothing of them comes by any more. */
+  readonly isQuiet: boolean;
+}
+
+/** Counts what is open of an account that is being closed. */
+export async function readOpenBusiness(db: Database | Transaction, userId: UserId): Promise<OpenBusiness> {
+  const { rows } = await db.raw<{ rows: OpenBusiness[] }>(
+    `select (select count(*) from rentals r where r.user_id = c.user_id and r.closed_at is null) as rentals,
+            (select count(*) from topups t where t.user_id = c.user_id and t.closed_at is null) as topups,
+            (select count(*) from invoices i where i.user_id = c.user_id and i.closed_at is null) as invoices,
+            (select count(*) from refunds_and_disputes d
+              where d.user_id = c.user_id and d.kind = 'dispute' and d.closed_at is null) as disputes,
+            (select count(*) from refunds_and_disputes d
+              where d.user_id = c.user_id and d.kind = 'refund' and d.closed_at is null) as refunds,
+            c.requested_at < clock_ms() - :waitMs * interval '1 millisecond' as "waitedEnough",
+            coalesce(c.late_until < clock_ms(), false) as "isQuiet"
+       from account_closings c where c.user_id = :userId`,
+    { userId, waitMs: closingLimits.waitMs },
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`${userId} is not being closed`);
+  return row;
+}
+
+/** Lists what went back to cards, oldest first, and what a card refused. */
+export async function listReturns(db: Database, userId: UserId): Promise<ClosingRefundRow[]> {
+  return db('closing_refunds').where({ user_id: userId }).whereNull('withdrawn_at').orderBy('id');
+}
+
+/** What an account has now, for whoever thinks of closing it. */
+export interface StillOpen {
+  readonly walletId: number;
+  readonly availableCents: number;
+  readonly machines: number;
+  readonly openInvoices: number;
+  readonly openDisputes: number;
+}
+
+export async function readStillOpen(db: Database, userId: UserId): Promise<StillOpen> {
+  const { rows } = await db.raw<{ rows: StillOpen[] }>(
+    `select w.id as "walletId", w.available_cents as "availableCents",
+            (select count(*) from rentals r where r.user_id = w.user_id and r.closed_at is null) as machines,
+            (select count(*) from invoices i where i.user_id = w.user_id and i.status in ('draft', 'open')
+                and ${isDebtSql('i')}) as "openInvoices",
+            (select count(*) from refunds_and_disputes d
+              where d.user_id = w.user_id and d.kind = 'dispute' and d.closed_at is null) as "openDisputes"
+       from wallets w where w.user_id = ?`,
+    [userId],
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`no wallet of user ${userId}`);
+  return row;
+}

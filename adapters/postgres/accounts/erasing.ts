@@ -1,0 +1,87 @@
+import { isClosedAddress } from '../../../domain/accounts/closing.js';
+import { erasures, type Erasure } from '../../../domain/accounts/erasure.js';
+import { mailboxOf } from '../../../domain/accounts/mailbox.js';
+import type { UserId } from '../../../domain/ids.js';
+import { isMark, markOf } from '../../closed-marks.js';
+import type { Database, Transaction } from '../database.js';
+import { listCards } from './account-ties.js';
+import { lateUntil } from './closings.js';
+
+/**
+ * Erases the person of an account that is being closed, in one transaction (decision 181, "What closing erases"): what
+ * must be recognized later becomes a number that nobody can read, and only then its words go. It may run again: a late
+ * event brings words back.
+ * @param installationKey in base64
+ * @throws Error without a key
+ */
+export async function eraseAccount(db: Database, userId: UserId, installationKey: string): Promise<void> {
+  await db.transaction(async (trx) => {
+    const user = await trx('users').where({ id: userId }).forUpdate().first();
+    if (!user) throw new Error(`no user ${userId}`);
+    await beginErasing(trx);
+    await keepMarks(trx, user, installationKey);
+    await trx.raw('select erase_notes(?)', [userId]);
+    const person = { userId, email: user.email, mailbox: mailboxOf(user.email) };
+    for (const erasure of erasures) await trx.raw(statementOf(erasure), person);
+    await trx('account_closings')
+      .where({ user_id: userId, state: 'erasing' })
+      .update({
+        state: 'kept',
+        erased_at: trx.raw('coalesce(erased_at, clock_ms())'),
+        late_until: lateUntil(trx),
+      });
+  });
+}
+
+/** Lets this transaction take words out of rows that are never changed otherwise. */
+export async function beginErasing(trx: Transaction): Promise<void> {
+  await trx.raw(`select set_config('gpu_rental.erasing', 'on', true)`);
+}
+
+/** Writes the statement of one erasure; its values are those that `whose` may name. */
+export function statementOf({ table, whose, becomes }: Erasure): string {
+  if (becomes === undefined) return `delete from ${table} t where ${whose}`;
+  const columns = Object.entries(becomes).map(([column, value]) => `${column} = ${value}`);
+  return `update ${table} t set ${columns.join(', ')} where ${whose}`;
+}
+
+type Person = { readonly id: UserId; readonly email: string };
+
+/** Keeps the marks of a mailbox and of the cards, then forgets the cards. */
+async function keepMarks(
+  trx: Transaction,
+  { id: userId, email }: Person,
+  installationKey: string,
+): Promise<void> {
+  const keep = (kind: 'mailbox' | 'card', value: string) =>
+    trx('closed_marks').insert({ value, user_id: userId, kind }).onConflict().ignore();
+  if (!isClosedAddress(email)) await keep('mailbox', markOf(installationKey, 'mailbox', email));
+  for (const fingerprint of await listFingerprints(trx, userId)) {
+    const mark = markOf(installationKey, 'card', fingerprint);
+    await keep('card', mark);
+    await tieOwners(trx, userId, fingerprint, mark);
+    await trx('charge_marks').where({ user_id: userId, fingerprint }).update({ fingerprint: mark });
+    await trx('account_ties').where({ user_id: userId, kind: 'card', value: fingerprint }).delete();
+  }
+}
+
+/** Lists the cards of an account, those that it paid by and those that were denied. */
+async function listFingerprints(trx: Transaction, userId: UserId): Promise<string[]> {
+  const denied = await trx('charge_marks').where({ user_id: userId }).select('fingerprint');
+  const marks = denied
+    .map(({ fingerprint }) => fingerprint ?? '')
+    .filter((one) => one !== '' && !isMark(one));
+  return [...new Set([...(await listCards(trx, userId)), ...marks])];
+}
+
+/** Ties everybody who has the same card to its mark, so that what stands against it goes on standing against them. */
+async function tieOwners(trx: Transaction, userId: UserId, fingerprint: string, mark: string): Promise<void> {
+  await trx.raw(
+    `insert into account_ties (user_id, kind, value)
+     select t.user_id, 'card', :mark from account_ties t where t.kind = 'card' and t.value = :fingerprint
+      union select c.user_id, 'card', :mark from saved_cards c
+       where c.fingerprint = :fingerprint and c.removed_at is null and c.user_id <> :userId
+     on conflict do nothing`,
+    { userId, fingerprint, mark },
+  );
+}

@@ -1,0 +1,133 @@
+import * as declared from './describe-closing.js';
+import {
+  listOwed,
+  listReturnable,
+  readBalanceParts,
+} from '../../adapters/postgres/accounts/closing-money.js';
+import {
+  findClosing,
+  insertClosing,
+  listReturns,
+  readStillOpen,
+  type StillOpen,
+} from '../../adapters/postgres/accounts/closings.js';
+import { findCardsOfPayments } from '../../adapters/postgres/payments/topups.js';
+import type { Database } from '../../adapters/postgres/database.js';
+import type { AccountClosingRow } from '../../adapters/postgres/rows/tables.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
+import { signalLook } from '../../adapters/temporal/signal-look.js';
+import { closingWorkflowId, returnsOf, type ClosingWait } from '../../domain/accounts/closing.js';
+import type { UserId } from '../../domain/ids.js';
+import { closingMail } from '../../domain/mails/sign-in.js';
+import { Refusal } from '../../domain/refusal.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { serve, type Handler } from '../http/serve.js';
+import { readBody } from '../http/validation.js';
+import { refuseWhenNotFresh } from './fresh-proof.js';
+
+/** The closing of an account by its user (decision 180, "Closing an account"). */
+export function closingRoutes(router: ApiRouter, deps: ApiDeps): void {
+  serve(router, deps, declared.showClosing, show(deps));
+  serve(router, deps, declared.closeAccount, close(deps));
+}
+
+function show({ db }: ApiDeps): Handler<typeof declared.showClosing> {
+  return (ctx) => readShown(db, sessionOf(ctx).userId);
+}
+
+function close(deps: ApiDeps): Handler<typeof declared.closeAccount> {
+  return async (ctx) => {
+    const { email } = readBody(ctx, declared.closeSchema);
+    refuseWhenNotFresh(ctx);
+    const session = sessionOf(ctx);
+    refuseOtherAddress(email, session.email);
+    const { userId } = session;
+    await deps.db.transaction(async (trx) => {
+      if (!(await insertClosing(trx, userId))) return;
+      await mailUser(trx, userId, { kind: 'closing_requested', userId }, closingMail());
+    });
+    ctx.state.passTurn?.();
+    await tellWorkflow(ctx, deps, userId);
+    return readShown(deps.db, userId);
+  };
+}
+
+/** @throws Refusal validation_failed: whoever closes an account types its address */
+export function refuseOtherAddress(email: string, own: string): void {
+  if (email.trim().toLowerCase() === own) return;
+  const message = 'email is not this account’s own address: send that one to close it';
+  throw new Refusal('validation_failed', `The request is invalid: ${message}.`, {
+    fields: [{ field: 'email', message }],
+  });
+}
+
+const SIGNAL_LIMIT_MS = 5_000;
+
+async function tellWorkflow(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<void> {
+  const route = { workflow: 'closing', workflowId: closingWorkflowId(userId) } as const;
+  try {
+    await deps.temporal.within(SIGNAL_LIMIT_MS, () =>
+      signalLook({ db: deps.db, workflows: deps.temporal.client.workflow }, route),
+    );
+  } catch (error) {
+    // The row says that it is to be closed: the reviver begins it.
+    ctx.state.log.warn({ err: error, userId }, 'the closing of an account could not be begun at once');
+  }
+}
+
+async function readShown(db: Database, userId: UserId) {
+  const [row, open] = await Promise.all([findClosing(db, userId), readStillOpen(db, userId)]);
+  const { planned, lapsesCents } = await readPlan(db, userId, open);
+  const done = row ? await listReturns(db, userId) : [];
+  const sent = done.map(({ payment_id: paymentId, amount_cents: amountCents, refused_code: code }) => {
+    return { paymentId, amountCents, status: code === null ? ('sent' as const) : ('refused' as const) };
+  });
+  const returns = [...sent, ...planned.map((one) => ({ ...one, status: 'planned' as const }))];
+  const cards = await findCardsOfPayments(
+    db,
+    returns.map(({ paymentId }) => paymentId),
+  );
+  const cardOf = (paymentId: string) => cards.get(paymentId) ?? { cardBrand: null, cardLast4: null };
+  return presentClosing(row, open, {
+    returns: returns.map((one) => ({ ...one, ...cardOf(one.paymentId) })),
+    lapsesCents: lapsesCents + (row?.lapsed_cents ?? 0),
+  });
+}
+
+/** What would go where if the account were closed now. */
+async function readPlan(db: Database, userId: UserId, { walletId, availableCents }: StillOpen) {
+  const { paidCents, givenCents } = await readBalanceParts(db, walletId);
+  const owed = await listOwed(db, userId);
+  const owedCents = owed.reduce((sum, invoice) => sum + invoice.amount_cents, 0);
+  // What is owed takes given money first, and machines may still use what they hold.
+  const restCents = paidCents - Math.max(0, owedCents - givenCents);
+  const returnedCents = Math.max(0, Math.min(restCents, availableCents));
+  const planned = returnsOf(returnedCents, await listReturnable(db, walletId));
+  return { planned, lapsesCents: Math.max(0, givenCents - owedCents) };
+}
+
+interface Money {
+  readonly returns: readonly {
+    readonly paymentId: string;
+    readonly amountCents: number;
+    readonly cardBrand: string | null;
+    readonly cardLast4: string | null;
+    readonly status: 'planned' | 'sent' | 'refused';
+  }[];
+  readonly lapsesCents: number;
+}
+
+/** A closing on read. @param row undefined: nobody has asked for it */
+export function presentClosing(
+  row: Pick<AccountClosingRow, 'state' | 'requested_at' | 'waits_for'> | undefined,
+  { machines, openInvoices, openDisputes }: Pick<StillOpen, 'machines' | 'openInvoices' | 'openDisputes'>,
+  money: Money,
+) {
+  return {
+    state: row?.state ?? null,
+    requestedAt: row?.requested_at.toISOString() ?? null,
+    waitsFor: (row?.waits_for ?? []) as ClosingWait[],
+    ...{ machines, openInvoices, openDisputes },
+    ...money,
+  };
+}

@@ -1,0 +1,89 @@
+import { DAY, HOUR } from '../durations.js';
+import type { UserId } from '../ids.js';
+import { Refusal } from '../refusal.js';
+
+/** How far the closing of an account has come (decision 180, "Closing an account"). */
+export const closingStates = ['stopping', 'settling', 'returning', 'erasing', 'kept', 'closed'] as const;
+export type ClosingState = (typeof closingStates)[number];
+
+/** What a closing waits for. */
+export const closingWaits = [
+  'rentals',
+  'topups',
+  'invoices',
+  'disputes',
+  'refunds',
+  'refused_refunds',
+  'processor',
+  'installation_key',
+  'late_events',
+] as const;
+export type ClosingWait = (typeof closingWaits)[number];
+
+/** Decision 180, "Closing an account". Durations are milliseconds. */
+export const closingLimits = {
+  /** For how long debts and disputes are waited for. */
+  waitMs: 35 * DAY,
+  /** For how long what comes late about the person is looked for. */
+  quietMs: 3 * DAY,
+  /** How often a payment's card may send back what it was given. */
+  refundTries: 2,
+  /** For how long a call whose answer was lost may still make its refund. */
+  lateAnswerMs: HOUR,
+} as const;
+
+/** The id of the workflow that closes an account: one each. */
+export function closingWorkflowId(userId: UserId): string {
+  return `closing:${userId}`;
+}
+
+/** The user of a closing workflow's id. */
+export function userOfClosing(workflowId: string): string {
+  return workflowId.slice('closing:'.length);
+}
+
+/** The domain of the addresses that closed accounts have: nobody can get mail there (RFC 2606). */
+export const closedDomain = 'closed.invalid';
+
+/** Whether an address is that of a closed account. */
+export function isClosedAddress(email: string): boolean {
+  return email.endsWith(`@${closedDomain}`);
+}
+
+/** The refusal of what would keep an account from being closed. */
+export function accountClosing(): Refusal {
+  return new Refusal(
+    'account_closing',
+    'This account is being closed, so nothing new can begin. GET /v1/account/closing shows how far it is.',
+  );
+}
+
+/** A payment that an account may get money back of, in cents. */
+export interface ReturnablePayment {
+  readonly paymentId: string;
+  /** What it brought, less what went back of it, or may still. */
+  readonly leftCents: number;
+}
+
+/** What goes back of one payment. */
+export interface PaymentReturn {
+  readonly paymentId: string;
+  readonly amountCents: number;
+}
+
+/**
+ * Divides money that was paid in over the payments that brought it, newest first, and never gives more of one than it
+ * has left.
+ * @param paidInCents what of the balance was paid in
+ */
+export function returnsOf(paidInCents: number, newestFirst: readonly ReturnablePayment[]): PaymentReturn[] {
+  let restCents = paidInCents;
+  const returns: PaymentReturn[] = [];
+  for (const { paymentId, leftCents } of newestFirst) {
+    const amountCents = Math.min(restCents, leftCents);
+    if (amountCents <= 0) continue;
+    returns.push({ paymentId, amountCents });
+    restCents -= amountCents;
+  }
+  return returns;
+}

@@ -1,0 +1,375 @@
+import { closedDomain } from './closing.js';
+
+/** How a person's words go from one table when their account is closed (decision 181, "What closing erases"). */
+export interface Erasure {
+  readonly table: string;
+  /**
+   * SQL on the alias `t` that finds the person's rows. It may name `:userId` and `:email`; an erasure by index `:mailbox`
+   * as well, and a sweep `:customerId`.
+   */
+  readonly whose: string;
+  /** The columns and what they become, in SQL. Without: the rows go. */
+  readonly becomes?: Readonly<Record<string, string>>;
+}
+
+const own = 't.user_id = :userId';
+const ofRental = 't.rental_no in (select no from rentals where user_id = :userId)';
+const ofAttempt =
+  't.attempt_id in (select a.id from allocation_attempts a join rentals r on r.id = a.rental_id where r.user_id = :userId)';
+const ofAction = (table: string): string => `t.id in (
+  select a.id from ${table} a where a.request ->> 'userId' = :userId
+  union select a.id from ${table} a join rentals r on a.request ->> 'rentalId' = r.id where r.user_id = :userId
+  union select a.id from ${table} a join invoices i on a.request ->> 'invoiceId' = i.id where i.user_id = :userId
+  union select e.entity_id from audit_events e where e.user_id = :userId and e.kind = 'changed_by_operator')`;
+const gone = "'erased'";
+
+/** A text that names the person's address, or their customer at the processor, as a whole word. */
+const names = (column: string): string =>
+  `(has_word(${column}, :email::text) or has_word(${column}, :customerId::text))`;
+const unnamed = (column: string): string =>
+  `without_word(without_word(${column}, :email::text, :userId), :customerId::text, :userId)`;
+/** The ids that the workflows of payments go by, and nothing else. */
+const idsOfEvent = `jsonb_strip_nulls(jsonb_build_object(
+  'id', case when t.object ->> 'object' <> 'customer' then t.object -> 'id' end, 'object', t.object -> 'object', 'metadata', t.object -> 'metadata',
+  'charge', case when jsonb_typeof(t.object -> 'charge') = 'string' then t.object -> 'charge' end,
+  'payment_intent', case when jsonb_typeof(t.object -> 'payment_intent') = 'string' then t.object -> 'payment_intent' end))`;
+/** The payments of an account, by the processor's ids. */
+const payments = `(select payment_id from topups where user_id = :userId and payment_id is not null
+  union select payment_id from invoices where user_id = :userId and payment_id is not null
+  union select payment_id from refunds_and_disputes where user_id = :userId)`;
+
+/** What no index finds in a large table: it is searched once by the order of its key, and later what came after. */
+export interface Sweep extends Erasure {
+  /** The columns of the key in their order, each with its type. */
+  readonly key: Readonly<Record<string, string>>;
+  /** When a row was written, in SQL. */
+  readonly at: string;
+}
+
+const numbered = { id: 'bigint' };
+
+/** `:email` and `:customerId` are null once they are erased: numbers find what comes late. */
+export const sweeps: readonly Sweep[] = [
+  {
+    table: 'processor_events',
+    ...{ key: { received_at: 'timestamptz', id: 'text' }, at: 't.received_at' },
+    whose: `(${names('t.object::text')} or strpos(t.object::text, :userId) > 0
+      or t.workflow_id in (select id from refunds_and_disputes where user_id = :userId)
+      or t.object ->> 'payment_intent' in ${payments} or t.object ->> 'id' in ${payments})
+      and t.object <> ${idsOfEvent}`,
+    becomes: { object: idsOfEvent },
+  },
+  {
+    table: 'odd_events',
+    ...{ key: numbered, at: 't.first_received_at' },
+    whose: `${names('t.body')} or strpos(t.body, :userId) > 0`,
+  },
+  {
+    table: 'reconcile_documents',
+    ...{ key: { run_id: 'bigint', kind: 'text', id: 'text' } },
+    at: '(select r.started_at from reconcile_runs r where r.id = t.run_id)',
+    whose: `t.customer_id = :customerId or t.payment_id in ${payments}`,
+    becomes: { customer_id: 'null' },
+  },
+  {
+    table: 'operator_notices',
+    ...{ key: numbered, at: 't.noted_at' },
+    whose: names(`concat_ws(' ', t.subject, t.body, t.html)`),
+    becomes: { subject: unnamed('t.subject'), body: unnamed('t.body'), html: unnamed('t.html') },
+  },
+  { table: 'mail_outbox', key: numbered, at: 't.created_at', whose: 't.recipient = :email' },
+  { table: 'user_notices', key: numbered, at: 't.noted_at', whose: own },
+  { table: 'webhooks', key: { id: 'text' }, at: 't.created_at', whose: own },
+  {
+    table: 'quotes',
+    ...{ key: { expires_at: 'timestamptz', id: 'text' }, at: 't.created_at' },
+    whose: own,
+  },
+  {
+    table: 'rental_requests',
+    ...{ key: { requested_at: 'timestamptz', id: 'text' }, at: 't.requested_at' },
+    whose: own,
+  },
+  {
+    table: 'mail_outbox',
+    ...{ key: numbered, at: 't.created_at' },
+    whose: names(`concat_ws(' ', t.subject, t.body, t.html, t.last_error)`),
+    becomes: {
+      subject: unnamed('t.subject'),
+      body: unnamed('t.body'),
+      html: unnamed('t.html'),
+      last_error: unnamed('t.last_error'),
+    },
+  },
+];
+
+/** What an index finds, or what is in a small table. In this order: what finds rows by others comes before them. */
+export const erasures: readonly Erasure[] = [
+  {
+    table: 'reconcile_findings',
+    whose: `t.acknowledged_why is not null and t.subject_ids ->> 'userId' = :userId`,
+    becomes: { acknowledged_why: gone },
+  },
+  {
+    table: 'stuck_items',
+    whose: 'has_word(t.last_error, :email::text)',
+    becomes: { last_error: 'without_word(t.last_error, :email::text, :userId)' },
+  },
+  {
+    table: 'operator_orders',
+    whose: ofAction('operator_orders'),
+    becomes: {
+      reason: gone,
+      request: `t.request - 'description'`,
+      rejected_why: `case when t.rejected_why is not null then ${gone} end`,
+    },
+  },
+  {
+    table: 'operator_actions',
+    whose: ofAction('operator_actions'),
+    becomes: { reason: gone, request: `t.request - 'description'`, result: `t.result - 'was'` },
+  },
+  {
+    table: 'parked_payments',
+    whose: `${own} and t.resolution is not null`,
+    becomes: { resolution: gone },
+  },
+  { table: 'answered_machines', whose: ofRental },
+  {
+    table: 'pods',
+    whose: `(t.provider_code, t.pod_id) in (select provider_code, pod_id from rentals where user_id = :userId)`,
+    becomes: { host: 'null', username: 'null', ports: 'null' },
+  },
+  {
+    table: 'software_secrets',
+    // Those of a request that became no rental are sealed, and go by themselves.
+    whose: `t.id in (select software ->> 'secretsId' from rentals where user_id = :userId)`,
+  },
+  { table: 'telemetry_hours', whose: ofRental },
+  { table: 'machine_reports', whose: ofAttempt },
+  { table: 'machine_tokens', whose: ofAttempt },
+  { table: 'stop_requests', whose: `${ofRental} and t.reason is not null`, becomes: { reason: gone } },
+  {
+    table: 'rental_changes',
+    whose: ofRental,
+    becomes: {
+      asked: `t.asked - array['name', 'labels', 'notes']`,
+      refused: `case when t.refused is not null then jsonb_build_object('code', t.refused -> 'code', 'message', ${gone}) end`,
+    },
+  },
+  { table: 'rental_labels', whose: own },
+  {
+    table: 'rentals',
+    whose: own,
+    becomes: {
+      name: 'null',
+      notes: 'null',
+      software: 'null',
+      ssh_key_ids: `'{}'`,
+      host: 'null',
+      username: 'null',
+      host_key_fingerprint: 'null',
+      error: `case when t.status = 'failed' then ${gone} end`,
+    },
+  },
+  {
+    table: 'invoices',
+    whose: own,
+    becomes: {
+      hosted_invoice_url: 'null',
+      invoice_pdf_url: 'null',
+      receipt_url: 'null',
+      void_reason: `case when t.void_reason is not null then ${gone} end`,
+    },
+  },
+  {
+    table: 'topups',
+    whose: own,
+    becomes: {
+      checkout_url: 'null',
+      receipt_url: 'null',
+      error: `case when t.error is not null then ${gone} end`,
+    },
+  },
+  { table: 'sessions', whose: own },
+  { table: 'proof_codes', whose: own },
+  { table: 'login_codes', whose: '(t.email = :email or t.mailbox = :mailbox)' },
+  { table: 'idempotency_keys', whose: own },
+  { table: 'ssh_keys', whose: own },
+  { table: 'passkeys', whose: own },
+  { table: 'identities', whose: own },
+  { table: 'notice_settings', whose: own },
+  { table: 'budget_alerts', whose: own },
+  { table: 'budgets', whose: own },
+  { table: 'billing_details', whose: own },
+  { table: 'saved_cards', whose: own },
+  { table: 'failed_sign_ins', whose: own },
+  { table: 'events', whose: own },
+  { table: 'event_outbox', whose: own },
+  {
+    table: 'account_ties',
+    // One bound for new accounts of an address outlives the account, as long as it would count.
+    whose: `${own} and t.kind = 'address' and t.tied_at < clock_ms() - interval '1 day'`,
+  },
+  {
+    table: 'api_keys',
+    whose: own,
+    becomes: {
+      name: gone,
+      hint: "'0000'",
+      allowed_cidrs: 'null',
+      last_used_address: 'null',
+      token_hash: `sha256(convert_to(t.id, 'UTF8'))`,
+    },
+  },
+  {
+    table: 'audit_events',
+    whose: `${own} and (t.details is not null or t.client_address is not null)`,
+    becomes: { details: 'null', client_address: 'null' },
+  },
+  {
+    table: 'users',
+    whose: 't.id = :userId',
+    becomes: {
+      email: `lower(t.id) || '@${closedDomain}'`,
+      processor_customer_id: 'null',
+      blocked_reason: `case when t.blocked_at is not null then ${gone} end`,
+    },
+  },
+];
+
+/** What changes apart from the list: a card becomes a number that nobody can read, an operator’s note its hash. */
+export const changedApart = [
+  'account_ties.value',
+  'charge_marks.fingerprint',
+  'ledger_entries.note',
+] as const;
+
+/** Tables whose rows go with those that they belong to, by the foreign key. */
+export const wentWith = ['open_streams', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets'] as const;
+
+/** What stays of a table although texts may stand in it, each with the reason; a star is all of its columns. */
+const ids = 'an id of ours, of the processor’s or of an upstream’s';
+const word = 'one of the service’s own words';
+const hash = 'a hash, or chance';
+const law = 'the law of bookkeeping: docs/security.md names it';
+const upstreams = 'about upstreams, not about users';
+const service = 'about the service, not about users';
+const operators = 'about operators, who are not this person';
+const passes = 'goes by itself within minutes or days';
+
+export const staying: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [ids]: {
+    account_closings: 'user_id',
+    account_ties: 'user_id',
+    allocation_attempts: 'rental_id provider_code listing_id offer_id tag pod_id',
+    api_keys: 'id user_id',
+    audit_events: 'id user_id entity_id api_key_id',
+    auto_topups: 'user_id',
+    bad_machines: 'rental_id provider_code machine',
+    card_setups: 'user_id setup_id',
+    charge_marks: 'id charge_id user_id',
+    closed_marks: 'user_id',
+    closing_refunds: 'user_id payment_id refund_id',
+    event_feeds: 'user_id',
+    invoice_line_items: 'id invoice_id',
+    invoices: 'id user_id cause processor_invoice_id payment_id',
+    ledger_causes: 'cause',
+    ledger_entries: 'processor_charge_id',
+    look_signals: 'workflow_id',
+    operator_order_items: 'order_id',
+    operator_orders: 'id',
+    operator_actions: 'id',
+    parked_payments: 'payment_id topup_id user_id credited_by',
+    pods: 'provider_code pod_id tag',
+    processor_events: 'id workflow_id',
+    reconcile_documents: 'id payment_id charge_id our_id',
+    reconcile_findings: 'subject subject_ids evidence',
+    refunds_and_disputes: 'id payment_id user_id invoice_id',
+    rental_changes: 'id user_id api_key_id',
+    rentals: 'id user_id template_id listing_id provider_code tag pod_id api_key_id',
+    stuck_items: 'item',
+    topups: 'id user_id session_id payment_id charge_id pm_id',
+    unknown_pods: 'provider_code pod_id tag',
+    topup_requests: 'id user_id api_key_id',
+    users: 'id',
+    wallets: 'user_id',
+  },
+  [word]: {
+    account_closings: 'requested_by state waits_for swept',
+    account_ties: 'kind',
+    closed_marks: 'kind',
+    allocation_attempts: 'state failed_by',
+    api_keys: 'scopes ends',
+    audit_events: 'kind',
+    auto_topups: 'disabled_why',
+    bad_machines: 'faults outcome',
+    charge_marks: 'kind',
+    closing_refunds: 'refused_code',
+    idle_guards: 'ignores',
+    intents: 'kind',
+    invoices: 'status reason currency',
+    ledger_entries: 'type',
+    look_signals: 'workflow_type',
+    operator_actions: 'kind',
+    operator_notices: 'cause',
+    mail_outbox: 'cause unsubscribe_url recipient',
+    operator_orders: 'kind status code message result',
+    parked_payments: 'currency reason',
+    pods: 'status upstream_status',
+    processor_events: 'kind api_version note workflow_type',
+    reconcile_documents: 'kind status currency',
+    reconcile_findings: 'kind source state',
+    refunds_and_disputes: 'kind status',
+    rentals: 'status family model region region_code interconnect stop_reason ready_by',
+    rental_warnings: 'warning',
+    stop_requests: 'requested_by',
+    stuck_items: 'duty',
+    topups: 'status source decline_code',
+  },
+  [hash]: {
+    closed_marks: 'value',
+    installation_keys: '*',
+    ledger_erased_notes: '*',
+    ledger_hashes: '*',
+    ledger_note_salts: '*',
+    ledger_roots: '*',
+    wallet_proof_ids: '*',
+  },
+  [law]: {
+    invoice_line_items: 'description',
+    topups: 'billed_to card_brand card_last4',
+  },
+  [upstreams]: {
+    allocation_attempts: 'error',
+    catalog_hours: '*',
+    listings: '*',
+    offer_hours: '*',
+    pods: 'hardware',
+    provider_families: '*',
+    provider_oddities: '*',
+    provider_quotas: '*',
+    providers: '*',
+    reliability: '*',
+    reliability_hours: '*',
+  },
+  [service]: {
+    knex_migrations: '*',
+    reconcile_runs: '*',
+    reconcile_sources: '*',
+    statement_months: '*',
+    stream_hosts: '*',
+    topups: 'sold_by',
+    wallets: 'metering_blocked_reason',
+    watermark: '*',
+    witnesses: '*',
+  },
+  [operators]: {
+    brakes: '*',
+    operator_actions: 'operator login',
+    operator_orders: 'said_by requested_by approved_by rejected_by',
+    reconcile_findings: 'acknowledged_by',
+    unknown_pods: 'released_by released_why',
+  },
+  [passes]: { oauth_states: '*', passkey_challenges: '*', rate_limits: '*' },
+};

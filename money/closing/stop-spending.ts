@@ -1,0 +1,34 @@
+import { lockApiKeysOf, revokeApiKeysOf } from '../../adapters/postgres/accounts/api-key-list.js';
+import { moveClosing, readOpenBusiness } from '../../adapters/postgres/accounts/closings.js';
+import type { Database } from '../../adapters/postgres/database.js';
+import type { ClosingWait } from '../../domain/accounts/closing.js';
+import type { UserId } from '../../domain/ids.js';
+import { voidOlderOffers } from '../invoices/invoice-voids.js';
+import { moneyTransaction } from '../ledger/transaction.js';
+import { lockWalletOfUser } from '../ledger/wallets.js';
+
+/** Nothing is charged by itself any more, no key opens anything, and what might be paid without being owed is void. */
+export async function stopSpending(db: Database, userId: UserId): Promise<void> {
+  await moneyTransaction(db, userId, async (trx) => {
+    await lockWalletOfUser(trx, userId);
+    await trx('auto_topups').where({ user_id: userId, enabled: true }).update({ enabled: false });
+    await lockApiKeysOf(trx, userId, undefined);
+    await revokeApiKeysOf(trx, userId, undefined);
+    await voidOlderOffers(trx, userId);
+  });
+}
+
+/**
+ * Lets an account that is being closed be settled once nothing of it runs. Openings look under the wallet's lock: what was
+ * opened before the wish is seen here, and nothing is opened after it.
+ * @returns what still runs; nothing: it goes on
+ */
+export async function settleWhenQuiet(db: Database, userId: UserId): Promise<readonly ClosingWait[]> {
+  return moneyTransaction(db, userId, async (trx) => {
+    await lockWalletOfUser(trx, userId);
+    const open = await readOpenBusiness(trx, userId);
+    const waits = (['rentals', 'topups'] as const).filter((kind) => open[kind] > 0);
+    if (waits.length === 0) await moveClosing(trx, userId, { state: 'settling' });
+    return waits;
+  });
+}

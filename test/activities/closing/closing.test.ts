@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import { tieToMarks } from '../../../adapters/postgres/accounts/account-ties.js';
+import { insertClosing, listOpenClosings } from '../../../adapters/postgres/accounts/closings.js';
+import { findOrInsertUser } from '../../../adapters/postgres/accounts/users.js';
+import { isHeld } from '../../../adapters/postgres/payments/charge-marks.js';
+import { readStanding } from '../../../adapters/postgres/accounts/standing.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import type { UserId } from '../../../domain/ids.js';
+import { ClosingWorld, installationKey } from '../../support/activities/closing-world.js';
+import { startActivities } from '../../support/activities/lone-activities.js';
+import { insertRental, insertUser } from '../../support/money/factories.js';
+import { getWallet } from '../../support/money/money.js';
+
+describe('the closing of an account', () => {
+  const world = new ClosingWorld();
+  before(() => world.start());
+  after(() => world.lone.close());
+  beforeEach(() => world.begin());
+  afterEach(async () => assert.deepEqual(await verifyLedger(world.db), [], 'every wallet adds up'));
+
+  describe('of what is open', () => {
+    it('ends machines, and goes on only when they are gone', async () => {
+      const rental = await insertRental(world.db, world.userId);
+      const row = await world.close();
+      assert.deepEqual([row.state, row.waits_for], ['stopping', ['rentals']]);
+      const stop = await world.db('stop_requests').where({ rental_no: rental.no }).first();
+      assert.equal(stop?.requested_by, 'user');
+      assert.ok(world.temporal.ids.includes(rental.id));
+      const at = new Date();
+      await world.db('stop_requests').where({ rental_no: rental.no }).update({ open: false });
+      await world
+        .db('rentals')
+        .where({ no: rental.no })
+        .update({ status: 'stopped', ended_at: at, settled_at: at, closed_at: at, settled_seq: 0 });
+      assert.equal((await world.look()).state, 'kept');
+    });
+
+    it('waits for a debt and a dispute, for a while', async () => {
+      const paymentId = await world.pay(1_000);
+      const wallet = await getWallet(world.db, world.userId);
+      await world.owe(900);
+      await world.db('refunds_and_disputes').insert({
+        ...{ id: `dp_${newId('top')}`, kind: 'dispute', payment_id: paymentId, amount_cents: 1_000 },
+        ...{ status: 'needs_response', user_id: world.userId, wallet_id: wallet.id },
+      });
+      const row = await world.close();
+      assert.deepEqual([row.state, row.waits_for], ['settling', ['invoices', 'disputes']]);
+      await world
+        .db('account_closings')
+        .where({ user_id: world.userId })
+        .update({ requested_at: new Date(0) });
+      // The disputed payment gives nothing back: what was paid in waits for operators.
+      assert.deepEqual((await world.look()).waits_for, ['refused_refunds']);
+    });
+  });
+
+  describe('of its person', () => {
+    it('erases the processor’s customer, the address, names and keys, and mails nothing more', async () => {
+      await world.pay(500);
+      await world.spend(500);
+      await world.give(100);
+      const { email } = (await world.db('users').where({ id: world.userId }).first())!;
+      await world.db('ssh_keys').insert({
+        ...{
+          id: newId('key'),
+          user_id: world.userId,
+          name: 'my laptop',
+          public_key: 'ssh-ed25519 AAAA',
+          fingerprint: 'SHA256:x',
+        },
+      });
+      await world.close();
+      assert.deepEqual(world.deleted, [world.customer]);
+      const { rows } = await world.db.raw<{ rows: { name: string }[] }>(
+        `select table_name as name from information_schema.tables
+          where table_schema = 'public' and table_type = 'BASE TABLE'`,
+      );
+      for (const { name } of rows) {
+        for (const word of [email, `project of ${world.customer}`, 'my laptop', world.customer]) {
+          const found = await world.db.raw<{ rows: unknown[] }>(
+            `select 1 from ${name} t where strpos(to_jsonb(t)::text, ?) > 0`,
+            [word],
+          );
+          assert.equal(found.rows.length, 0, `${word} in ${name}`);
+        }
+      }
+      assert.ok(
+        (await world.db('rentals').where({ user_id: world.userId })).length > 0,
+        'what was rented stays',
+      );
+    });
+
+    const make = (email: string) =>
+      world.db.transaction((trx) =>
+        findOrInsertUser(trx, email, {
+          ...{ id: newId('usr'), autoTopupDailyCapCents: null, madeFrom: undefined, installationKey },
+        }),
+      );
+    const blockOf = async (id: UserId): Promise<string | null> =>
+      (await readStanding(world.db, id)).blockedReason;
+
+    it('recognizes a blocked mailbox, and a card whose payment was denied', async () => {
+      const email = `ann.${world.userId.toLowerCase()}@gmail.com`;
+      await world
+        .db('users')
+        .where({ id: world.userId })
+        .update({ email, blocked_at: new Date(), blocked_reason: 'fraud' });
+      await world.db('account_ties').insert({ user_id: world.userId, kind: 'card', value: 'fp_1' });
+      await world.db('charge_marks').insert({
+        ...{
+          id: `dp_${world.userId}`,
+          kind: 'dispute',
+          charge_id: 'ch_1',
+          user_id: world.userId,
+          fingerprint: 'fp_1',
+        },
+      });
+      await world.close();
+      const kept = await world
+        .db('charge_marks')
+        .where({ id: `dp_${world.userId}` })
+        .first();
+      assert.match(kept?.fingerprint ?? '', /^hmac:[0-9a-f]{64}$/);
+      const again = await make(email.replace('ann.', 'a.n.n.').replace('@', '+x@'));
+      assert.match((await blockOf(again.user.id)) ?? '', /an earlier account/);
+      assert.equal(await isHeld(world.db, again.user.id), true);
+      const other = await make(`other-${world.userId.toLowerCase()}@example.com`);
+      assert.equal(await blockOf(other.user.id), null);
+      assert.equal(await isHeld(world.db, other.user.id), false);
+      await world.db('account_ties').insert({ user_id: other.user.id, kind: 'card', value: 'fp_1' });
+      await tieToMarks(world.db, other.user.id, installationKey);
+      assert.equal(await isHeld(world.db, other.user.id), true);
+    });
+
+    it('recognizes them live: an account that is there already, a mark that comes late, and one that is lifted', async () => {
+      const email = `bob.${world.userId.toLowerCase()}@gmail.com`;
+      await world.db('users').where({ id: world.userId }).update({ email });
+      await world.db('account_ties').insert({ user_id: world.userId, kind: 'card', value: 'fp_2' });
+      const owner = await make(`owner-${world.userId.toLowerCase()}@example.com`);
+      await world.db('account_ties').insert({ user_id: owner.user.id, kind: 'card', value: 'fp_2' });
+      await world.close();
+      const again = await make(email.replace('bob.', 'bob'));
+      assert.equal(await isHeld(world.db, again.user.id), false);
+      const mark = { id: `dp_${world.userId}`, kind: 'dispute', charge_id: 'ch_2' } as const;
+      await world.db('charge_marks').insert({ ...mark, user_id: world.userId, fingerprint: 'fp_2' });
+      await world.look();
+      for (const { user } of [again, owner]) assert.equal(await isHeld(world.db, user.id), true);
+      await world.db('charge_marks').where({ id: mark.id }).update({ lifted_at: new Date() });
+      for (const { user } of [again, owner]) assert.equal(await isHeld(world.db, user.id), false);
+    });
+
+    it('keeps each mark once, and forgets the card, however often it is done', async () => {
+      await world.db('account_ties').insert({ user_id: world.userId, kind: 'card', value: 'fp_3' });
+      await tieToMarks(world.db, world.userId, installationKey);
+      await world.close();
+      await world.look();
+      const marks = await world.db('closed_marks').where({ user_id: world.userId }).orderBy('kind');
+      assert.deepEqual(
+        marks.map(({ kind }) => kind),
+        ['card', 'mailbox'],
+      );
+      assert.equal(await world.db('account_ties').where({ value: 'fp_3' }).first(), undefined);
+    });
+
+    it('keeps the address of a new account for a day, so that its bound outlives it', async () => {
+      const tie = { user_id: world.userId, kind: 'address', value: '203.0.113.9' } as const;
+      await world.db('account_ties').insert(tie);
+      await world.close();
+      assert.ok(await world.db('account_ties').where(tie).first());
+      await world
+        .db('account_ties')
+        .where(tie)
+        .update({ tied_at: new Date(Date.now() - 25 * 3_600_000) });
+      await world.look();
+      assert.equal(await world.db('account_ties').where(tie).first(), undefined);
+    });
+
+    it('takes an address out of a text only where it stands as a whole', async () => {
+      const { email } = (await world.db('users').where({ id: world.userId }).first())!;
+      const others = [`jo${email}`, `jo-${email}`, `${email}.uk`, `${email}x`];
+      const body = ['To', `<${email}>,`, `"${email.toUpperCase()}".`, ...others].join(' ');
+      const [mail] = await world
+        .db('mail_outbox')
+        .insert({ cause: `code:${Date.now()}`, recipient: `jo${email}`, subject: 'x', body })
+        .returning('id');
+      await world.close();
+      const after = await world.db('mail_outbox').where({ id: mail!.id }).first();
+      assert.equal(after?.body, ['To', `<${world.userId}>,`, `"${world.userId}".`, ...others].join(' '));
+    });
+
+    it('erases what comes late about it, by its numbers', async () => {
+      await world.close();
+      const event = { kind: 'customer.deleted', created_at: new Date(), livemode: false };
+      const id = `evt_${newId('top')}`;
+      const object = {
+        id: world.customer,
+        object: 'customer',
+        email: 'ann@x.org',
+        metadata: { user_id: world.userId },
+      };
+      await world.db('processor_events').insert({ id, ...event, object });
+      await world.look();
+      const row = await world.db('processor_events').where({ id }).first();
+      assert.deepEqual(row?.object, { object: 'customer', metadata: { user_id: world.userId } });
+    });
+
+    it('waits for a key when what it leaves would not be recognized', async () => {
+      const keyless = await startActivities({ temporal: world.temporal.port });
+      try {
+        const user = await insertUser(keyless.db, { blocked_at: new Date(), blocked_reason: 'fraud' });
+        await insertClosing(keyless.db, user.id);
+        const seen = await keyless.run('lookAtClosing', user.id);
+        assert.equal(seen.status, 'erasing');
+        assert.equal((await keyless.db('users').where({ id: user.id }).first())?.email, user.email);
+      } finally {
+        await keyless.close();
+      }
+    });
+
+    it('is over once nothing late can come, and is looked at until then', async () => {
+      await world.close();
+      await world
+        .db('account_closings')
+        .where({ user_id: world.userId })
+        .update({ requested_at: new Date(0) });
+      assert.ok((await listOpenClosings(world.db)).includes(world.userId));
+      await world
+        .db('account_closings')
+        .where({ user_id: world.userId })
+        .update({ late_until: new Date(0) });
+      assert.equal((await world.look()).state, 'closed');
+      assert.ok(!(await listOpenClosings(world.db)).includes(world.userId));
+    });
+  });
+});

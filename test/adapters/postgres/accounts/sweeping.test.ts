@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
+import { statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
+import { sweepTables } from '../../../../adapters/postgres/accounts/sweeping.js';
+import { erasures } from '../../../../domain/accounts/erasure.js';
+import { insertUser } from '../../../support/money/factories.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
+
+const MINUTE = 60_000;
+
+describe('the search for the words of an account that closes', () => {
+  let money: MoneyDatabase;
+  before(async () => {
+    money = await openMoneyDatabase();
+  });
+  after(() => money.close());
+
+  const insertEvent = async (id: string, email: string, minutesAgo: number): Promise<void> => {
+    const at = new Date(Date.now() - minutesAgo * MINUTE);
+    await money.db('processor_events').insert({
+      ...{
+        id,
+        kind: 'charge.updated',
+        created_at: at,
+        received_at: at,
+        livemode: false,
+        object: { id, email },
+      },
+    });
+  };
+  const emailOf = async (id: string): Promise<unknown> =>
+    (await money.db('processor_events').where({ id }).first())?.object['email'];
+
+  it('reads each large table once, and later only what came after', async () => {
+    const { id, email } = await insertUser(money.db);
+    await insertClosing(money.db, id);
+    for (const [at, minutes] of [60, 50, 40, 30, 20].entries())
+      await insertEvent(`evt_a${at}`, email, minutes);
+    await insertEvent('evt_young', email, 1);
+    let batches = 0;
+    const sweep = () => sweepTables(money.db, id, () => (batches += 1), 2);
+    await sweep();
+    assert.ok(batches >= 2, `${batches} batches`);
+    for (const at of [0, 1, 2, 3, 4]) assert.equal(await emailOf(`evt_a${at}`), undefined);
+    assert.equal(await emailOf('evt_young'), undefined);
+    // A row behind the place that was reached is not read again; one that is young, or new, is.
+    await money
+      .db('processor_events')
+      .where({ id: 'evt_a1' })
+      .update({ object: { id: 'evt_a1', email } });
+    await money
+      .db('processor_events')
+      .where({ id: 'evt_young' })
+      .update({ object: { id: 'evt_y', email } });
+    await insertEvent('evt_new', email, 0);
+    await sweep();
+    assert.equal(await emailOf('evt_a1'), email);
+    assert.equal(await emailOf('evt_young'), undefined);
+    assert.equal(await emailOf('evt_new'), undefined);
+  });
+
+  /** Tables that stay small, whatever the service has done: what fails now, and what operators look at. */
+  const small = ['stuck_items', 'reconcile_findings', 'parked_payments', 'event_outbox'];
+
+  it('needs an index alone for whatever each look erases', async () => {
+    const { id, email } = await insertUser(money.db);
+    const scans: string[] = [];
+    await money.db.transaction(async (trx) => {
+      await trx.raw('set local enable_seqscan = off');
+      for (const erasure of erasures) {
+        const person = { userId: id, email, mailbox: email };
+        const { rows } = await trx.raw<{ rows: { 'QUERY PLAN': string }[] }>(
+          `explain ${statementOf(erasure)}`,
+          person,
+        );
+        for (const { 'QUERY PLAN': line } of rows) {
+          const [, scanned = ''] = /Seq Scan on (\w+)/.exec(line) ?? [];
+          if (scanned !== '' && !small.includes(scanned)) scans.push(`${erasure.table} scans ${scanned}`);
+        }
+      }
+    });
+    assert.deepEqual([...new Set(scans)], []);
+  });
+});
