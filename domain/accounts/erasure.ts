@@ -147,6 +147,7 @@ export const erasures: readonly Erasure[] = [
   },
   { table: 'telemetry_hours', whose: ofRental },
   { table: 'machine_reports', whose: ofAttempt },
+  { table: 'machine_uses', whose: ofAttempt },
   { table: 'machine_tokens', whose: ofAttempt },
   { table: 'stop_requests', whose: `${ofRental} and t.reason is not null`, becomes: { reason: gone } },
   {
