@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
 import { newId } from '../../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
 import { readRenter } from '../../../../adapters/postgres/rentals/open-guards.js';
@@ -24,7 +25,9 @@ describe('what may keep an account from renting', () => {
     await database.drop();
   });
 
-  const nothing = { isPaused: false, blockedReason: null, overdueInvoiceId: null, liveRentals: 0 };
+  const nothing: Renter = {
+    ...{ isPaused: false, blockedReason: null, isClosing: false, overdueInvoiceId: null, liveRentals: 0 },
+  };
   const isSeen = async (facts: Partial<Renter> = {}): Promise<void> => {
     assert.deepEqual(await readRenter(db, user.id), { ...nothing, ...facts });
   };
@@ -37,6 +40,11 @@ describe('what may keep an account from renting', () => {
     await isSeen({ blockedReason: 'account' });
     await db('users').where({ id: user.id }).update({ blocked_at: null });
     await isSeen();
+  });
+
+  it('is that it is being closed', async () => {
+    await insertClosing(db, user.id);
+    await isSeen({ isClosing: true });
   });
 
   it('are their live rentals; those that have ended, and others’, do not count', async () => {
