@@ -56,9 +56,10 @@ export const retention: readonly Kept[] = [
   { table: 'failed_sign_ins', what: 'tries of codes that did not sign in', keptMs: 90 * DAY, since: 'hour' },
   {
     table: 'account_ties',
-    what: 'cards by which accounts paid, and addresses from which they were made',
+    what: 'cards by which accounts paid, and addresses from which they were made; what closed accounts are recognized by stays',
     keptMs: 90 * DAY,
     since: 'tied_at',
+    only: "t.kind <> 'mailbox' and not starts_with(t.value, 'hmac:')",
   },
   { table: 'oauth_states', what: 'sign-ins begun elsewhere', keptMs: 0, since: 'expires_at' },
   {

@@ -35,8 +35,13 @@ export async function tieToMarks(
     await tieAccount(db, userId, 'card', markOf(installationKey, 'card', fingerprint));
 }
 
-/** Lists the fingerprints of the cards by which an account paid. */
+/** Lists the fingerprints of the cards by which an account paid, and of those that it has saved. */
 export async function listCards(db: Database | Transaction, userId: UserId): Promise<string[]> {
   const ties = await db('account_ties').where({ user_id: userId, kind: 'card' }).select('value');
-  return ties.map(({ value }) => value).filter((value) => !isMark(value));
+  const saved = await db('saved_cards')
+    .where({ user_id: userId })
+    .whereNull('removed_at')
+    .select('fingerprint');
+  const all = [...ties.map(({ value }) => value), ...saved.map(({ fingerprint }) => fingerprint ?? '')];
+  return [...new Set(all)].filter((value) => value !== '' && !isMark(value));
 }

@@ -48,13 +48,24 @@ export async function findMark(db: Database, id: string): Promise<ChargeMarkRow 
 }
 
 /**
- * Lists the marks that nobody has lifted, oldest first. With a user: those that hold the user, theirs and their card's.
+ * Lists the marks that nobody has lifted, oldest first. With a user: those that hold the user, theirs, their card's, and
+ * those of closed accounts that had the same mailbox or card.
  */
 export async function listOpenMarks(db: Database, userId?: UserId): Promise<ChargeMarkRow[]> {
   const query = db('charge_marks').whereNull('lifted_at').orderBy('marked_at').orderBy('id').limit(1000);
   if (userId === undefined) return query;
   const cards = db('saved_cards').where({ user_id: userId }).whereNull('removed_at').select('fingerprint');
+  const ties = db('account_ties').where({ user_id: userId });
+  const closedCards = ties.clone().where({ kind: 'card' }).whereRaw(`starts_with(value, 'hmac:')`);
+  const sameMailbox = db('closed_marks').whereIn(
+    'value',
+    ties.clone().where({ kind: 'mailbox' }).select('value'),
+  );
   return query.andWhere((either) => {
-    void either.where({ user_id: userId }).orWhereIn('fingerprint', cards);
+    void either
+      .where({ user_id: userId })
+      .orWhereIn('fingerprint', cards)
+      .orWhereIn('fingerprint', closedCards.select('value'))
+      .orWhereIn('user_id', sameMailbox.select('user_id'));
   });
 }

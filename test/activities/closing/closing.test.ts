@@ -3,9 +3,11 @@ import { newId } from '../../../adapters/ids.js';
 import { tieToMarks } from '../../../adapters/postgres/accounts/account-ties.js';
 import { insertClosing, listOpenClosings } from '../../../adapters/postgres/accounts/closings.js';
 import { findOrInsertUser } from '../../../adapters/postgres/accounts/users.js';
-import { isHeld } from '../../../adapters/postgres/payments/charge-marks.js';
+import { isHeld, listOpenMarks } from '../../../adapters/postgres/payments/charge-marks.js';
 import { readStanding } from '../../../adapters/postgres/accounts/standing.js';
+import { prune } from '../../../adapters/postgres/upkeep/retention.js';
 import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { retention } from '../../../domain/operations/retention.js';
 import type { UserId } from '../../../domain/ids.js';
 import { ClosingWorld, installationKey } from '../../support/activities/closing-world.js';
 import { startActivities } from '../../support/activities/lone-activities.js';
@@ -148,6 +150,34 @@ describe('the closing of an account', () => {
       for (const { user } of [again, owner]) assert.equal(await isHeld(world.db, user.id), true);
       await world.db('charge_marks').where({ id: mark.id }).update({ lifted_at: new Date() });
       for (const { user } of [again, owner]) assert.equal(await isHeld(world.db, user.id), false);
+    });
+
+    it('holds who saved a denied card for as long as its mark stands, and shows it', async () => {
+      const owner = await make(`saved-${world.userId.toLowerCase()}@example.com`);
+      const saved = (userId: UserId) => ({
+        ...{ pm_id: `pm_${userId}`, user_id: userId, brand: 'visa', last4: '4242', set_up_at: new Date() },
+        ...{ exp_month: 1, exp_year: 2040, fingerprint: 'fp_4' },
+      });
+      await world.db('saved_cards').insert([saved(world.userId), saved(owner.user.id)]);
+      await world.close();
+      const cards = () => world.db('closed_marks').where({ user_id: world.userId, kind: 'card' });
+      assert.equal((await cards()).length, 1, 'a card that never paid is recognized as well');
+      const id = `dp_${world.userId}`;
+      const mark = { id, kind: 'dispute', charge_id: 'ch_4', fingerprint: 'fp_4' } as const;
+      await world.db('charge_marks').insert({ ...mark, user_id: world.userId });
+      await world.look();
+      await world.db('account_ties').update({ tied_at: new Date(Date.now() - 400 * 86_400_000) });
+      const kept = retention.find(({ table }) => table === 'account_ties')!;
+      await prune(world.db, kept);
+      assert.equal(await isHeld(world.db, owner.user.id), true);
+      assert.deepEqual(
+        (await listOpenMarks(world.db, owner.user.id)).map((one) => one.id),
+        [id],
+      );
+      const late = await make(`late-${world.userId.toLowerCase()}@example.com`);
+      await world.db('saved_cards').insert(saved(late.user.id));
+      await tieToMarks(world.db, late.user.id, installationKey);
+      assert.equal(await isHeld(world.db, late.user.id), true);
     });
 
     it('keeps each mark once, and forgets the card, however often it is done', async () => {
