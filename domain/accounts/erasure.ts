@@ -48,14 +48,20 @@ export interface Sweep extends Erasure {
 
 const numbered = { id: 'bigint' };
 
-/** `:email` and `:customerId` are null once they are erased: numbers find what comes late. */
+/**
+ * An event of a card tells its holder, and not its user once it is detached: all are taken down to their ids, whoever's
+ * they are. New ones come so.
+ *
+ * `:email` and `:customerId` are null once they are erased: numbers find what comes late.
+ */
 export const sweeps: readonly Sweep[] = [
   {
     table: 'processor_events',
     ...{ key: { received_at: 'timestamptz', id: 'text' }, at: 't.received_at' },
     whose: `(${names('t.object::text')} or strpos(t.object::text, :userId) > 0
       or t.workflow_id in (select id from refunds_and_disputes where user_id = :userId)
-      or t.object ->> 'payment_intent' in ${payments} or t.object ->> 'id' in ${payments})
+      or t.object ->> 'payment_intent' in ${payments} or t.object ->> 'id' in ${payments}
+      or starts_with(t.kind, 'payment_method.'))
       and t.object <> ${idsOfEvent}`,
     becomes: { object: idsOfEvent },
   },

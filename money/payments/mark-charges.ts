@@ -1,6 +1,7 @@
 import type { UserId } from '../../domain/ids.js';
 import { chargeMarkMail } from '../../domain/mails/operators.js';
 import { chargesHeldMail } from '../../domain/mails/payments.js';
+import { wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
@@ -42,6 +43,8 @@ export async function markCharges(
       .ignore()
       .returning('id');
     if (inserted.length === 0) return false;
+    // Of an account that is closed, the card becomes a number.
+    if (mark.userId !== null) await wakeClosing(trx, mark.userId);
     const owners = await listOwners(trx, mark);
     for (const userId of owners) await holdCharges(trx, userId, mark);
     if (operatorEmail !== null) await mailOperators(trx, operatorEmail, mark, owners);

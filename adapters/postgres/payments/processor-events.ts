@@ -30,7 +30,7 @@ const keepEvent: Prepared<Values> = {
 };
 
 /**
- * Keeps an event as it arrived, once: the processor redelivers for days (decision 30, "Reversed payments", reference of
+ * Keeps an event as it arrived, one of a card as its id alone, once: the processor redelivers for days (decision 30, "Reversed payments", reference of
  * its events).
  * @param route the workflow that acts on it; null for an event on which nobody acts, which counts as handled
  * @returns the workflow that must still look at it, null when there is nothing left to do; and whether it is new
@@ -46,7 +46,7 @@ export async function insertProcessorEvent(
     event.createdAt,
     event.livemode,
     event.apiVersion,
-    toJsonb(event.object),
+    toJsonb(keptOf(event)),
     route?.workflow ?? null,
     route?.workflowId ?? null,
   ] as const;
@@ -57,6 +57,11 @@ export async function insertProcessorEvent(
   const { workflow_type: workflow, workflow_id: workflowId, handled, is_new: isNew } = row;
   const isDone = handled || workflow === null || workflowId === null;
   return { unhandledBy: isDone ? null : { workflow, workflowId }, isNew };
+}
+
+/** Cardholders are not ours to keep: of a card nobody reads more than which one it is. */
+function keptOf({ kind, object }: ProcessorEvent): Record<string, unknown> {
+  return kind.startsWith('payment_method.') ? { id: object['id'], object: object['object'] } : object;
 }
 
 interface Kept {

@@ -159,6 +159,16 @@ describe('POST /v1/billing/processor/webhook', () => {
     assert.equal((await api.db('processor_events').where({ id }).first())!.object['name'], 'ab');
   });
 
+  it('keeps of a card’s event only which card it is', async () => {
+    const id = `evt_card_${(count += 1)}`;
+    const card = { id: 'pm_1', object: 'payment_method', customer: null, card: { fingerprint: 'f' } };
+    const object = { ...card, billing_details: { name: 'Ann Zebra' } };
+    assert.equal((await deliver(eventOf('payment_method.detached', object, id))).status, 200);
+    const event = (await api.db('processor_events').where({ id }).first())!;
+    assert.deepEqual(event.object, { id: 'pm_1', object: 'payment_method' });
+    assert.equal(event.workflow_id, 'pm_1');
+  });
+
   it('refuses a forged event and keeps nothing of it', async () => {
     const payload = paidSession(newId('top'), 'evt_forged');
     const old = Stripe.webhooks.generateTestHeaderString({

@@ -21,6 +21,17 @@ describe('marking the payer of a denied payment (decision 79)', () => {
     assert.deepEqual(await db('charge_marks').whereNull('lifted_at'), []);
   });
 
+  it('wakes the closing of an account that is closed: its card is to become a number', async () => {
+    const { db } = database;
+    const { user_id: userId } = await insertWallet(db, 0);
+    const gone = { erased_at: new Date(), late_until: new Date(), closed_at: new Date() };
+    await db('account_closings').insert({ user_id: userId, state: 'closed', ...gone });
+    const mark = { id: 'issfr_1', kind: 'early_fraud_warning', chargeId: 'ch_3' } as const;
+    await markCharges(db, { ...mark, userId, fingerprint: 'fp_3' }, null);
+    const row = await db('account_closings').where({ user_id: userId }).first();
+    assert.deepEqual([row?.state, row?.closed_at], ['kept', null]);
+  });
+
   it('is not done where neither a user nor a card is known', async () => {
     const mark = { id: 'du_2', kind: 'dispute', chargeId: 'ch_2', userId: null, fingerprint: null } as const;
     assert.equal(await markCharges(database.db, mark, null), false);

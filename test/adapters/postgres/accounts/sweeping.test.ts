@@ -59,6 +59,19 @@ describe('the search for the words of an account that closes', () => {
     assert.equal(await emailOf('evt_new'), undefined);
   });
 
+  it('takes each card’s event down to its id, whoever held it', async () => {
+    const { id } = await insertUser(money.db);
+    await insertClosing(money.db, id);
+    const object = { id: 'pm_old', object: 'payment_method', customer: null };
+    await money.db('processor_events').insert({
+      ...{ id: 'evt_card', kind: 'payment_method.detached', created_at: new Date(), livemode: false },
+      object: { ...object, billing_details: { name: 'Ann Zebra' }, card: { last4: '4242' } },
+    });
+    await sweepTables(money.db, id, () => undefined);
+    const row = await money.db('processor_events').where({ id: 'evt_card' }).first();
+    assert.deepEqual(row?.object, { id: 'pm_old', object: 'payment_method' });
+  });
+
   /** Tables that stay small, whatever the service has done: what fails now, and what operators look at. */
   const small = ['stuck_items', 'reconcile_findings', 'parked_payments', 'event_outbox'];
 
