@@ -107,12 +107,50 @@ as $function$
   select case when has_word(of_text, word) then regexp_replace(of_text, word_pattern(word), instead, 'gi') else of_text end
 $function$;
 
--- Whether this transaction takes a person's words out of a row, and changes nothing else of it.
+-- Whether this transaction erases the person of one of these accounts: it says so, and their closing has come so far.
+create function is_erasing(of_users text[])
+ returns boolean
+ language plpgsql stable
+as $function$
+  begin
+    -- Not every role may read closings.
+    if coalesce(current_setting('gpu_rental.erasing', true), '') <> 'on' then
+      return false;
+    end if;
+    return exists (select 1 from account_closings c where c.user_id = any (of_users)
+                     and (c.state in ('erasing', 'kept') or c.requested_by = 'restored'));
+  end $function$;
+
+-- The accounts that an operator's act is about.
+create function users_of_action(of_action text, request jsonb)
+ returns text[]
+ language sql stable
+as $function$
+  select array[request ->> 'userId',
+               (select user_id from rentals where id = request ->> 'rentalId'),
+               (select user_id from invoices where id = request ->> 'invoiceId'),
+               (select user_id from audit_events where kind = 'changed_by_operator' and entity_id = of_action)]
+$function$;
+
+-- Whether a value went, or is what it was less keys and words.
+create function is_erased(was jsonb, now jsonb)
+ returns boolean
+ language sql immutable
+as $function$
+  select now in (was, 'null', '"erased"')
+      or case when jsonb_typeof(was) = 'object' and jsonb_typeof(now) = 'object' then
+           not exists (select 1 from jsonb_each(now) kept
+                        where kept.value not in ('null', '"erased"') and kept.value is distinct from was -> kept.key)
+         else false end
+$function$;
+
+-- Whether the worker takes words out of a row, and changes nothing else of it.
 create function only_erases(was jsonb, now jsonb, words text[])
  returns boolean
  language sql stable
 as $function$
-  select coalesce(current_setting('gpu_rental.erasing', true), '') = 'on' and was - words = now - words
+  select pg_has_role(current_user, 'gpu_rental_worker', 'member') and was - words = now - words
+     and not exists (select 1 from unnest(words) word where not is_erased(was -> word, now -> word))
 $function$;
 
 create or replace function audit_events_stay()
@@ -122,7 +160,8 @@ as $function$
   declare
     is_old boolean := old.at < clock_ms() - interval '90 days';
   begin
-    if tg_op = 'UPDATE' and only_erases(to_jsonb(old), to_jsonb(new), array['details', 'client_address']) then
+    if tg_op = 'UPDATE' and is_erasing(array[old.user_id])
+       and only_erases(to_jsonb(old), to_jsonb(new), array['details', 'client_address']) then
       return new;
     end if;
     if tg_op = 'UPDATE' and to_jsonb(new) - 'client_address' = to_jsonb(old) - 'client_address' then
@@ -146,7 +185,8 @@ create or replace function rental_changes_stay()
  language plpgsql
 as $function$
     begin
-      if tg_op = 'UPDATE' and only_erases(to_jsonb(old), to_jsonb(new), array['asked', 'refused']) then
+      if tg_op = 'UPDATE' and is_erasing(array[old.user_id])
+         and only_erases(to_jsonb(old), to_jsonb(new), array['asked', 'refused']) then
         return new;
       end if;
       if tg_op = 'TRUNCATE' or old.answered_at is not null
@@ -163,7 +203,8 @@ create or replace function rental_labels_stay()
  language plpgsql
 as $function$
     begin
-      if tg_op = 'DELETE' and coalesce(current_setting('gpu_rental.erasing', true), '') = 'on' then
+      if tg_op = 'DELETE' and is_erasing(array[old.user_id])
+         and pg_has_role(current_user, 'gpu_rental_worker', 'member') then
         return old;
       end if;
       if exists (select 1 from rentals where no = coalesce(new.rental_no, old.rental_no) and settled_at is not null) then
@@ -178,7 +219,8 @@ create or replace function operator_actions_stay()
  language plpgsql
 as $function$
     begin
-      if tg_op = 'UPDATE' and only_erases(to_jsonb(old), to_jsonb(new), array['reason', 'request', 'result']) then
+      if tg_op = 'UPDATE' and is_erasing(users_of_action(old.id, old.request))
+         and only_erases(to_jsonb(old), to_jsonb(new), array['reason', 'request', 'result']) then
         return new;
       end if;
       raise exception 'what operators did is never changed or removed'
@@ -194,7 +236,8 @@ as $function$
       by_worker boolean := pg_has_role(current_user, 'gpu_rental_worker', 'member');
     begin
       -- A generated column is not made yet.
-      if only_erases(to_jsonb(old), to_jsonb(new), array['reason', 'request', 'rejected_why', 'amount_cents'])
+      if old.closed_at is not null and is_erasing(users_of_action(old.id, old.request))
+         and only_erases(to_jsonb(old), to_jsonb(new), array['reason', 'request', 'rejected_why', 'amount_cents'])
          and new.request - 'description' = old.request - 'description' then
         return new;
       end if;

@@ -15,7 +15,8 @@ create function ledger_entries_stay()
  language plpgsql
 as $function$
   begin
-    if new.note is null and only_erases(to_jsonb(old), to_jsonb(new), array['note'])
+    if new.note is null and to_jsonb(old) - 'note' = to_jsonb(new) - 'note'
+       and is_erasing(array(select user_id from wallets where id = old.wallet_id))
        and (exists (select 1 from ledger_erased_notes where wallet_id = old.wallet_id and seq = old.seq)
             or not exists (select 1 from ledger_note_salts where wallet_id = old.wallet_id and seq = old.seq)) then
       return new;
@@ -33,7 +34,7 @@ create function ledger_note_salts_stay()
  language plpgsql
 as $function$
   begin
-    if coalesce(current_setting('gpu_rental.erasing', true), '') = 'on'
+    if is_erasing(array(select user_id from wallets where id = old.wallet_id))
        and exists (select 1 from ledger_erased_notes where wallet_id = old.wallet_id and seq = old.seq) then
       return old;
     end if;

@@ -123,7 +123,8 @@ export const erasures: readonly Erasure[] = [
   },
   {
     table: 'operator_orders',
-    whose: ofAction('operator_orders'),
+    // Whoever is to approve an order reads what it asks for.
+    whose: `t.closed_at is not null and ${ofAction('operator_orders')}`,
     becomes: {
       reason: gone,
       request: `t.request - 'description'`,

@@ -235,6 +235,24 @@ describe('the closing of an account', () => {
       assert.deepEqual(row?.object, { object: 'customer', metadata: { user_id: world.userId } });
     });
 
+    it('leaves an order readable until it is decided', async () => {
+      const request = { kind: 'issue_invoice', userId: world.userId, amountCents: 5, description: 'a wire' };
+      const id = newId('op');
+      const order = { kind: 'issue_invoice', reason: 'a call', request: JSON.stringify(request) as never };
+      await world.db('operator_orders').insert({ id, ...order } as never);
+      await world.close();
+      const read = async () => (await world.db('operator_orders').where({ id }).first())!;
+      const open = await read();
+      assert.deepEqual([open.request, open.reason], [request, 'a call']);
+      await world.db('operator_orders').where({ id }).update({ status: 'rejected', rejected_why: 'no' });
+      await world.look();
+      const decided = await read();
+      assert.deepEqual(
+        ['description' in decided.request, decided.reason, decided.rejected_why],
+        [false, 'erased', 'erased'],
+      );
+    });
+
     it('waits for a key when what it leaves would not be recognized', async () => {
       const keyless = await startActivities({ temporal: world.temporal.port });
       try {

@@ -131,6 +131,7 @@ describe('a ledger that was proven', () => {
       });
     await sealWhole(db, wallet, 4);
     await insertClosing(db, user.id);
+    await db('account_closings').where({ user_id: user.id }).update({ state: 'erasing' });
     const hashes = await db('ledger_hashes').where({ wallet_id: wallet.id });
     assert.ok(hashes.length > 0);
     await eraseAccount(db, user.id, Buffer.alloc(32, 7).toString('base64'));
