@@ -19,6 +19,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # What was installed, as CycloneDX. npm describes no project of which something is missing, so the rest is taken out.
 RUN npm pkg delete devDependencies workspaces && npm sbom --sbom-format=cyclonedx --sbom-type=application >sbom.cdx.json
+# A volume begins with the owner of the folder that it covers.
+RUN mkdir -p /var/lib/gpu-rental
 
 FROM node:24-slim
 ENV NODE_ENV=production
@@ -27,6 +29,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=dependencies /app/sbom.cdx.json ./
 COPY package.json LICENSE ./
+COPY --from=dependencies --chown=1000:1000 /var/lib/gpu-rental /var/lib/gpu-rental
 # The user "node" of the base image, by number: what starts the image can see that it is not root.
 USER 1000:1000
 # Inside a container loopback reaches nobody.

@@ -1,24 +1,63 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { isId, type UserId } from '../domain/ids.js';
+
+/** A volume that hangs holds nobody up for longer. */
+const DEADLINE_MS = 10_000;
 
 /**
  * Appends the number of an account whose person is about to be erased to a file outside of the database, and to the disk
  * before it returns: a restored database then knows whom it must not bring back (decision 181, "What closing erases").
- * @throws where it can't be written: nobody is erased then
+ * @throws where it can't be written within 10 s: nobody is erased then
  */
-export function noteClosedAccount(file: string, userId: UserId): void {
-  writeFileSync(file, `${userId}\n`, { flag: 'a', mode: 0o600, flush: true });
+export async function noteClosedAccount(file: string, userId: UserId): Promise<void> {
+  await append(file, `${userId}\n`);
+}
+
+/** Makes the file where it is not there yet. @throws where its folder is missing, or can't be written within 10 s */
+export async function beginClosedAccounts(file: string): Promise<void> {
+  await append(file, '');
+}
+
+async function append(file: string, text: string): Promise<void> {
+  await inTime(file, async () => {
+    const handle = await open(file, 'a', 0o600);
+    try {
+      await handle.appendFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  });
 }
 
 /**
- * Reads the numbers of closed accounts; a file that is not there yet holds none.
- * @throws Error for a line that is no number of an account
+ * Reads the numbers of closed accounts, each once.
+ * @throws Error for a file that is missing or can't be read within 10 s, and for a line that is no number of an account
  */
-export function readClosedAccounts(file: string): UserId[] {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  const numbers = lines.map((line) => line.trim()).filter((line) => line !== '');
-  return [...new Set(numbers)].map((line) => {
+export async function readClosedAccounts(file: string): Promise<UserId[]> {
+  const text = await inTime(file, () => readFile(file, 'utf8')).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code !== 'ENOENT') throw error;
+    throw new Error(
+      `CLOSED_ACCOUNTS_FILE names ${file}, which is not there: mount its volume, or make an empty file if no account was ever closed.`,
+    );
+  });
+  const numbers = text.split('\n').map((line) => line.trim());
+  return [...new Set(numbers.filter((line) => line !== ''))].map((line) => {
     if (isId('usr', line)) return line;
     throw new Error(`${file} has a line that is no number of an account: ${line.slice(0, 40)}`);
   });
+}
+
+async function inTime<T>(file: string, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`${file} (CLOSED_ACCOUNTS_FILE) did not answer within ${DEADLINE_MS / 1_000} s.`));
+    }, DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
+import { prepareClosedAccounts } from '../activities/closing/close-again.js';
 import { compareWatermarks } from '../activities/ask-first.js';
 import { startLongLived } from '../activities/upkeep/long-lived.js';
 import type { ActivityDeps } from '../activities/deps.js';
@@ -130,7 +131,9 @@ if (runsOf01.length > 0) {
   process.exit(1);
 }
 // This comes before any poll: nothing may act on a restored database (decision 67, "Restored databases").
-await compareWatermarks(deps);
+const verdict = await compareWatermarks(deps);
+// In a restored database nobody may seem closed: a file that is missing then is missed.
+if (verdict === 'confirmed') await prepareClosedAccounts(deps);
 const witness = startWitness({ db, url, part: 'worker', log, compare: () => compareWatermarks(deps) });
 const workers = await createWorkers({
   connection,

@@ -1,31 +1,88 @@
+import type { Database } from '../../adapters/postgres/database.js';
 import { insertClosing } from '../../adapters/postgres/accounts/closings.js';
 import { eraseAccount } from '../../adapters/postgres/accounts/erasing.js';
 import { sweepTables } from '../../adapters/postgres/accounts/sweeping.js';
-import { readClosedAccounts } from '../../adapters/closed-accounts-file.js';
+import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
+import { beginClosedAccounts, readClosedAccounts } from '../../adapters/closed-accounts-file.js';
 import { isClosedAddress } from '../../domain/accounts/closing.js';
+import type { UserId } from '../../domain/ids.js';
+import { closingWaitsMail } from '../../domain/mails/operators.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Tell } from '../heartbeat.js';
+import { FailedItems } from '../reconcile/failed-items.js';
+
+/** How many numbers are looked up at once. */
+const BATCH = 1_000;
 
 /**
  * Erases those again whom a restored database brought back although they were gone (decision 181, "What closing erases"),
  * before anybody is served. Their closing then goes through its steps: what the database has lost of its money, the
- * processor still knows. It may run again.
+ * processor still knows. One that fails keeps no other from it: operators are told, and its closing erases it later. It may
+ * run again.
  * @returns how many were erased
- * @throws Error where the file can't be read, or INSTALLATION_KEY is missing
+ * @throws Error where the file is missing or can't be read, or INSTALLATION_KEY is missing
  */
-export async function closeAgain({ db, settings, log }: ActivityDeps, tell: Tell): Promise<number> {
+export async function closeAgain(deps: ActivityDeps, tell: Tell): Promise<number> {
+  const { db, settings, log } = deps;
   const { closedAccountsFile: file, installationKey = '' } = settings;
+  const numbers = file ? await readClosedAccounts(file) : [];
+  const failed = new FailedItems(log);
   let count = 0;
-  for (const userId of file ? readClosedAccounts(file) : []) {
-    const user = await db('users').where({ id: userId }).first('email');
-    if (!user || isClosedAddress(user.email)) continue;
-    await insertClosing(db, userId, 'restored');
-    await sweepTables(db, userId, tell);
-    await eraseAccount(db, userId, installationKey);
-    count += 1;
-    tell({ erasedAgain: count });
+  for (let from = 0; from < numbers.length; from += BATCH) {
+    for (const userId of await listBroughtBack(db, numbers.slice(from, from + BATCH))) {
+      if (installationKey === '')
+        throw new Error('Set INSTALLATION_KEY: closed accounts are to be erased again.');
+      const isErased = await failed.unlessItFails(userId, () =>
+        eraseAgain(deps, userId, installationKey, tell),
+      );
+      if (isErased) count += 1;
+      else await tellOperators(db, userId);
+      tell({ erasedAgain: count });
+    }
+    tell({ lookedUp: from });
   }
   if (count > 0)
     log.warn({ count }, 'closed accounts that a restored database brought back were erased again');
   return count;
+}
+
+/** The accounts among these that have their person. */
+async function listBroughtBack(db: Database, userIds: readonly UserId[]): Promise<UserId[]> {
+  const users = await db('users').whereIn('id', userIds).orderBy('id').select('id', 'email');
+  return users.filter(({ email }) => !isClosedAddress(email)).map(({ id }) => id);
+}
+
+async function eraseAgain(
+  { db }: ActivityDeps,
+  userId: UserId,
+  installationKey: string,
+  tell: Tell,
+): Promise<true> {
+  await insertClosing(db, userId, 'restored');
+  // A closing that the backup had begun as well: nothing of it is known to be up to date.
+  await db('account_closings').where({ user_id: userId }).update({ requested_by: 'restored' });
+  await sweepTables(db, userId, tell);
+  await eraseAccount(db, userId, installationKey);
+  return true;
+}
+
+async function tellOperators(db: Database, userId: UserId): Promise<void> {
+  const cause = { kind: 'closing_waits', userId, wait: 'erasing-again' } as const;
+  const why = 'A restored database brought it back, and it could not be erased again: its closing tries on.';
+  await recordNotice(db, { cause, message: closingWaitsMail({ userId, why }) });
+}
+
+/**
+ * Makes the file of closed accounts before the first of them, so that a file that is missing later is one that was lost.
+ * Where it can't be written, only closings wait.
+ */
+export async function prepareClosedAccounts({
+  db,
+  log,
+  settings: { closedAccountsFile: file },
+}: Pick<ActivityDeps, 'db' | 'log' | 'settings'>): Promise<void> {
+  if (!file || (await db('account_closings').whereNotNull('erased_at').first('user_id'))) return;
+  await beginClosedAccounts(file).catch((error: unknown) => {
+    log.error({ err: error }, 'CLOSED_ACCOUNTS_FILE can’t be written: no account is erased until it can');
+  });
 }

@@ -121,7 +121,7 @@ async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnTy
   if (waits.length > 0) return waits;
   const user = await db('users').where({ id: userId }).first('processor_customer_id');
   const customerId = user?.processor_customer_id ?? null;
-  if (settings.closedAccountsFile) noteClosedAccount(settings.closedAccountsFile, userId);
+  if (settings.closedAccountsFile) await noteClosedAccount(settings.closedAccountsFile, userId);
   if (customerId !== null && processor.enabled) await processor.deleteCustomer(customerId);
   await sweepTables(db, userId, tell);
   await eraseAccount(db, userId, settings.installationKey);

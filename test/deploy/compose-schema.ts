@@ -72,7 +72,7 @@ export const composeSchema = {
           // A volume of the file's own, or a folder of the project that nothing writes to.
           volumes: {
             type: 'array',
-            items: { type: 'string', pattern: '^([a-z-]+:/[a-z/]+|\\./[a-z/]+:/[a-z/]+:ro)$' },
+            items: { type: 'string', pattern: '^([a-z-]+:/[a-z/-]+|\\./[a-z/]+:/[a-z/]+:ro)$' },
           },
           user: { type: 'string', pattern: '^[0-9]+:[0-9]+$' },
           read_only: { type: 'boolean' },

@@ -225,12 +225,24 @@ describe('docker-compose.yml', () => {
   });
 
   it('keeps Temporal’s data in a PostgreSQL and a volume that are not the service’s', () => {
-    assert.deepEqual(Object.keys(volumes), ['postgres', 'temporal-postgres']);
+    assert.deepEqual(Object.keys(volumes), ['postgres', 'temporal-postgres', 'closed-accounts']);
     assert.deepEqual(services['postgres']?.volumes, ['postgres:/var/lib/postgresql']);
     assert.deepEqual(services['temporal-postgres']?.volumes, ['temporal-postgres:/var/lib/postgresql']);
     for (const name of ['temporal', 'temporal-schema']) {
       assert.equal(environmentOf(name)['SQL_HOST'], 'temporal-postgres');
     }
+  });
+
+  it('keeps the numbers of closed accounts on a volume of the worker’s own, which its user may write', () => {
+    const folder = '/var/lib/gpu-rental';
+    assert.deepEqual(services['worker']?.volumes, [`closed-accounts:${folder}`]);
+    assert.ok(String(environmentOf('worker')['CLOSED_ACCOUNTS_FILE']).includes(`${folder}/`));
+    const image = readFileSync(`${projectDir}/Dockerfile`, 'utf8');
+    assert.ok(image.includes(`COPY --from=dependencies --chown=1000:1000 ${folder} ${folder}`));
+    assert.match(
+      readFileSync(`${projectDir}/.env.example`, 'utf8'),
+      /^#CLOSED_ACCOUNTS_FILE=\/var\/lib\/gpu-rental\//m,
+    );
   });
 
   it('sizes PostgreSQL to the memory that its container may use', () => {

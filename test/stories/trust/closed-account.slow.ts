@@ -26,6 +26,7 @@ const lawful: Readonly<Record<string, readonly string[]>> = {
 /** An account is closed while a machine runs, and a dispute and an invoice are open. The tests are one story. */
 describe('an account that is closed', () => {
   const words = {
+    cardholder: 'Quentin Zebra',
     rental: 'Project Zebrawood',
     label: 'team-of-quentin',
     note: 'remember the password is hunter2',
@@ -88,7 +89,7 @@ describe('an account that is closed', () => {
   /** Pays on a page with a billing name, and returns the charge. */
   async function pay(cents: number): Promise<string> {
     const { topupId, url } = await paying.page(user, cents);
-    await paying.pay(url, undefined, { saveCard: 'true' });
+    await paying.pay(url, undefined, { saveCard: 'true', billingName: words.cardholder });
     return (await paying.awaitTopup(topupId, 'succeeded')).charge_id ?? '';
   }
 
@@ -250,7 +251,7 @@ describe('an account that is closed', () => {
       await restoreDump(database, dump);
       assert.notDeepEqual(await tablesWith(words.rental, db), [], 'the dump brings it back');
       const closedAccountsFile = join(folder, 'closed-accounts');
-      noteClosedAccount(closedAccountsFile, user.user.id);
+      await noteClosedAccount(closedAccountsFile, user.user.id);
       const deps = await service.activityDeps();
       const settings = { ...deps.settings, closedAccountsFile };
       assert.equal(await closeAgain({ ...deps, db, settings }, () => undefined), 1);

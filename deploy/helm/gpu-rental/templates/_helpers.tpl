@@ -99,6 +99,10 @@ volumeMounts:
     mountPath: /etc/gpu-rental/temporal
     readOnly: true
   {{- end }}
+  {{- if $own.closedAccountsClaim }}
+  - name: closed-accounts
+    mountPath: /var/lib/gpu-rental
+  {{- end }}
 {{- end -}}
 
 {{/* What the pod of each process has. */}}
@@ -147,6 +151,10 @@ volumes:
     secret:
       secretName: {{ . }}
       defaultMode: 0440
+  {{- end }}
+  {{- with $own.closedAccountsClaim }}
+  - name: closed-accounts
+    persistentVolumeClaim: { claimName: {{ . }} }
   {{- end }}
 {{- end -}}
 
