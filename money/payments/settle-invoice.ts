@@ -87,6 +87,6 @@ async function returnDebt(trx: Transaction, wallet: LockedWallet, invoice: Invoi
     type: 'adjustment',
     availableCents: invoice.amount_cents,
     cause: { kind: 'invoice_returned', invoiceId: invoice.id },
-    note: `invoice ${invoice.id} was paid although it was to be void: ${invoice.void_reason ?? ''}`,
+    note: `invoice ${invoice.id} was paid although it was to be void`,
   });
 }

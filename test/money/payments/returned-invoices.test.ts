@@ -35,6 +35,17 @@ describe('the invoice of a dispute', () => {
     await settleInvoice(db, invoiceId, { payment: null, paidAt: null });
     assert.equal((await getWallet(db, userId)).available_cents, 600, 'what was paid for nothing is back');
 
+    const { rows: notes } = await db.raw<{ rows: { note: string | null }[] }>(
+      `select e.note from ledger_causes c join kept_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+        where c.cause = ?`,
+      [`invoice-returned:${invoiceId}`],
+    );
+    assert.deepEqual(
+      notes.map(({ note }) => note),
+      [`invoice ${invoiceId} was paid although it was to be void`],
+      'an operator’s words are in no entry',
+    );
+
     const won = { ...lost, status: 'won', returned: true, closed: true };
     const { given_back_at: givenBackAt } = await applyReversal(db, won);
     assert.ok(givenBackAt);
