@@ -1,6 +1,8 @@
 import { noteClosedAccount } from '../../adapters/closed-accounts-file.js';
+import { listReturnable } from '../../adapters/postgres/accounts/closing-money.js';
 import {
   findClosing,
+  listParkedOf,
   moveClosing,
   readOpenBusiness,
   type OpenBusiness,
@@ -18,7 +20,7 @@ import { settleWhenQuiet } from '../../money/closing/stop-spending.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
-import { giveBackToCard } from './give-back.js';
+import { followRefunds, giveBackToCard } from './give-back.js';
 import { stopAll } from './stop-all.js';
 
 /** The activity that closes accounts (decision 180, "Closing an account"): the row is the state, each step may run again. */
@@ -76,16 +78,30 @@ async function stopping(deps: ActivityDeps, userId: UserId): ReturnType<Step> {
   return waits.length > 0 ? waits : 'on';
 }
 
-/** Debts and disputes are waited for, for a while: what is left then stays under the number. */
-async function settling({ db }: ActivityDeps, userId: UserId): ReturnType<Step> {
+/**
+ * Debts and disputes are waited for, for a while: what is left then stays under the number. What is parked is money of
+ * theirs that only operators can give back.
+ */
+async function settling(deps: ActivityDeps, userId: UserId): ReturnType<Step> {
+  const { db } = deps;
   const open = await readOpenBusiness(db, userId);
-  const waits = openOf(open, 'invoices', 'disputes');
-  if (waits.length > 0 && !open.waitedEnough) return waits;
+  const waits = open.waitedEnough ? [] : openOf(open, 'invoices', 'disputes');
+  waits.push(...(await waitForParked(deps, userId)));
+  if (waits.length > 0) return waits;
   await moveClosing(db, userId, { state: 'returning' });
   return 'on';
 }
 
+async function waitForParked(deps: ActivityDeps, userId: UserId): Promise<ClosingWait[]> {
+  const parked = await listParkedOf(deps.db, userId);
+  if (parked.length === 0) return [];
+  const why = `Payments of the account are parked: ${parked.join(', ')}. Refund each one at the processor, then resolve it.`;
+  await tellOperators(deps, userId, `parked-payments-${parked.at(-1)}`, why);
+  return ['parked_payments'];
+}
+
 async function returning(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
+  await followRestored(deps, userId, tell);
   for (;;) {
     const step = await nextReturn(deps.db, userId);
     if (step.kind === 'settled') return 'on';
@@ -108,6 +124,21 @@ async function returning(deps: ActivityDeps, userId: UserId, tell: Tell): Return
   }
 }
 
+/**
+ * A restored database may have lost refunds of each payment: the wallet follows all of them before it is decided what goes
+ * back of which.
+ */
+async function followRestored(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<void> {
+  const { db } = deps;
+  if ((await findClosing(db, userId))?.requested_by !== 'restored') return;
+  const wallet = await db('wallets').where({ user_id: userId }).first('id', 'available_cents');
+  if (wallet === undefined || wallet.available_cents === 0) return;
+  for (const { paymentId } of await listReturnable(db, wallet.id)) {
+    tell({ following: paymentId });
+    await followRefunds(deps, paymentId);
+  }
+}
+
 /** The processor's customer goes first: a failure then leaves the number by which it is found. */
 async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
   const { db, processor, settings } = deps;
@@ -118,6 +149,7 @@ async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnTy
   }
   // An invoice that is being voided still needs its customer.
   const waits = openOf(await readOpenBusiness(db, userId), 'invoices');
+  waits.push(...(await waitForParked(deps, userId)));
   if (waits.length > 0) return waits;
   const user = await db('users').where({ id: userId }).first('processor_customer_id');
   const customerId = user?.processor_customer_id ?? null;
@@ -140,6 +172,7 @@ async function keepWatch(deps: ActivityDeps, userId: UserId, tell: Tell): Return
   await eraseAccount(db, userId, settings.installationKey);
   const open = await readOpenBusiness(db, userId);
   const waits = openOf(open, 'invoices', 'disputes', 'refunds');
+  waits.push(...(await waitForParked(deps, userId)));
   if (waits.length > 0) return waits;
   if (!open.isQuiet) return ['late_events'];
   await moveClosing(db, userId, { state: 'closed' });

@@ -1,6 +1,6 @@
 import { answerReturn } from '../../adapters/postgres/accounts/closing-money.js';
 import type { ClosingRefundRow } from '../../adapters/postgres/rows/tables.js';
-import { ProcessorError } from '../../adapters/processor/processor.js';
+import { ProcessorError, type Refund } from '../../adapters/processor/processor.js';
 import { confirmReturn } from '../../money/closing/returns.js';
 import type { ActivityDeps } from '../deps.js';
 import { settleRefund } from '../payments/reversals.js';
@@ -25,7 +25,7 @@ const wordsOfPayment: readonly string[] = ['charge_not_refundable'];
  * lock; only then is the processor called.
  */
 export async function giveBackToCard(deps: ActivityDeps, row: ClosingRefundRow): Promise<GivenBack> {
-  if (await followRefunds(deps, row)) return { kind: 'done' };
+  if (await followRow(deps, row)) return { kind: 'done' };
   const confirmed = await confirmReturn(deps.db, row);
   if (confirmed === 'withdrawn') return { kind: 'done' };
   if (confirmed === 'wait')
@@ -45,20 +45,37 @@ export async function giveBackToCard(deps: ActivityDeps, row: ClosingRefundRow):
   }
 }
 
-function keyOf({ id, user_id: userId }: ClosingRefundRow): string {
+/** The key of the next try. The processor repeats a refusal for a day, so each try after one has a key of its own. */
+function keyOf(row: ClosingRefundRow): string {
+  return row.refused_tries === 0 ? firstKeyOf(row) : `${firstKeyOf(row)}:${row.refused_tries}`;
+}
+
+function firstKeyOf({ id, user_id: userId }: ClosingRefundRow): string {
   return `closing-refund:${userId}:${id}`;
 }
 
-/**
- * Lets the wallet follow each refund of the payment. @returns whether this row's is among them: it is answered then
- */
-async function followRefunds(deps: ActivityDeps, row: ClosingRefundRow): Promise<boolean> {
-  const { chargeId } = await deps.processor.getPayment(row.payment_id);
-  const refunds = chargeId === null ? [] : await deps.processor.listRefundsOfCharge(chargeId);
-  for (const refund of refunds) await settleRefund(deps, refund);
-  const own = refunds.find(({ key }) => key === keyOf(row));
+/** Whether a refund was made for a row, by whichever try. */
+function isOf(row: ClosingRefundRow, key: string | null): boolean {
+  return key === firstKeyOf(row) || (key?.startsWith(`${firstKeyOf(row)}:`) ?? false);
+}
+
+/** Lets the wallet follow each refund of the row's payment. @returns whether the row's own is among them: it is answered then */
+async function followRow(deps: ActivityDeps, row: ClosingRefundRow): Promise<boolean> {
+  const refunds = await followRefunds(deps, row.payment_id);
+  const own = refunds.find(({ key }) => isOf(row, key));
   if (own) await answerReturn(deps.db, row, { refund_id: own.refundId });
   return own !== undefined;
+}
+
+/**
+ * Lets a wallet follow each refund of a payment that the processor knows, so that none is made a second time.
+ * @returns them
+ */
+export async function followRefunds(deps: ActivityDeps, paymentId: string): Promise<readonly Refund[]> {
+  const { chargeId } = await deps.processor.getPayment(paymentId);
+  const refunds = chargeId === null ? [] : await deps.processor.listRefundsOfCharge(chargeId);
+  for (const refund of refunds) await settleRefund(deps, refund);
+  return refunds;
 }
 
 /** @throws the error, where nothing is known of the call */
@@ -74,8 +91,8 @@ async function refusal(deps: ActivityDeps, row: ClosingRefundRow, error: unknown
   // It has not looked at the request: the same one is asked for again.
   if (error.isOfPeer) return { ...waits, why: `${waits.why} Does its key have the right refunds: write?` };
   if (!wordsOfPayment.includes(code)) {
-    // This key made no refund, and the processor repeats its refusal for a day: the next try has a key of its own.
-    await answerReturn(deps.db, row, { withdrawn_at: deps.db.raw('clock_ms()') as never });
+    // This key made no refund: nothing is on its way.
+    await answerReturn(deps.db, row, { refused_tries: row.refused_tries + 1, called_at: null });
     return waits;
   }
   await answerReturn(deps.db, row, { refused_code: code });

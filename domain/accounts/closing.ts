@@ -12,6 +12,7 @@ export const closingWaits = [
   'topups',
   'invoices',
   'disputes',
+  'parked_payments',
   'refunds',
   'refused_refunds',
   'processor',

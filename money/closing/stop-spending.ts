@@ -19,8 +19,8 @@ export async function stopSpending(db: Database, userId: UserId): Promise<void> 
 }
 
 /**
- * Lets an account that is being closed be settled once nothing of it runs. Openings look under the wallet's lock: what was
- * opened before the wish is seen here, and nothing is opened after it.
+ * Lets an account that is being closed be settled once nothing of it runs. Rentals open under the wallet's lock, and a top-up
+ * begins under the one of its user's top-ups: what was begun before the wish is seen here, and nothing is begun after it.
  * @returns what still runs; nothing: it goes on
  */
 export async function settleWhenQuiet(db: Database, userId: UserId): Promise<readonly ClosingWait[]> {

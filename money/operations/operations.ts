@@ -15,6 +15,7 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import { recordAction, refuseWhenTextUnfit } from '../../adapters/postgres/operators/operator-actions.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
+import { refuseHandMove } from '../closing/hand-moves.js';
 import { requestVoid } from '../invoices/invoice-voids.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';
 import {
@@ -67,6 +68,7 @@ async function operateUnderLock(
   const userId = await userOf(trx, action);
   const needsApproval = await needsSecondOperator(trx, order, await stakeOf(trx, action), singleLimitCents);
   const wallet = await lockWalletOfUser(trx, userId);
+  await refuseHandMove(trx, userId, action);
   await wakeClosing(trx, userId);
   const input = operationOf(order, action);
   const result = await act(trx, wallet, input);

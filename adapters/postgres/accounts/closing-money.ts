@@ -24,45 +24,52 @@ export async function findUnansweredReturn(
     .first();
 }
 
-/** Notes what the processor answered: the id of the refund, the code of its refusal, or that this key made none. */
+/** Notes what the processor answered: the id of the refund, the code of its refusal, or that it was refused for now. */
 export async function answerReturn(
   db: Database | Transaction,
   { id }: Pick<ClosingRefundRow, 'id'>,
-  answer: Partial<Pick<ClosingRefundRow, 'refund_id' | 'refused_code' | 'withdrawn_at'>>,
+  answer: Partial<Pick<ClosingRefundRow, 'refund_id' | 'refused_code' | 'refused_tries' | 'called_at'>>,
 ): Promise<void> {
   await db('closing_refunds').where({ id }).update(answer);
 }
 
 /**
- * Reads which part of a wallet's balance was paid in, and which was given by operators. What a rental cost in the end
- * counts at its last charge, and a payment that was taken back and came back again counts as never taken.
+ * Reads which part of a wallet's balance was paid in, and which was given by operators. What a rental cost
+ * counts between the moves that its order matters to: what operators, reversals and closings moved. Payments only add to
+ * what was paid in, so an account with thousands of them is read in few sums. A payment that was taken back and came back
+ * again counts as never taken.
  */
 export async function readBalanceParts(db: Database | Transaction, walletId: number): Promise<BalanceParts> {
   const { rows } = await db.raw<{ rows: LedgerStep[] }>(
     `with entries as (
-       select e.created_at as at, e.amount_cents as cents, e.type::text as type, c.cause,
+       select e.seq, e.created_at as at, e.amount_cents as cents, e.type::text as type, c.cause,
               -- A refund's or a dispute's own entries are one step.
               case when split_part(c.cause, ':', 1) = any (:reversals)
                    then split_part(c.cause, ':', 2) else c.cause end as step
          from kept_entries e left join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
         where e.wallet_id = :walletId and e.rental_no is null
+     ), stretches as (
+       select lag(seq, 1, 0::bigint) over (order by seq) + 1 as first, seq - 1 as last
+         from (select seq from entries where starts_with(cause, :payment) is not true
+               union all select seq + 1 from wallets where id = :walletId) ends
      ), steps as (
-       select max(s.latest_at) as at, sum(s.amount_cents)::bigint as cents, null as type, null as cause
-         from ledger_sums(:walletId, 1, (select seq from wallets where id = :walletId)) s
-        where s.rental_no is not null
-        group by s.rental_no
+       select t.last as seq, max(s.latest_at) as at, sum(s.amount_cents)::bigint as cents, null as type, null as cause
+         from stretches t cross join lateral ledger_sums(:walletId, t.first, t.last) s
+        where t.last >= t.first and s.rental_no is not null
+        group by t.last, s.rental_no
        union all
-       select max(at), sum(cents)::bigint, min(type), min(cause) from entries group by step
+       select max(seq), max(at), sum(cents)::bigint, min(type), min(cause) from entries group by step
      )
      select s.cause, s.type, s.cents,
             exists (select 1 from parked_payments p where :operation || p.credited_by = s.cause) as "isParkedCredit",
             coalesce(s.at > (select c.requested_at from account_closings c join wallets w using (user_id)
                               where w.id = :walletId), false) as "isAfterRequest"
        from steps s where s.cents <> 0
-      order by s.at, s.cents desc, s.cause`,
+      order by s.seq, s.cents desc, s.cause`,
     {
       walletId,
       operation: causePrefixes.operation,
+      payment: causePrefixes.payment,
       reversals: ['refund', 'dispute'].flatMap((kind) => [kind, (kind + reversalReturned).slice(0, -1)]),
     },
   );

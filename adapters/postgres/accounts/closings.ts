@@ -9,7 +9,11 @@ import { isDebtSql } from '../invoices/debts.js';
 import type { Database, Transaction } from '../database.js';
 import type { AccountClosingRow, ClosingRefundRow } from '../rows/tables.js';
 
-/** Notes that an account is to be closed, once. @returns whether it is noted now */
+/**
+ * Notes that an account is to be closed, once. One that a restored database brought back in the middle of its closing counts
+ * as restored from then on.
+ * @returns whether it is noted now
+ */
 export async function insertClosing(
   db: Database | Transaction,
   userId: UserId,
@@ -21,6 +25,8 @@ export async function insertClosing(
     .onConflict('user_id')
     .ignore()
     .returning('user_id');
+  if (rows.length === 0 && requestedBy === 'restored')
+    await db('account_closings').where({ user_id: userId }).update({ requested_by: requestedBy });
   return rows.length > 0;
 }
 
@@ -120,9 +126,26 @@ export async function readOpenBusiness(db: Database | Transaction, userId: UserI
   return row;
 }
 
-/** Lists what went back to cards, oldest first, and what a card refused. */
+/**
+ * Lists the payments of a user, by their own word or their top-up's, that nobody was credited with and that operators have
+ * not resolved; the oldest first.
+ */
+export async function listParkedOf(db: Database | Transaction, userId: UserId): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select p.payment_id as id from parked_payments p left join topups t on t.id = p.topup_id
+      where p.resolved_at is null and (p.user_id = :userId or t.user_id = :userId)
+      order by p.parked_at, p.payment_id`,
+    { userId },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Lists what went back to cards, oldest first, and what a card refused. What nobody has answered is still in the wallet. */
 export async function listReturns(db: Database, userId: UserId): Promise<ClosingRefundRow[]> {
-  return db('closing_refunds').where({ user_id: userId }).whereNull('withdrawn_at').orderBy('id');
+  return db('closing_refunds')
+    .where({ user_id: userId })
+    .whereRaw('coalesce(refund_id, refused_code) is not null')
+    .orderBy('id');
 }
 
 /** What an account has now, for whoever thinks of closing it. */

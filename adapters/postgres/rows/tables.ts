@@ -334,6 +334,11 @@ export interface ClosingRefundRow {
   refused_code: string | null;
   /** The account had changed before it was carried out. */
   withdrawn_at: Date | null;
+  /**
+   * How often the processor refused a refund for now: each try after that has a key of its own, and the row stays
+   * the same.
+   */
+  refused_tries: number;
 }
 
 /**

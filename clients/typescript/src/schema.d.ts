@@ -1613,7 +1613,7 @@ export interface components {
         /** @enum {string} */
         AccountClosingState: "stopping" | "settling" | "returning" | "erasing" | "kept" | "closed";
         /** @enum {string} */
-        AccountClosingWait: "rentals" | "topups" | "invoices" | "disputes" | "refunds" | "refused_refunds" | "processor" | "installation_key" | "late_events";
+        AccountClosingWait: "rentals" | "topups" | "invoices" | "disputes" | "parked_payments" | "refunds" | "refused_refunds" | "processor" | "installation_key" | "late_events";
         AddPasskey: {
             name: string;
             credential: {

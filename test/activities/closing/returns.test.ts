@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
+import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
 import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import { ProcessorError } from '../../../adapters/processor/processor.js';
 import { parkPayment } from '../../../money/payments/parked-payments.js';
@@ -89,9 +90,23 @@ describe('the money of an account that closes', () => {
         assert.deepEqual(more, []);
         await world.look();
         assert.equal((await world.told()).length, 1);
+        // However often it is tried: one row.
+        const rows = await world.db('closing_refunds').where({ user_id: world.userId });
+        assert.deepEqual(
+          rows.map(({ payment_id: id, called_at: at }) => [id, at === null]),
+          [[second, status === 400]],
+        );
         world.refusals.clear();
+        // The answer to the next try is lost: its refund is found, whichever try made it.
+        world.lone.processor.answers.createRefund = dyingOnce((input) => world.createRefund(input));
+        await assert.rejects(world.look(), /the worker died/);
         assert.equal((await world.look()).state, 'kept');
         assert.equal(world.returned().length, 2);
+        const answered = await world.db('closing_refunds').where({ user_id: world.userId }).orderBy('id');
+        assert.deepEqual(
+          answered.map(({ refund_id: id }) => id),
+          world.refunds.map(({ refundId }) => refundId),
+        );
       });
 
     it('takes what somebody has refunded already from the wallet, and asks for the rest', async () => {
@@ -208,6 +223,14 @@ describe('the money of an account that closes', () => {
       assert.deepEqual([world.returned(), row.lapsed_cents], [[[paymentId, 1_000]], 100]);
     });
 
+    it('uses nothing of what was given while a machine ran for what it had cost by then', async () => {
+      const paymentId = await world.pay(1_000);
+      await world.spend(900, { lastCents: 100, act: () => world.give(500) });
+      const row = await world.close();
+      // 800 of the payment were used before; then 100 of the given money.
+      assert.deepEqual([world.returned(), row.lapsed_cents], [[[paymentId, 200]], 400]);
+    });
+
     it('gives a payment that operators credited by hand back to its card', async () => {
       const payment = world.paid(800);
       await parkPayment(world.db, payment, 'it names nobody', null);
@@ -304,6 +327,20 @@ describe('the money of an account that closes', () => {
         await world.db('ledger_causes').where('cause', 'like', 'set-off:%').count('* as n').first(),
         entries,
       );
+    });
+  });
+
+  describe('in a restored database', () => {
+    it('follows the refunds of all payments before it decides what goes back of which', async () => {
+      const first = await world.pay(1_000);
+      await world.pay(1_000);
+      await world.spend(1_000);
+      // The closing that was lost gave the older one back, since the newer one took nothing then.
+      world.refund(first, 1_000);
+      await insertClosing(world.db, world.userId);
+      await insertClosing(world.db, world.userId, 'restored');
+      assert.equal((await world.look()).state, 'kept');
+      assert.deepEqual([world.returned(), await world.total()], [[[first, 1_000]], 0]);
     });
   });
 

@@ -129,8 +129,17 @@ export class ClosingWorld {
     return operationId;
   }
 
-  /** A rental of old that cost so much. */
-  async spend(cents: number): Promise<void> {
+  /**
+   * A rental of old that cost so much.
+   * @param meanwhile what was done while it ran, and what it cost after that, of the whole
+   */
+  async spend(
+    cents: number,
+    { lastCents, act }: { lastCents: number; act: () => Promise<unknown> } = {
+      lastCents: 0,
+      act: () => Promise.resolve(),
+    },
+  ): Promise<void> {
     const before = await getWallet(this.db, this.userId);
     const at = new Date();
     const begun = new Date(at.getTime() - 3_600_000);
@@ -145,9 +154,15 @@ export class ClosingWorld {
       requested_at: at,
       open: false,
     });
+    await this.charge(no, cents - lastCents);
+    await act();
+    if (lastCents > 0) await this.charge(no, lastCents);
+  }
+
+  private async charge(rentalNo: number, cents: number): Promise<void> {
     await this.db.transaction(async (trx) => {
       const cause = { kind: 'settlement', rentalId: newId('rent') } as const;
-      const charge = { type: 'rental_charge', availableCents: -cents, cause, rentalNo: no } as const;
+      const charge = { type: 'rental_charge', availableCents: -cents, cause, rentalNo } as const;
       await post(trx, await lockWalletOfUser(trx, this.userId), charge);
     });
   }
