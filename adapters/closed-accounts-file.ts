@@ -6,7 +6,7 @@ const DEADLINE_MS = 10_000;
 
 /**
  * Appends the number of an account whose person is about to be erased to a file outside of the database, and to the disk
- * before it returns: a restored database then knows whom it must not bring back (decision 181, "What closing erases").
+ * before it returns: a restored database then knows whom it must not bring back (decision 183, "What closing erases").
  * @throws where it can't be written within 10 s: nobody is erased then
  */
 export async function noteClosedAccount(file: string, userId: UserId): Promise<void> {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { mailboxOf } from '../domain/accounts/mailbox.js';
 
 /**
- * Turns a mailbox or a card into what is kept of it when its account closes (decision 181, "What closing erases"): whoever
+ * Turns a mailbox or a card into what is kept of it when its account closes (decision 183, "What closing erases"): whoever
  * has the installation's key recognizes it, and nobody reads it.
  * @param installationKey in base64
  * @param value a card's fingerprint, or an address in lower case

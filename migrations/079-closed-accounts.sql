@@ -1,4 +1,4 @@
--- The closing of an account (decision 180, "Closing an account"): one row, from the wish on and for good.
+-- The closing of an account (decision 182, "Closing an account"): one row, from the wish on and for good.
 create table account_closings (
   user_id text primary key references users (id) on delete restrict,
   requested_at timestamptz(3) not null default clock_ms(),
@@ -54,7 +54,7 @@ grant select on closing_refunds to gpu_rental_api, gpu_rental_ops;
 grant select, insert, update (called_at, refund_id, refused_code, withdrawn_at) on closing_refunds to gpu_rental_worker;
 
 -- The mailboxes and cards of closed accounts, each as a number that only the installation's key makes: nobody can read
--- them, and a later account of the same mailbox or card is recognized (decision 181, "What closing erases").
+-- them, and a later account of the same mailbox or card is recognized (decision 183, "What closing erases").
 create table closed_marks (
   value text not null check (value ~ '^hmac:[0-9a-f]{64}$'),
   user_id text not null references account_closings (user_id) on delete restrict,

@@ -54,7 +54,7 @@ export const autoTopup = follower(
 
 /**
  * The closing of one account: `closing:<user>`. It waits for machines to end, for debts and disputes, and once the person
- * is gone, for what comes late (decision 180, "Closing an account").
+ * is gone, for what comes late (decision 182, "Closing an account").
  */
 export const closing = follower(
   ({ userId }: ClosingInput) => closingSteps.lookAtClosing(userId),

@@ -15,7 +15,7 @@ import { FailedItems } from '../reconcile/failed-items.js';
 const BATCH = 1_000;
 
 /**
- * Erases those again whom a restored database brought back although they were gone (decision 181, "What closing erases"),
+ * Erases those again whom a restored database brought back although they were gone (decision 183, "What closing erases"),
  * before anybody is served. Their closing then goes through its steps: what the database has lost of its money, the
  * processor still knows. One that fails keeps no other from it: operators are told, and its closing erases it later. It may
  * run again.

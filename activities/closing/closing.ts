@@ -23,7 +23,7 @@ import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { followRefunds, giveBackToCard } from './give-back.js';
 import { stopAll } from './stop-all.js';
 
-/** The activity that closes accounts (decision 180, "Closing an account"): the row is the state, each step may run again. */
+/** The activity that closes accounts (decision 182, "Closing an account"): the row is the state, each step may run again. */
 export function createClosingActivities(deps: ActivityDeps) {
   return {
     /** Brings the closing of an account as far as it can come now. */

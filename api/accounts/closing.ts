@@ -25,7 +25,7 @@ import { serve, type Handler } from '../http/serve.js';
 import { readBody } from '../http/validation.js';
 import { refuseWhenNotFresh } from './fresh-proof.js';
 
-/** The closing of an account by its user (decision 180, "Closing an account"). */
+/** The closing of an account by its user (decision 182, "Closing an account"). */
 export function closingRoutes(router: ApiRouter, deps: ApiDeps): void {
   serve(router, deps, declared.showClosing, show(deps));
   serve(router, deps, declared.closeAccount, close(deps));

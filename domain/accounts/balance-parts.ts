@@ -18,7 +18,7 @@ export interface BalanceParts {
 }
 
 /**
- * Divides a balance by what made it, oldest move first (decision 180, "Closing an account"). Given money is used first;
+ * Divides a balance by what made it, oldest move first (decision 182, "Closing an account"). Given money is used first;
  * what is refunded comes back in the opposite order; what is reversed or paid out is paid-in money first.
  */
 export function partsOf(moves: readonly Move[]): BalanceParts {

@@ -2,7 +2,7 @@ import { DAY, HOUR } from '../durations.js';
 import type { UserId } from '../ids.js';
 import { Refusal } from '../refusal.js';
 
-/** How far the closing of an account has come (decision 180, "Closing an account"). */
+/** How far the closing of an account has come (decision 182, "Closing an account"). */
 export const closingStates = ['stopping', 'settling', 'returning', 'erasing', 'kept', 'closed'] as const;
 export type ClosingState = (typeof closingStates)[number];
 
@@ -21,7 +21,7 @@ export const closingWaits = [
 ] as const;
 export type ClosingWait = (typeof closingWaits)[number];
 
-/** Decision 180, "Closing an account". Durations are milliseconds. */
+/** Decision 182, "Closing an account". Durations are milliseconds. */
 export const closingLimits = {
   /** For how long debts and disputes are waited for. */
   waitMs: 35 * DAY,

@@ -1,6 +1,6 @@
 import { closedDomain } from './closing.js';
 
-/** How a person's words go from one table when their account is closed (decision 181, "What closing erases"). */
+/** How a person's words go from one table when their account is closed (decision 183, "What closing erases"). */
 export interface Erasure {
   readonly table: string;
   /**

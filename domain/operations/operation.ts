@@ -106,7 +106,7 @@ export type DirectAction =
   | { readonly kind: 'block_user'; readonly userId: UserId }
   | { readonly kind: 'unblock_user'; readonly userId: UserId }
   | { readonly kind: 'end_sessions'; readonly userId: UserId }
-  /** For good (decision 180, "Closing an account"). */
+  /** For good (decision 182, "Closing an account"). */
   | { readonly kind: 'close_account'; readonly userId: UserId }
   /** Of all of his keys, or of one. */
   | { readonly kind: 'revoke_api_keys'; readonly userId: UserId; readonly keyId?: ApiKeyId }

@@ -22,7 +22,7 @@ export type ReturnStep =
   | { readonly kind: 'settled' };
 
 /**
- * Decides the next step of giving an account's money back (decision 180, "Closing an account"), under the wallet's lock.
+ * Decides the next step of giving an account's money back (decision 182, "Closing an account"), under the wallet's lock.
  * One payment at a time: its row is committed before its money leaves, and its money leaves the wallet before another row
  * is made. What is owed is set off first; given money lapses once nothing that was paid in is left.
  */

@@ -151,7 +151,7 @@ async function take(
 
 /**
  * The smallest sum that an invoice asks for. One invoice each: a sum that is missing a second time, after others gave
- * back, is written off, and so is one that nobody is left to pay (decision 180, "Closing an account").
+ * back, is written off, and so is one that nobody is left to pay (decision 182, "Closing an account").
  */
 async function smallestInvoice(trx: Transaction, row: RefundOrDisputeRow): Promise<number> {
   const isAskable = row.invoice_id === null && !(await isPersonGone(trx, row.user_id));

@@ -7,7 +7,7 @@ import { databaseRoles } from '../../migrations/roles.js';
 import { insertRental, insertUser } from '../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 
-/** Decision 181, "What closing erases": a transaction that says that it erases passes the guards, and for that alone. */
+/** Decision 183, "What closing erases": a transaction that says that it erases passes the guards, and for that alone. */
 describe('the guards of what is never changed, while a person is erased', () => {
   let money: MoneyDatabase;
   let worker: Database;

@@ -19,7 +19,7 @@ export async function tieAccount(
 }
 
 /**
- * Ties an account to the marks of its mailbox and its cards, by which closed accounts are recognized (decision 181, "What
+ * Ties an account to the marks of its mailbox and its cards, by which closed accounts are recognized (decision 183, "What
  * closing erases"). It may be called again.
  * @param installationKey in base64; empty: no closed account has left anything
  */

@@ -8,7 +8,7 @@ import { listCards } from './account-ties.js';
 import { lateUntil } from './closings.js';
 
 /**
- * Erases the person of an account that is being closed, in one transaction (decision 181, "What closing erases"): what
+ * Erases the person of an account that is being closed, in one transaction (decision 183, "What closing erases"): what
  * must be recognized later becomes a number that nobody can read, and only then its words go. It may run again: a late
  * event brings words back.
  * @param installationKey in base64

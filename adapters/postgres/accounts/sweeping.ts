@@ -9,7 +9,7 @@ const BATCH = 5_000;
 
 /**
  * Takes a person's words out of the large tables in which no index finds them: each is read once, in batches, and later
- * only what came after (decision 181, "What closing erases"). A batch and how far it came are one transaction.
+ * only what came after (decision 183, "What closing erases"). A batch and how far it came are one transaction.
  * @param tell told after each batch
  */
 export async function sweepTables(

@@ -36,7 +36,7 @@ import type { IdleGuard, Ignorable } from '../../../domain/rentals/idle-guard.js
 import type { SoftwareCapabilities, SoftwareOutline } from '../../../domain/rentals/software.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 
-/** The closing of an account (decision 180, "Closing an account"): one row, from the wish on and for good. */
+/** The closing of an account (decision 182, "Closing an account"): one row, from the wish on and for good. */
 export interface AccountClosingRow {
   user_id: UserId;
   requested_at: Date;
@@ -308,7 +308,7 @@ export interface ChargeMarkRow {
 
 /**
  * The mailboxes and cards of closed accounts, each as a number that only the installation's key makes: nobody can
- * read them, and a later account of the same mailbox or card is recognized (decision 181, "What closing erases").
+ * read them, and a later account of the same mailbox or card is recognized (decision 183, "What closing erases").
  */
 export interface ClosedMarkRow {
   value: string;
