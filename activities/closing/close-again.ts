@@ -62,7 +62,7 @@ async function eraseAgain(
   // A closing that the backup had begun as well: nothing of it is known to be up to date.
   await db('account_closings').where({ user_id: userId }).update({ requested_by: 'restored' });
   await sweepTables(db, userId, tell);
-  await eraseAccount(db, userId, installationKey);
+  await eraseAccount(db, userId, installationKey, { tell });
   return true;
 }
 

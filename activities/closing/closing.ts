@@ -156,7 +156,7 @@ async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnTy
   if (settings.closedAccountsFile) await noteClosedAccount(settings.closedAccountsFile, userId);
   if (customerId !== null && processor.enabled) await processor.deleteCustomer(customerId);
   await sweepTables(db, userId, tell);
-  await eraseAccount(db, userId, settings.installationKey);
+  await eraseAccount(db, userId, settings.installationKey, { tell });
   return 'on';
 }
 
@@ -169,7 +169,7 @@ async function keepWatch(deps: ActivityDeps, userId: UserId, tell: Tell): Return
   }
   if (!settings.installationKey) return ['installation_key'];
   await sweepTables(db, userId, tell);
-  await eraseAccount(db, userId, settings.installationKey);
+  await eraseAccount(db, userId, settings.installationKey, { tell });
   const open = await readOpenBusiness(db, userId);
   const waits = openOf(open, 'invoices', 'disputes', 'refunds');
   waits.push(...(await waitForParked(deps, userId)));

@@ -10,6 +10,8 @@ export interface Erasure {
   readonly whose: string;
   /** The columns and what they become, in SQL. Without: the rows go. */
   readonly becomes?: Readonly<Record<string, string>>;
+  /** One account may have very many such rows: they go in batches before. */
+  readonly isLarge?: true;
 }
 
 const own = 't.user_id = :userId';
@@ -152,8 +154,8 @@ export const erasures: readonly Erasure[] = [
     // Those of a request that became no rental are sealed, and go by themselves.
     whose: `t.id in (select software ->> 'secretsId' from rentals where user_id = :userId)`,
   },
-  { table: 'telemetry_hours', whose: ofRental },
-  { table: 'machine_reports', whose: ofAttempt },
+  { table: 'telemetry_hours', whose: ofRental, isLarge: true },
+  { table: 'machine_reports', whose: ofAttempt, isLarge: true },
   { table: 'machine_uses', whose: ofAttempt },
   { table: 'machine_tokens', whose: ofAttempt },
   { table: 'stop_requests', whose: `${ofRental} and t.reason is not null`, becomes: { reason: gone } },
@@ -212,7 +214,7 @@ export const erasures: readonly Erasure[] = [
   { table: 'billing_details', whose: own },
   { table: 'saved_cards', whose: own },
   { table: 'failed_sign_ins', whose: own },
-  { table: 'events', whose: own },
+  { table: 'events', whose: own, isLarge: true },
   { table: 'event_outbox', whose: own },
   {
     table: 'account_ties',

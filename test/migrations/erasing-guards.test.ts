@@ -43,8 +43,8 @@ describe('the guards of what is never changed, while a person is erased', () => 
     const action = { id: actionId, kind: 'refund', operator: 'ada', reason: 'she phoned' } as const;
     await money.db('operator_actions').insert({
       ...action,
-      request: { kind: 'refund', description: 'x', amountCents: 5 } as never,
-      result: { was: 'x', seq: 1 } as never,
+      request: { kind: 'refund', description: 'x', amountCents: 5 },
+      result: { was: 'x', seq: 1 },
     });
   });
 

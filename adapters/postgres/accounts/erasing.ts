@@ -1,5 +1,5 @@
 import { isClosedAddress } from '../../../domain/accounts/closing.js';
-import { erasures, type Erasure } from '../../../domain/accounts/erasure.js';
+import { erasures, sweeps, type Erasure } from '../../../domain/accounts/erasure.js';
 import { mailboxOf } from '../../../domain/accounts/mailbox.js';
 import type { UserId } from '../../../domain/ids.js';
 import { isMark, markOf } from '../../closed-marks.js';
@@ -14,11 +14,18 @@ import { lateUntil } from './closings.js';
  * @param installationKey in base64
  * @throws Error without a key
  */
-export async function eraseAccount(db: Database, userId: UserId, installationKey: string): Promise<void> {
+export async function eraseAccount(
+  db: Database,
+  userId: UserId,
+  installationKey: string,
+  { tell = () => undefined, batch = BATCH }: Batching = {},
+): Promise<void> {
+  await eraseMany(db, userId, { tell, batch });
   await db.transaction(async (trx) => {
     const user = await trx('users').where({ id: userId }).forUpdate().first();
     if (!user) throw new Error(`no user ${userId}`);
     await beginErasing(trx);
+    await eraseMails(trx, user);
     await keepMarks(trx, user, installationKey);
     await trx.raw('select erase_notes(?)', [userId]);
     const person = { userId, email: user.email, mailbox: mailboxOf(user.email) };
@@ -31,6 +38,43 @@ export async function eraseAccount(db: Database, userId: UserId, installationKey
         late_until: lateUntil(trx),
       });
   });
+}
+
+/** What the search for mails goes over again, as it was young then, and what came after. */
+const afterSweep = `t.id > coalesce((select (swept -> 'mail_outbox' ->> 0)::bigint
+  from account_closings where user_id = :userId), 0)`;
+
+/** How many rows one statement removes before the erasure itself. */
+const BATCH = 5_000;
+
+interface Batching {
+  readonly tell?: (told: { erased: string }) => void;
+  readonly batch?: number;
+}
+
+/** Removes what an account may have much of in short transactions: the erasure itself holds locks, and has a deadline. */
+async function eraseMany(db: Database, userId: UserId, { tell, batch }: Required<Batching>): Promise<void> {
+  for (const { table, whose } of erasures.filter(({ isLarge }) => isLarge)) {
+    for (;;) {
+      const { rowCount } = await db.raw<{ rowCount: number }>(
+        `delete from ${table} where ctid = any (array(select t.ctid from ${table} t where ${whose} limit :batch))`,
+        { userId, batch },
+      );
+      tell({ erased: table });
+      if (rowCount < batch) break;
+    }
+  }
+}
+
+/**
+ * Looks for mails once more, under the lock of the user's row: one that was being written with the address while they were
+ * searched for is committed by now, and nothing finds it once the address is gone.
+ */
+async function eraseMails(trx: Transaction, { id: userId, email }: Person): Promise<void> {
+  if (isClosedAddress(email)) return;
+  const person = { userId, email, customerId: null };
+  for (const sweep of sweeps.filter(({ table }) => table === 'mail_outbox'))
+    await trx.raw(statementOf({ ...sweep, whose: `${afterSweep} and (${sweep.whose})` }), person);
 }
 
 /** Lets this transaction take words out of rows that are never changed otherwise. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
-import { statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
+import { eraseAccount, statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
 import { sweepTables } from '../../../../adapters/postgres/accounts/sweeping.js';
 import { erasures } from '../../../../domain/accounts/erasure.js';
-import { insertUser } from '../../../support/money/factories.js';
+import { insertRental, insertUser } from '../../../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 const MINUTE = 60_000;
@@ -70,6 +70,37 @@ describe('the search for the words of an account that closes', () => {
     await sweepTables(money.db, id, () => undefined);
     const row = await money.db('processor_events').where({ id: 'evt_card' }).first();
     assert.deepEqual(row?.object, { id: 'pm_old', object: 'payment_method' });
+  });
+
+  const key = Buffer.alloc(32, 7).toString('base64');
+
+  it('is made once more for mails, before the address goes', async () => {
+    const { id, email } = await insertUser(money.db);
+    await insertClosing(money.db, id);
+    await sweepTables(money.db, id, () => undefined);
+    const mail = { cause: `code:${Date.now()}`, recipient: email, subject: 'x', body: 'y' };
+    const told = { cause: `code:${Date.now()}-b`, recipient: 'ops@example.com', subject: email, body: 'y' };
+    await money.db('mail_outbox').insert([mail, told]);
+    await eraseAccount(money.db, id, key);
+    assert.equal(await money.db('mail_outbox').where({ cause: mail.cause }).first(), undefined);
+    const kept = await money.db('mail_outbox').where({ cause: told.cause }).first();
+    assert.equal(kept?.subject, id);
+  });
+
+  it('leaves what an account has much of to short transactions', async () => {
+    const { id } = await insertUser(money.db);
+    await insertClosing(money.db, id);
+    const { no } = await insertRental(money.db, id);
+    const hours = Array.from({ length: 5 }, (_, at) => ({
+      rental_no: no,
+      hour: new Date(Date.UTC(2026, 0, 1, at)),
+      ...{ source: 'upstream' as const, minutes: Buffer.alloc(300, 255) },
+    }));
+    await money.db('telemetry_hours').insert(hours);
+    const told: string[] = [];
+    await eraseAccount(money.db, id, key, { tell: ({ erased }) => told.push(erased), batch: 2 });
+    assert.equal(told.filter((table) => table === 'telemetry_hours').length, 3);
+    assert.equal(await money.db('telemetry_hours').where({ rental_no: no }).first(), undefined);
   });
 
   /** Tables that stay small, whatever the service has done: what fails now, and what operators look at. */
