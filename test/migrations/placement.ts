@@ -97,7 +97,8 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
     reason:
       'Looks at rows of the same wallet alone: it runs on the wallet’s node, once its statements name the wallet.',
     names: names(`
-    api_keys_reserve rentals_reserve rental_labels_stay rentals_meter_begins rentals_meter_follows
+    api_keys_reserve rentals_reserve rental_labels_stay rental_changes_stay rental_changes_not_truncated
+    audit_events_stay audit_events_not_truncated rentals_meter_begins rentals_meter_follows
     wallets_metered_again ledger_seals_added ledger_entries_stay ledger_note_salts_stay`),
   },
   {
@@ -111,6 +112,10 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
       'Asks whether the server was restored: each node answers for itself, so each has a watermark of its own.',
     names: names(`
     allocation_attempts_when_restored ledger_entries_when_restored rentals_when_restored`),
+  },
+  {
+    reason: 'Asks whether an account is erased whose operator’s act loses words: its node says so before.',
+    names: names('operator_actions_stay operator_actions_not_truncated operator_orders_changed'),
   },
   {
     reason: 'Takes the number of the next root from one node: whoever seals hands it over.',
