@@ -13,17 +13,16 @@ import {
 } from '../../adapters/postgres/accounts/closings.js';
 import { findCardsOfPayments } from '../../adapters/postgres/payments/topups.js';
 import type { Database } from '../../adapters/postgres/database.js';
-import type { AccountClosingRow } from '../../adapters/postgres/rows/tables.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import { signalLook } from '../../adapters/temporal/signal-look.js';
-import { closingWorkflowId, returnsOf, type ClosingWait } from '../../domain/accounts/closing.js';
+import { closingWorkflowId, returnsOf } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
 import { closingMail } from '../../domain/mails/sign-in.js';
-import { Refusal } from '../../domain/refusal.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { serve, type Handler } from '../http/serve.js';
 import { readBody } from '../http/validation.js';
 import { refuseWhenNotFresh } from './fresh-proof.js';
+import { presentClosing, refuseOtherAddress } from './present-closing.js';
 
 /** The closing of an account by its user (decision 182, "Closing an account"). */
 export function closingRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -50,15 +49,6 @@ function close(deps: ApiDeps): Handler<typeof declared.closeAccount> {
     await tellWorkflow(ctx, deps, userId);
     return readShown(deps.db, userId);
   };
-}
-
-/** @throws Refusal validation_failed: whoever closes an account types its address */
-export function refuseOtherAddress(email: string, own: string): void {
-  if (email.trim().toLowerCase() === own) return;
-  const message = 'email is not this account’s own address: send that one to close it';
-  throw new Refusal('validation_failed', `The request is invalid: ${message}.`, {
-    fields: [{ field: 'email', message }],
-  });
 }
 
 const SIGNAL_LIMIT_MS = 5_000;
@@ -104,30 +94,4 @@ async function readPlan(db: Database, userId: UserId, { walletId, availableCents
   const returnedCents = Math.max(0, Math.min(restCents, availableCents));
   const planned = returnsOf(returnedCents, await listReturnable(db, walletId));
   return { planned, lapsesCents: Math.max(0, givenCents - owedCents) };
-}
-
-interface Money {
-  readonly returns: readonly {
-    readonly paymentId: string;
-    readonly amountCents: number;
-    readonly cardBrand: string | null;
-    readonly cardLast4: string | null;
-    readonly status: 'planned' | 'sent' | 'refused';
-  }[];
-  readonly lapsesCents: number;
-}
-
-/** A closing on read. @param row undefined: nobody has asked for it */
-export function presentClosing(
-  row: Pick<AccountClosingRow, 'state' | 'requested_at' | 'waits_for'> | undefined,
-  { machines, openInvoices, openDisputes }: Pick<StillOpen, 'machines' | 'openInvoices' | 'openDisputes'>,
-  money: Money,
-) {
-  return {
-    state: row?.state ?? null,
-    requestedAt: row?.requested_at.toISOString() ?? null,
-    waitsFor: (row?.waits_for ?? []) as ClosingWait[],
-    ...{ machines, openInvoices, openDisputes },
-    ...money,
-  };
 }

@@ -104,7 +104,7 @@ export const closeAccount = operation({
       examples: [{ ...before, state: 'stopping', requestedAt: '2026-11-01T09:30:00.000Z' }],
     },
   ],
-  refusals: ['fresh_sign_in_required'],
+  refusals: ['fresh_sign_in_required', 'invalid_email'],
 });
 
 export const closingOperations: readonly Operation[] = [showClosing, closeAccount];

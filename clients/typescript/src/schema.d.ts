@@ -7222,7 +7222,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountClosing"];
                 };
             };
-            400: components["responses"]["ValidationFailedError"];
+            /** @description validation_failed, invalid_email */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"];
+                };
+            };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
             401: {
                 headers: {

@@ -1,6 +1,6 @@
-import { presentClosing, refuseOtherAddress } from '../../../api/accounts/closing.js';
 import { closeSchema } from '../../../api/accounts/describe-closing.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
+import { presentClosing, refuseOtherAddress } from '../../../api/accounts/present-closing.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { readBody } from '../../../api/http/validation.js';
 import { returnsOf, type ClosingState, type ClosingWait } from '../../../domain/accounts/closing.js';
