@@ -3,7 +3,7 @@ import { texts } from './texts.js';
 /** Stopping a machine that nobody uses. */
 export const idleTexts = texts({
   field: 'Stop when idle (minutes)',
-  hint: 'Stops it once its GPUs, CPUs and network were idle for this long. We warn you 10 minutes ahead. Everything on its disk is lost. Where the provider doesn’t tell us how busy it is, a small script on the machine does: only if you set this when you rent, and only until it restarts.',
+  hint: 'Stops it once its GPUs, CPUs and network were idle for this long. We warn you 10 minutes ahead. Everything on its disk is lost. With some providers it works until the machine restarts.',
   error: 'Enter whole minutes, from 15 to 1440',
   none: 'Never',
   sessions: 'Even while somebody is logged in',
