@@ -81,8 +81,7 @@ describe('the question whether it is still the same person', function () {
 
   it('is answered by hand and by the keyboard alone', async () => {
     await askForKey();
-    await code().waitFor();
-    assert.equal(await code().evaluate((input) => input === document.activeElement), true);
+    await code().and(page.locator(':focus')).waitFor();
     assert.equal(await code().getAttribute('autocomplete'), 'one-time-code');
     assert.equal(await question().getByRole('button', { name: 'Confirm' }).isDisabled(), true);
     await page.keyboard.type('654321');
