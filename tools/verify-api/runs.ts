@@ -66,6 +66,7 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'listWebhookDeliveries',
   'showTelemetry',
   'keepRentalAlive',
+  'closeAccount',
 ];
 
 /** It ends when its client leaves; the project's own tests read it. */
