@@ -31,7 +31,7 @@ export interface RunEnd {
  * they fit their schema: a cursor that no page answered, an end before its beginning, a daily cap below the amount, a
  * hard budget of nothing, a text that is not a public key, a range of addresses that begins within itself, an end of a
  * key that is over, a passkey that no device has made, a family that nobody offers, a signature that is not the
- * processor's, an address outside the dashboard.
+ * processor's, an address outside the dashboard, an account that is closed by an address not its own.
  */
 const WITH_RULES_BEYOND_THE_SCHEMA = [
   'listListings',
