@@ -1,5 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { isId, type UserId } from '../domain/ids.js';
+import { within } from './within.js';
 
 /** A volume that hangs holds nobody up for longer. */
 const DEADLINE_MS = 10_000;
@@ -10,24 +11,22 @@ const DEADLINE_MS = 10_000;
  * @throws where it can't be written within 10 s: nobody is erased then
  */
 export async function noteClosedAccount(file: string, userId: UserId): Promise<void> {
-  await append(file, `${userId}\n`);
+  await inTime(file, append(file, `${userId}\n`));
 }
 
 /** Makes the file where it is not there yet. @throws where its folder is missing, or can't be written within 10 s */
 export async function beginClosedAccounts(file: string): Promise<void> {
-  await append(file, '');
+  await inTime(file, append(file, ''));
 }
 
 async function append(file: string, text: string): Promise<void> {
-  await inTime(file, async () => {
-    const handle = await open(file, 'a', 0o600);
-    try {
-      await handle.appendFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  });
+  const handle = await open(file, 'a', 0o600);
+  try {
+    await handle.appendFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /**
@@ -35,7 +34,7 @@ async function append(file: string, text: string): Promise<void> {
  * @throws Error for a file that is missing or can't be read within 10 s, and for a line that is no number of an account
  */
 export async function readClosedAccounts(file: string): Promise<UserId[]> {
-  const text = await inTime(file, () => readFile(file, 'utf8')).catch((error: unknown) => {
+  const text = await inTime(file, readFile(file, 'utf8')).catch((error: unknown) => {
     if ((error as { code?: unknown }).code !== 'ENOENT') throw error;
     throw new Error(
       `CLOSED_ACCOUNTS_FILE names ${file}, which is not there: mount its volume, or make an empty file if no account was ever closed.`,
@@ -48,16 +47,8 @@ export async function readClosedAccounts(file: string): Promise<UserId[]> {
   });
 }
 
-async function inTime<T>(file: string, work: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`${file} (CLOSED_ACCOUNTS_FILE) did not answer within ${DEADLINE_MS / 1_000} s.`));
-    }, DEADLINE_MS);
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function inTime<T>(file: string, work: Promise<T>): Promise<T> {
+  const late = () =>
+    new Error(`${file} (CLOSED_ACCOUNTS_FILE) did not answer within ${DEADLINE_MS / 1_000} s.`);
+  return within(DEADLINE_MS, work, late);
 }

@@ -1,18 +1,19 @@
 import type { Database } from '../../adapters/postgres/database.js';
 import { insertClosing } from '../../adapters/postgres/accounts/closings.js';
-import { eraseAccount } from '../../adapters/postgres/accounts/erasing.js';
-import { sweepTables } from '../../adapters/postgres/accounts/sweeping.js';
-import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
+import { erasePerson } from '../../adapters/postgres/accounts/sweeping.js';
 import { beginClosedAccounts, readClosedAccounts } from '../../adapters/closed-accounts-file.js';
 import { isClosedAddress } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
-import { closingWaitsMail } from '../../domain/mails/operators.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Tell } from '../heartbeat.js';
 import { FailedItems } from '../reconcile/failed-items.js';
+import { tellOperators } from './tell-operators.js';
 
 /** How many numbers are looked up at once. */
 const BATCH = 1_000;
+
+const WHY_AGAIN =
+  'A restored database brought it back, and it could not be erased again: its closing tries on.';
 
 /**
  * Erases those again whom a restored database brought back although they were gone (decision 183, "What closing erases"),
@@ -36,7 +37,7 @@ export async function closeAgain(deps: ActivityDeps, tell: Tell): Promise<number
         eraseAgain(deps, userId, installationKey, tell),
       );
       if (isErased) count += 1;
-      else await tellOperators(db, userId);
+      else await tellOperators(deps, userId, 'erasing-again', WHY_AGAIN);
       tell({ erasedAgain: count });
     }
     tell({ lookedUp: from });
@@ -59,17 +60,8 @@ async function eraseAgain(
   tell: Tell,
 ): Promise<true> {
   await insertClosing(db, userId, 'restored');
-  // A closing that the backup had begun as well: nothing of it is known to be up to date.
-  await db('account_closings').where({ user_id: userId }).update({ requested_by: 'restored' });
-  await sweepTables(db, userId, tell);
-  await eraseAccount(db, userId, installationKey, { tell });
+  await erasePerson(db, userId, installationKey, tell);
   return true;
-}
-
-async function tellOperators(db: Database, userId: UserId): Promise<void> {
-  const cause = { kind: 'closing_waits', userId, wait: 'erasing-again' } as const;
-  const why = 'A restored database brought it back, and it could not be erased again: its closing tries on.';
-  await recordNotice(db, { cause, message: closingWaitsMail({ userId, why }) });
 }
 
 /**

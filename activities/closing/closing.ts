@@ -7,13 +7,10 @@ import {
   readOpenBusiness,
   type OpenBusiness,
 } from '../../adapters/postgres/accounts/closings.js';
-import { eraseAccount } from '../../adapters/postgres/accounts/erasing.js';
-import { sweepTables } from '../../adapters/postgres/accounts/sweeping.js';
-import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
+import { erasePerson } from '../../adapters/postgres/accounts/sweeping.js';
 import type { AccountClosingRow } from '../../adapters/postgres/rows/tables.js';
 import type { ClosingState, ClosingWait } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
-import { closingWaitsMail } from '../../domain/mails/operators.js';
 import { formatUsd } from '../../domain/money.js';
 import { nextReturn } from '../../money/closing/returns.js';
 import { settleWhenQuiet } from '../../money/closing/stop-spending.js';
@@ -22,6 +19,7 @@ import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { followRefunds, giveBackToCard } from './give-back.js';
 import { stopAll } from './stop-all.js';
+import { tellOperators } from './tell-operators.js';
 
 /** The activity that closes accounts (decision 182, "Closing an account"): the row is the state, each step may run again. */
 export function createClosingActivities(deps: ActivityDeps) {
@@ -67,10 +65,17 @@ async function waitAt(
   return { state: row.state === 'closed' ? 'closed' : 'waiting', status: row.state, summary };
 }
 
-/** Which of these are still open. */
-function openOf(open: OpenBusiness, ...kinds: readonly (ClosingWait & keyof OpenBusiness)[]): ClosingWait[] {
-  return kinds.filter((kind) => open[kind] > 0);
+/** Which of these are still open, and the payments that operators have put aside, which are waited for in any case. */
+async function waitsOf(
+  deps: ActivityDeps,
+  userId: UserId,
+  open: OpenBusiness,
+  ...kinds: readonly (ClosingWait & keyof OpenBusiness)[]
+): Promise<ClosingWait[]> {
+  return [...kinds.filter((kind) => open[kind] > 0), ...(await waitForParked(deps, userId))];
 }
+
+const debts = ['invoices', 'disputes'] as const;
 
 async function stopping(deps: ActivityDeps, userId: UserId): ReturnType<Step> {
   await stopAll(deps, userId);
@@ -85,8 +90,7 @@ async function stopping(deps: ActivityDeps, userId: UserId): ReturnType<Step> {
 async function settling(deps: ActivityDeps, userId: UserId): ReturnType<Step> {
   const { db } = deps;
   const open = await readOpenBusiness(db, userId);
-  const waits = open.waitedEnough ? [] : openOf(open, 'invoices', 'disputes');
-  waits.push(...(await waitForParked(deps, userId)));
+  const waits = await waitsOf(deps, userId, open, ...(open.waitedEnough ? [] : debts));
   if (waits.length > 0) return waits;
   await moveClosing(db, userId, { state: 'returning' });
   return 'on';
@@ -148,15 +152,13 @@ async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnTy
     return ['installation_key'];
   }
   // An invoice that is being voided still needs its customer.
-  const waits = openOf(await readOpenBusiness(db, userId), 'invoices');
-  waits.push(...(await waitForParked(deps, userId)));
+  const waits = await waitsOf(deps, userId, await readOpenBusiness(db, userId), 'invoices');
   if (waits.length > 0) return waits;
   const user = await db('users').where({ id: userId }).first('processor_customer_id');
   const customerId = user?.processor_customer_id ?? null;
   if (settings.closedAccountsFile) await noteClosedAccount(settings.closedAccountsFile, userId);
   if (customerId !== null && processor.enabled) await processor.deleteCustomer(customerId);
-  await sweepTables(db, userId, tell);
-  await eraseAccount(db, userId, settings.installationKey, { tell });
+  await erasePerson(db, userId, settings.installationKey, tell);
   return 'on';
 }
 
@@ -168,11 +170,9 @@ async function keepWatch(deps: ActivityDeps, userId: UserId, tell: Tell): Return
     return 'on';
   }
   if (!settings.installationKey) return ['installation_key'];
-  await sweepTables(db, userId, tell);
-  await eraseAccount(db, userId, settings.installationKey, { tell });
+  await erasePerson(db, userId, settings.installationKey, tell);
   const open = await readOpenBusiness(db, userId);
-  const waits = openOf(open, 'invoices', 'disputes', 'refunds');
-  waits.push(...(await waitForParked(deps, userId)));
+  const waits = await waitsOf(deps, userId, open, ...debts, 'refunds');
   if (waits.length > 0) return waits;
   if (!open.isQuiet) return ['late_events'];
   await moveClosing(db, userId, { state: 'closed' });
@@ -189,9 +189,4 @@ async function reopen({ db }: ActivityDeps, userId: UserId): ReturnType<Step> {
 async function hasMoney(db: ActivityDeps['db'], userId: UserId): Promise<boolean> {
   const wallet = await db('wallets').where({ user_id: userId }).first('available_cents');
   return wallet !== undefined && wallet.available_cents > 0;
-}
-
-async function tellOperators({ db }: ActivityDeps, userId: UserId, wait: string, why: string): Promise<void> {
-  const cause = { kind: 'closing_waits', userId, wait } as const;
-  await recordNotice(db, { cause, message: closingWaitsMail({ userId, why }) });
 }

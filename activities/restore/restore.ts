@@ -99,7 +99,8 @@ export function createRestoreActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Erases closed accounts again, then confirms the database above Temporal's watermark and lifts the brake, in one transaction with its record.
+     * Erases closed accounts again, then confirms the database above Temporal's watermark and lifts the brake, in one
+     * transaction with its record.
      * @returns the new watermark
      */
     async resumeAfterRestore(

@@ -64,11 +64,7 @@ function verifyCode(deps: ApiDeps): Handler<typeof declared.verifyCode> {
     const signedIn = await deps.db.transaction(async (trx) => {
       const verdict = await tryLoginCode(trx, email, body.code, browser && hashOfBrowser(browser));
       if (!verdict.right) return undefined;
-      const opened = await openSession(trx, ctx, email, {
-        by: 'code',
-        autoTopupDailyCapCents: deps.settings.autoTopupDailyCapCents,
-        installationKey: deps.settings.ownSoftware.installationKey,
-      });
+      const opened = await openSession(trx, ctx, deps, email, { by: 'code' });
       if (verdict.identity) await linkIdentity(trx, opened.user.id, verdict.identity);
       return opened;
     });

@@ -6,7 +6,6 @@ import {
   type IdentityProvider,
   type VerifiedIdentity,
 } from '../../adapters/identity/identity.js';
-import { newId } from '../../adapters/ids.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { findUserOfIdentity, linkIdentity } from '../../adapters/postgres/accounts/identities.js';
 import {
@@ -21,8 +20,8 @@ import { hashOfBrowser, keepBrowser, rememberBrowser } from '../http/browser-coo
 import { mailCode } from './code-mail.js';
 import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import { appendCookie, setSessionCookie, type Step } from '../http/middleware/session.js';
-import { clientOf, publicClientOf } from '../http/middleware/client-address.js';
-import { openSession, type OpenedSession } from './open-session.js';
+import { clientOf } from '../http/middleware/client-address.js';
+import { newAccountFrom, openSession, type OpenedSession } from './open-session.js';
 import { emailField } from '../http/fields.js';
 import { noSuchThing } from '../http/not-found.js';
 import { readQuery } from '../http/validation.js';
@@ -127,25 +126,16 @@ async function signInBy(
   deps: ApiDeps,
   { provider, identity }: { readonly provider: IdentityProvider; readonly identity: VerifiedIdentity },
 ): Promise<OpenedSession | undefined> {
-  const { autoTopupDailyCapCents } = deps.settings;
-  const { installationKey } = deps.settings.ownSoftware;
   const linked = await findUserOfIdentity(trx, identity);
   if (!linked) {
-    const { user, created } = await findOrInsertUser(trx, identity.email, {
-      id: newId('usr'),
-      autoTopupDailyCapCents,
-      installationKey,
-      madeFrom: publicClientOf(ctx.ip),
-    });
+    const { user, created } = await findOrInsertUser(trx, identity.email, newAccountFrom(ctx, deps));
     if (!created) return undefined;
     await linkIdentity(trx, user.id, identity);
   }
-  return openSession(trx, ctx, linked?.email ?? identity.email, {
+  return openSession(trx, ctx, deps, linked?.email ?? identity.email, {
     by: provider.id,
     // A provider may know the person from a month ago. It counts when they last showed it who they are.
     provedAt: identity.authenticatedAt ?? null,
-    autoTopupDailyCapCents,
-    installationKey,
   });
 }
 

@@ -14,7 +14,7 @@ import { newId } from '../../adapters/ids.js';
 import { publicClientOf } from '../http/middleware/client-address.js';
 import { auditAddress, auditEvent } from './audit-event.js';
 import { seenFrom } from './seen-from.js';
-import type { ApiContext } from '../context.js';
+import type { ApiContext, ApiDeps } from '../context.js';
 
 /** The user who signed in, whether the sign-in made their account, and the session. */
 export interface OpenedSession {
@@ -29,23 +29,17 @@ export interface OpenedSession {
  * "Sign-in elsewhere"). The session is always new, so a session that somebody else put into the browser is worth
  * nothing. The session that the browser came with ends.
  * @param email in lower case
- * @param how the way in which it was shown, for the audit trail (decision 59, "The audit trail"), when (by default
- *   now), and what a new account's auto-topup may charge
+ * @param how the way in which it was shown, for the audit trail (decision 59, "The audit trail"), and when (by default now)
  */
 export async function openSession(
   trx: Transaction,
   ctx: ApiContext,
+  deps: ApiDeps,
   email: string,
-  how: Pick<SignInProof, 'by' | 'provedAt'> & Pick<NewAccount, 'autoTopupDailyCapCents' | 'installationKey'>,
+  { by, provedAt }: Pick<SignInProof, 'by' | 'provedAt'>,
 ): Promise<OpenedSession> {
   await endFormerSession(trx, ctx);
-  const { user, created } = await findOrInsertUser(trx, email, {
-    id: newId('usr'),
-    autoTopupDailyCapCents: how.autoTopupDailyCapCents,
-    installationKey: how.installationKey,
-    madeFrom: publicClientOf(ctx.ip),
-  });
-  const { by, provedAt } = how;
+  const { user, created } = await findOrInsertUser(trx, email, newAccountFrom(ctx, deps));
   await wakeApiKeys(trx, user.id);
   await wakePasskeys(trx, user.id);
   const session = await insertSession(trx, user.id, { by, provedAt, ...seenFrom(ctx) });
@@ -55,6 +49,16 @@ export async function openSession(
     clientAddress: auditAddress(ctx),
   });
   return { user, created, session };
+}
+
+/** What an account is made with that a request makes. */
+export function newAccountFrom(ctx: ApiContext, { settings }: ApiDeps): NewAccount {
+  return {
+    id: newId('usr'),
+    autoTopupDailyCapCents: settings.autoTopupDailyCapCents,
+    installationKey: settings.ownSoftware.installationKey,
+    madeFrom: publicClientOf(ctx.ip),
+  };
 }
 
 /**

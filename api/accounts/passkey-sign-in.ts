@@ -65,11 +65,7 @@ function signIn(deps: ApiDeps): Handler<typeof declared.signInByPasskey> {
     if (!browser || (credential.response.userHandle ?? null) === null) throw wrongPasskey();
     const use = { purpose: 'sign_in', browserHash: hashOfBrowser(browser) } as const;
     const { user, session } = await withPasskey(ctx, deps, { credential, use }, (trx, { email }) =>
-      openSession(trx, ctx, email, {
-        by: 'passkey',
-        autoTopupDailyCapCents: deps.settings.autoTopupDailyCapCents,
-        installationKey: deps.settings.ownSoftware.installationKey,
-      }),
+      openSession(trx, ctx, deps, email, { by: 'passkey' }),
     );
     setSessionCookie(ctx, deps, session.token);
     await rememberBrowser(ctx, deps, user.email);

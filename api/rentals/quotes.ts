@@ -127,8 +127,8 @@ export async function unavailable(
 }
 
 /**
- * Why own software, told use or an idle guard can't be had that no worker has said it can do: a worker of the release before would
- * start a machine without it.
+ * Why own software, told use or an idle guard can't be had that no worker has said it can do: a worker of the release before
+ * would start a machine without it.
  */
 export async function findUntold(db: Database, request: RentalRequest): Promise<Refusal | undefined> {
   const isPlain = !request.software && !asksForUse(request);

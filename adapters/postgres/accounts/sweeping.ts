@@ -2,10 +2,26 @@ import { sweeps, type Sweep } from '../../../domain/accounts/erasure.js';
 import { isClosedAddress } from '../../../domain/accounts/closing.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
-import { beginErasing, statementOf } from './erasing.js';
+import { beginErasing, eraseAccount, statementOf } from './erasing.js';
 
 /** How many rows one transaction looks through. */
 const BATCH = 5_000;
+
+/**
+ * Erases the person of an account that is being closed: the large tables first, since nothing finds their words once the
+ * address is gone. It may run again.
+ * @param installationKey in base64
+ * @throws Error without a key
+ */
+export async function erasePerson(
+  db: Database,
+  userId: UserId,
+  installationKey: string,
+  tell: (told: { swept: string } | { erased: string }) => void,
+): Promise<void> {
+  await sweepTables(db, userId, tell);
+  await eraseAccount(db, userId, installationKey, { tell });
+}
 
 /**
  * Takes a person's words out of the large tables in which no index finds them: each is read once, in batches, and later

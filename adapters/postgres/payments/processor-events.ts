@@ -30,8 +30,8 @@ const keepEvent: Prepared<Values> = {
 };
 
 /**
- * Keeps an event as it arrived, one of a card as its id alone, once: the processor redelivers for days (decision 30, "Reversed payments", reference of
- * its events).
+ * Keeps an event as it arrived, one of a card as its id alone, once: the processor redelivers for days (decision 30,
+ * "Reversed payments", reference of its events).
  * @param route the workflow that acts on it; null for an event on which nobody acts, which counts as handled
  * @returns the workflow that must still look at it, null when there is nothing left to do; and whether it is new
  */

@@ -91,17 +91,16 @@ export class ClosingWorld {
   /** A bank sends a refund back: its event comes. */
   async bounce(refund: Refund): Promise<void> {
     this.refunds = this.refunds.map((one) => (one === refund ? { ...one, status: 'failed' } : one));
+    await this.hear('refund.failed', refund);
+  }
+
+  /** An event about a refund comes, and is followed. */
+  async hear(kind: string, { refundId }: Refund): Promise<void> {
     await this.db('processor_events').insert({
-      ...{
-        id: `evt_${newId('top')}`,
-        kind: 'refund.failed',
-        created_at: new Date(),
-        livemode: false,
-        object: {},
-      },
-      ...{ workflow_id: refund.refundId, workflow_type: 'refund' },
+      ...{ id: `evt_${newId('top')}`, kind, created_at: new Date(), livemode: false, object: {} },
+      ...{ workflow_id: refundId, workflow_type: 'refund' },
     });
-    await this.lone.run('lookAtRefund', refund.refundId);
+    await this.lone.run('lookAtRefund', refundId);
   }
 
   async pay(amountCents: number): Promise<string> {
