@@ -99,7 +99,10 @@ try {
   await seedFleet(server.db, rentals, 'realistic');
   await seedMarket(server.db);
   const lives = beginLives(db, perSecond, Math.ceil(rentals / 2));
-  const { parts, apart } = await soak(server, lives).finally(() => lives.stop());
+  const soaking = soak(server, lives);
+  await Promise.allSettled([soaking]);
+  await lives.stop();
+  const { parts, apart } = await soaking;
   await server.db.raw('analyze');
   const broken = await verifyLedger(server.db);
   if (broken.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(broken[0])}`);

@@ -101,7 +101,7 @@ export function errorOfAnswer(response: Response, body: unknown): ApiError | Con
     return new ConnectionError(message, { status, retryAfterSeconds });
   }
   const { error: code, message, requestId, support } = body;
-  const details = ('details' in body ? body.details : undefined) as DetailsOf<ErrorCode>;
+  const details = 'details' in body ? body.details : undefined;
   return new ApiError({ status, code, message, details, requestId, support, retryAfterSeconds });
 }
 

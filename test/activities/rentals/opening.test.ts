@@ -81,7 +81,11 @@ describe('the opening of a rental', () => {
     async function whileHeld(work: () => Promise<unknown>): Promise<void> {
       const lock = await lone.db.transaction();
       await lock.raw('select id from wallets where id = ? for no key update', [wallet.id]);
-      await work().finally(() => lock.rollback());
+      try {
+        await work();
+      } finally {
+        await lock.rollback();
+      }
       assert.deepEqual(upstream.asked, []);
     }
 

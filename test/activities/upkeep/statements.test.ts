@@ -102,7 +102,7 @@ describe('statements by mail (decision 171)', () => {
     await signAll();
     await noteAll();
     const [first] = await notices();
-    assert.match((first?.facts as { rootHash: string }).rootHash, /^[0-9a-f]{64}$/);
+    assert.match((first!.facts as { rootHash: string }).rootHash, /^[0-9a-f]{64}$/);
 
     await credit(db, wallet.user_id, 100);
     await endMonth();
@@ -111,7 +111,7 @@ describe('statements by mail (decision 171)', () => {
     await clock.pass(3 * DAY);
     await noteAll();
     const [, second] = await notices();
-    assert.equal((second?.facts as { rootHash: string | null }).rootHash, null);
+    assert.equal((second!.facts as { rootHash: string | null }).rootHash, null);
   });
 
   it('are not kept back by a wallet that fails for ever', async () => {

@@ -47,15 +47,21 @@ describe('the prices that strangers are told (PUBLIC_PRICES)', () => {
   it('are the only thing of all routes that they are told, and none of it by default', async () => {
     assert.deepEqual(await openRoutes(api.stranger()), both);
     const closed = await startApi({ databaseUrl: api.databaseUrl });
-    assert.deepEqual(await openRoutes(closed.stranger()).finally(() => closed.stop()), []);
+    try {
+      assert.deepEqual(await openRoutes(closed.stranger()), []);
+    } finally {
+      await closed.stop();
+    }
   });
 
   it('are as the mock has them', async () => {
     for (const publicPrices of [true, false]) {
       const mock: MockServer = await startMock({ port: 0, publicPrices });
-      const client = new ApiClient(mock.url);
-      const open = await openRoutes(client).finally(() => mock.stop());
-      assert.deepEqual(open, publicPrices ? both : []);
+      try {
+        assert.deepEqual(await openRoutes(new ApiClient(mock.url)), publicPrices ? both : []);
+      } finally {
+        await mock.stop();
+      }
     }
   });
 

@@ -27,13 +27,12 @@ describe('a trace', () => {
     await service.db('users').where({ id: user.user.id }).update({ email: 'somebody@traces.example' });
     const renting = new Renting(service);
     const id = await renting.open(user, { ...rtx4090 }, { name: 'a name of theirs' });
-    const spans = await until('the spans were sent', async () => {
-      await renting.awaitStatus(id, 'running');
+    await renting.awaitStatus(id, 'running');
+    const spans = await until('the spans were sent', () => {
       const all = exporter.getFinishedSpans();
       return all.some(({ name }) => name === 'activity openRental') ? all : undefined;
-    }).finally(async () => {
-      await renting.stop(user, id);
     });
+    await renting.stop(user, id);
     const request = spans.find(({ attributes }) => attributes['http.route'] === '/v1/rentals')!;
     const own = spans.filter((span) => traceOf(span) === traceOf(request));
     const activity = own.find(({ name }) => name === 'activity openRental')!;

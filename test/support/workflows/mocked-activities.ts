@@ -166,7 +166,11 @@ export class MockedWorkflows {
     const ended = Promise.all(workers.map((worker) => worker.run()));
     return new MockedWorkflows(namespace, runs, async () => {
       for (const worker of workers) worker.shutdown();
-      await ended.finally(() => connection.close());
+      try {
+        await ended;
+      } finally {
+        await connection.close();
+      }
     });
   }
 
@@ -207,7 +211,11 @@ export class MockedWorkflows {
   }
 
   async stop(): Promise<void> {
-    await this.stopWorkers().finally(() => this.namespace.close());
+    try {
+      await this.stopWorkers();
+    } finally {
+      await this.namespace.close();
+    }
   }
 
   private expect(workflowId: string, script: Script): MockedRun {

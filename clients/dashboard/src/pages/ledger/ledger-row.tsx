@@ -62,7 +62,7 @@ export const LedgerRow = memo(function LedgerRow({
 }: LedgerRowProps) {
   return (
     // The grid has the focus and hears the keys: the line is what it points at.
-    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+    // eslint-disable-next-line jsx-a11y/click-events-have-key-events
     <div
       id={id}
       role="row"
