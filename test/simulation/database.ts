@@ -1,3 +1,5 @@
+import { openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { databaseRoles } from '../../migrations/roles.js';
 import type { Database } from '../../adapters/postgres/database.js';
@@ -37,24 +39,43 @@ const drawnInOrder = `
   alter table ledger_note_salts alter salt set default decode(md5(nextval('simulation.drawn')::text), 'hex');
   alter table ledger_roots alter salt set default sha256(nextval('simulation.drawn')::text::bytea)`;
 
-/**
- * Makes a fresh copy of the migrated database whose clock is the simulation's, and in which the ledger is sealed.
- * @returns a connection of its own to it
- */
-export async function prepareDatabase(url: string): Promise<pg.Client> {
+/** Stands in the server's own folder, and holds the milliseconds since 1970. */
+const CLOCK_FILE = 'simulated-clock';
+
+/** The database of a run, whose clock is the simulation's. */
+export interface SimulatedDatabase {
+  /** A connection of the simulation's own. */
+  readonly control: pg.Client;
+  readonly setClock: (ms: number) => void;
+}
+
+/** Makes the migrated database at a URL that of a run, in which the ledger is sealed. */
+export async function prepareDatabase(url: string): Promise<SimulatedDatabase> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
+  const setClock = await placeClock(client);
   // Beside the product's schema, whose sequences a restore steps over.
-  await client.query(`create schema simulation; grant usage on schema simulation to public;
-    create sequence simulation.ms minvalue 0 start 1; grant select, usage on sequence simulation.ms to public;
-    create or replace function clock_ms() returns timestamptz(3) language sql volatile
-      as $$ select timestamptz '1970-01-01 00:00:00+00' + pg_sequence_last_value('simulation.ms'::regclass) * interval '1 millisecond' $$`);
+  await client.query('create schema simulation; grant usage on schema simulation to public');
   await client.query(drawnInOrder);
   await client.query(seenEntries);
   // As switch_sealing does, which asks the clock: it does not run yet.
   await client.query(`update ledger_sealing set is_on = true;
     revoke select on ledger_entries from ${Object.values(databaseRoles).join(', ')}`);
-  return client;
+  return { control: client, setClock };
+}
+
+/** A file costs a fraction of what a statement does, and time passes before half of the statements. */
+async function placeClock(client: pg.Client): Promise<(ms: number) => void> {
+  const { rows } = await client.query<{ folder: string }>(
+    `select current_setting('data_directory') as folder`,
+  );
+  const file = openSync(join(rows[0]!.folder, CLOCK_FILE), 'w');
+  const setClock = (ms: number): void => void writeSync(file, String(ms).padStart(15, '0'), 0);
+  setClock(0);
+  await client.query(`grant execute on function pg_read_file(text) to public;
+    create or replace function clock_ms() returns timestamptz(3) language sql volatile
+      as $$ select timestamptz '1970-01-01 00:00:00+00' + pg_read_file('${CLOCK_FILE}')::bigint * interval '1 millisecond' $$`);
+  return setClock;
 }
 
 /** All that a copy of the database holds; what the simulation itself notes is not in it. */

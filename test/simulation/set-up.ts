@@ -36,7 +36,8 @@ export async function setUp(
   const chance = (name: string): Chance => new Chance(options.seed, name);
   const trace = new Trace(options.traceFile, startMs);
   const kernel = new Kernel(chance('order'), trace, startMs);
-  const statements = new Statements(kernel, await prepareDatabase(options.controlUrl));
+  const { control, setClock } = await prepareDatabase(options.controlUrl);
+  const statements = new Statements(kernel, control, setClock);
   await watchStates((sql, values) => statements.ask(sql, values));
   installTime(kernel);
   installChance(chance('crypto'));

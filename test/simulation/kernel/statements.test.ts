@@ -19,7 +19,7 @@ describe('the end of a process that has crashed', () => {
         return Promise.resolve({ rows: looks < LOOKS ? [{}] : [] });
       },
     };
-    const statements = new Statements(kernel, control as unknown as pg.Client);
+    const statements = new Statements(kernel, control as unknown as pg.Client, () => undefined);
     // Nobody waits for it, as for a worker that crashes while it begins.
     const forgotten = statements.forget(new SimProcess('worker-1', 'worker'));
     let seen: number | undefined;

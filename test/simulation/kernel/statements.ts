@@ -34,17 +34,20 @@ export class Statements {
   readonly #sessions = new Map<pg.Client, Session>();
   readonly #locks: LockWaits;
   #waiting: Statement[] = [];
-  #clockMs = 0;
   #no = 0;
   faults: StatementFaults | undefined;
   /** What faults draw, and what is not done all the same. */
   isNeverSlow = false;
   isNeverCut = false;
 
-  /** @param control a connection of the simulation's own, opened before `install` */
+  /**
+   * @param control a connection of the simulation's own, opened before `install`
+   * @param setClock sets the database's clock
+   */
   constructor(
     private readonly kernel: Kernel,
     private readonly control: pg.Client,
+    private readonly setClock: (ms: number) => void,
   ) {
     this.#locks = new LockWaits(kernel, this.#sessions, (sql, values) => this.ask(sql, values));
   }
@@ -190,7 +193,7 @@ export class Statements {
     const { process } = session;
     this.counts.statements += 1;
     if (process !== undefined && (await this.#isHit(statement, 'before'))) return;
-    await this.#setClock();
+    this.setClock(this.kernel.nowMs);
     session.localLockMs = statement.lockMs ?? session.localLockMs;
     statement.send((error, result) => {
       statement.answer = { error, result };
@@ -309,13 +312,6 @@ export class Statements {
     const error = await this.#cutOff(session);
     await this.#recheck();
     for (const later of session.queue.splice(session.isBusy ? 1 : 0)) later.deliver(error);
-  }
-
-  /** Sets the database's clock, when time has passed since. */
-  async #setClock(): Promise<void> {
-    if (this.#clockMs === this.kernel.nowMs) return;
-    this.#clockMs = this.kernel.nowMs;
-    await this.ask('select setval($1::regclass, $2)', ['simulation.ms', this.#clockMs]);
   }
 
   #deliver(statement: Statement): void {
