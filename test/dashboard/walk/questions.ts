@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
-import { findBarriers } from '../../support/dashboard/axe.js';
+import { findBarriers, findFaintColours } from '../../support/dashboard/axe.js';
 import { ofStrangers } from '../../support/dashboard/failures.js';
 import { overflowOf, seenIn } from '../../support/dashboard/seen.js';
 import { walkByTab } from '../../support/dashboard/tab-walk.js';
@@ -42,10 +42,10 @@ export const isOpenToEverybody: Question = async ({ visitor }) => {
   assert.deepEqual(await findBarriers(visitor.page), [], 'in light');
 };
 
-/** In the dark only colours differ. */
-export const isOpenInTheDark: Question = async ({ visitor: { page } }) => {
+/** In the dark only colours differ; what stands behind a dialog was asked about before. */
+export const isOpenInTheDark: Question = async ({ visitor: { page }, dialog }) => {
   await page.emulateMedia({ colorScheme: 'dark' });
-  assert.deepEqual(await findBarriers(page, 'colours'), [], 'in dark');
+  assert.deepEqual(await findFaintColours(dialog ?? page.locator('html')), [], 'in dark');
   await page.emulateMedia({ colorScheme: 'light' });
 };
 

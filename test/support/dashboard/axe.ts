@@ -1,25 +1,37 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
+import axe, { type RunOptions } from 'axe-core';
+import type { Locator, Page } from 'playwright-core';
 
-/** What changes with the theme: everything else was found before. */
-const ofColours = ['color-contrast'];
+/** Looks for what would keep somebody from using the page as it stands. @returns each finding, with where it is */
+export function findBarriers(page: Page): Promise<string[]> {
+  return search(page.locator('html'), {});
+}
 
-/**
- * Looks for what would keep somebody from using the page as it stands.
- * @param part `colours` looks for those alone
- * @returns each finding, with where it is
- */
-export async function findBarriers(page: Page, part: 'all' | 'colours' = 'all'): Promise<string[]> {
+/** Looks in a part of the page only for colours that can't be told apart. @returns each finding, with where it is */
+export function findFaintColours(part: Locator): Promise<string[]> {
+  return search(part, { runOnly: ['color-contrast'] });
+}
+
+async function search(part: Locator, options: RunOptions): Promise<string[]> {
+  const page = part.page();
   await endTransitions(page);
-  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode(true);
-  if (part === 'colours') axe.withRules(ofColours);
-  const { violations } = await axe.analyze();
+  await addAxe(page);
+  const { violations } = await part.evaluate(
+    (element, of) => (window as unknown as { readonly axe: typeof axe }).axe.run(element, of),
+    { ...options, resultTypes: ['violations'] } satisfies RunOptions,
+  );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(
       (node) =>
         `${id}: ${node.html.slice(0, 200)} (${(node.failureSummary ?? '').split('\n')[1]?.trim() ?? ''})`,
     ),
   );
+}
+
+/** Adds the library to each document that lacks it: to read it takes longer than most searches. */
+async function addAxe(page: Page): Promise<void> {
+  for (const frame of page.frames()) {
+    if (!(await frame.evaluate(() => 'axe' in window))) await frame.evaluate(axe.source);
+  }
 }
 
 /** Waits until no colour is on its way to another: one in between is nobody's to judge. */
