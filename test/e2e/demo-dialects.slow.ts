@@ -1,42 +1,42 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { removeStackData } from '../../lab/stack/data.js';
-import { findStackPorts } from '../../lab/stack/ports.js';
-import { readStackSettings } from '../../lab/stack/settings.js';
+import { startStack, type Stack } from '../../lab/stack/start.js';
 import { parts } from '../../tools/demo/story.js';
+import { DemoPlace } from './demo-place.js';
 
 describe('npm run demo -- --dialect', function () {
   this.timeout(400_000);
-
   // Shadeform's is the one that the demo tells by itself (demo.slow.ts).
-  for (const dialect of Object.keys(parts).filter((each) => each !== 'shadeform')) {
-    it(`${dialect} plays the whole story, from the sign-in to the last cent`, async () => {
-      const dataDir = mkdtempSync(join(tmpdir(), `gpu-rental-demo-${dialect}-`));
-      // When root runs the tests, the postgres user needs access through this folder to its own below.
-      chmodSync(dataDir, 0o711);
-      const outside = { DATABASE_URL: '', TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' };
-      const env = { ...process.env, ...(await findStackPorts()), LAB_DATA_DIR: dataDir, ...outside };
-      const settings = readStackSettings(env);
-      const child = spawn(process.execPath, ['lab/run.mjs', 'tools/demo/main.ts', '--dialect', dialect], {
-        cwd: settings.projectDir,
-        env,
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 390_000,
-      });
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-      }
-      await once(child, 'close');
-      removeStackData(settings);
-      rmSync(dataDir, { recursive: true, force: true });
-      assert.equal(child.exitCode, 0, output);
+  const dialects = Object.keys(parts).filter((each) => each !== 'shadeform');
+  let place: DemoPlace;
+  let stack: Stack;
+
+  before(async () => {
+    place = await DemoPlace.find({ LAB_PROVIDER_DIALECTS: dialects.join(',') });
+    stack = await startStack({ settings: place.settings, log: () => undefined });
+  });
+  after(async () => {
+    await place.end();
+    await stack.stop();
+    place.remove();
+  });
+
+  /** The dialects in which machines were bought, in order. */
+  async function bought(): Promise<string[]> {
+    const answer = await fetch(`${stack.urls.provider}/lab/state`);
+    const { pods } = (await answer.json()) as { pods: { dialect?: string; status: string }[] };
+    assert.ok(pods.every(({ status }) => status === 'deleted'));
+    return pods.map(({ dialect = 'none' }) => dialect);
+  }
+
+  for (const dialect of dialects) {
+    it(`${dialect} plays the whole story on a stack that runs, from the sign-in to the last cent`, async () => {
+      const before = await bought();
+      const { exitCode, output } = await place.play(['--dialect', dialect]);
+      assert.equal(exitCode, 0, output);
       assert.match(output, /All of it held\.\n/);
       assert.match(output, new RegExp(`Rent ${parts[dialect]!.wish.words}`));
+      // Each sells alone what its part rents.
+      assert.deepEqual(await bought(), [...before, dialect]);
     });
   }
 });
