@@ -116,10 +116,10 @@ const dialogs: readonly Following[] = [
   },
 ];
 
-const looks = [
-  { name: 'on a phone', viewport: { width: 390, height: 844 } },
-  { name: 'at a desk', viewport: { width: 1_280, height: 800 } },
-  { name: 'on a wide screen', viewport: { width: 2_560, height: 1_440 } },
+const phone = { width: 390, height: 844 };
+const wider = [
+  { width: 1_280, height: 800 },
+  { width: 2_560, height: 1_440 },
 ];
 
 const asks: readonly Question[] = [isOpenToEverybody, isOpenInTheDark, keepsTheFocus, hasRoom];
@@ -127,38 +127,37 @@ const asks: readonly Question[] = [isOpenToEverybody, isOpenInTheDark, keepsTheF
 describe('each dialog that follows something', function () {
   this.timeout(120_000);
   let lab: DashboardLab;
-  let origin: string;
+  let visitor: Visitor;
   before(async () => {
     const [port = 0] = await findFreePorts(1);
     // No browser makes passkeys for an address of digits.
-    origin = `http://localhost:${port}`;
+    const origin = `http://localhost:${port}`;
     lab = await DashboardLab.start({ port, dashboardUrl: origin });
+    visitor = await visit(origin, { viewport: phone, colorScheme: 'light' });
+    await visitor.signIn();
   });
-  after(() => lab.stop());
+  after(async () => {
+    await visitor.end();
+    await lab.stop();
+  });
+  afterEach(() => visitor.page.unrouteAll());
 
-  for (const { name, viewport } of looks) {
-    describe(`seen ${name}`, () => {
-      let visitor: Visitor;
-      before(async () => {
-        visitor = await visit(origin, { viewport, colorScheme: 'light' });
-        await visitor.signIn(`${crypto.randomUUID()}@example.com`);
-      });
-      after(() => visitor.end());
-      afterEach(() => visitor.page.unrouteAll());
-
-      for (const followed of dialogs.filter(({ isOfPhones }) => !isOfPhones || viewport.width < 1_000)) {
-        it(followed.name, async () => {
-          const { page } = visitor;
-          await followed.given?.(page);
-          await visitor.open(followed.path);
-          await followed.open(page);
-          const dialog = page
-            .getByRole('dialog', { name: followed.title })
-            .or(page.getByRole('alertdialog', { name: followed.title }));
-          await dialog.waitFor();
-          await visitor.settle();
-          for (const ask of asks) await ask({ visitor, said: new SaidByService(page), dialog });
-        });
+  for (const { name, path, given, open, title, isOfPhones } of dialogs) {
+    const sizes = [phone, ...(isOfPhones ? [] : wider)];
+    it(`${name}, seen at ${sizes.map(({ width }) => width).join(', ')} px`, async () => {
+      const { page } = visitor;
+      await page.setViewportSize(phone);
+      await given?.(page);
+      await visitor.open(path);
+      await open(page);
+      const dialog = page
+        .getByRole('dialog', { name: title })
+        .or(page.getByRole('alertdialog', { name: title }));
+      await dialog.waitFor();
+      for (const size of sizes) {
+        await page.setViewportSize(size);
+        await visitor.settle();
+        for (const ask of asks) await ask({ visitor, said: new SaidByService(page), dialog });
       }
     });
   }
