@@ -7,6 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SignalDefinition } from '@temporalio/common';
+import { HOUR } from '../domain/durations.js';
 import type { EventLook } from './contracts/events.js';
 import { goOnAfter, isVeryLong, pauseMs } from './generations.js';
 import { entityStatusAttribute } from './contracts/search-attributes.js';
@@ -61,8 +62,6 @@ async function lookOrWait(look: () => Promise<EventLook>, tries: { failed: numbe
     return { state: 'waiting', status: 'stuck', summary, nextLookMs: pauseMs(tries.failed) };
   }
 }
-
-const HOUR = 3_600_000;
 
 /** Tells operators when a timer ends, by the workflow's own clock. */
 function untilOf(waitMs: number): string {

@@ -1,4 +1,5 @@
 import { continueAsNew } from '@temporalio/workflow';
+import { DAY, HOUR, MINUTE } from '../domain/durations.js';
 import { paymentLimits } from '../domain/payments/limits.js';
 import { autoCharging, closingSteps, invoicing, steps } from './activity-proxies.js';
 import type { AutoTopupInput } from './contracts/auto-topup.js';
@@ -6,10 +7,6 @@ import type { ClosingInput } from './contracts/closing.js';
 import type { EventInput, EventLook } from './contracts/events.js';
 import type { InvoiceInput } from './contracts/invoice.js';
 import { followEvents } from './follow-events.js';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** One payment that names a user of ours and none of their top-ups; its id is the payment's. */
 export const payment = follower(({ id }: EventInput) => steps.lookAtPayment(id), asking([HOUR]));

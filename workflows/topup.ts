@@ -5,13 +5,13 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { MINUTE } from '../domain/durations.js';
 import { openingTopup, steps } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { followEvents } from './follow-events.js';
 import { goOnAfter } from './generations.js';
 import { openTopupUpdate, type TopupInput, type TopupOutcome } from './contracts/topup.js';
 
-const MINUTE = 60_000;
 /** When to ask the processor itself if no event came; the last one repeats until the page expires. */
 const askAfterMs = [MINUTE, 5 * MINUTE, 15 * MINUTE, 60 * MINUTE];
 

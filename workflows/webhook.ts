@@ -1,4 +1,5 @@
 import { continueAsNew, upsertSearchAttributes } from '@temporalio/workflow';
+import { HOUR } from '../domain/durations.js';
 import { sendingWebhooks } from './activity-proxies.js';
 import { userIdAttribute } from './contracts/search-attributes.js';
 import { lookSignal } from './contracts/signals.js';
@@ -22,5 +23,3 @@ export async function webhook(input: WebhookInput): Promise<{ outcome: string }>
   const seen = await followEvents(look, [HOUR], lookSignal);
   return seen === undefined ? continueAsNew<typeof webhook>(input) : { outcome: seen.status };
 }
-
-const HOUR = 3_600_000;

@@ -1,5 +1,6 @@
 import { isFamilyId } from '../../domain/catalog/families.js';
 import type { SshKeyRow } from '../../adapters/postgres/rows/tables.js';
+import { HOUR } from '../../domain/durations.js';
 import type { SshKeyId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
@@ -29,7 +30,6 @@ import { readBody } from '../http/validation.js';
 /** Under which the Idempotency-Keys of new rentals stand. */
 export const rentalsEndpoint = 'POST /v1/rentals';
 
-const HOUR_MS = 3_600_000;
 const MAX_CENTS = rentalLimits.maxLimitCents;
 
 /** Public keys of the rental alone (decision 108, "API keys"). A body holds ten RSA keys of the longest kind. */
@@ -151,5 +151,5 @@ function ownKeysOf(given: readonly string[]): string[] {
 
 /** Fractions of an hour are allowed (decision 18, "Start of billing"); the shortest stop is one millisecond. */
 export function autoStopMs(hours: number): number {
-  return Math.max(1, Math.round(hours * HOUR_MS));
+  return Math.max(1, Math.round(hours * HOUR));
 }

@@ -1,3 +1,4 @@
+import { DAY } from '../../domain/durations.js';
 import * as declared from './describe-spending.js';
 import {
   readSpending,
@@ -10,8 +11,6 @@ import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { serve, type Handler } from '../http/serve.js';
 import { fieldRefusal, readQuery } from '../http/validation.js';
 import { refuseUnordered } from './statement.js';
-
-const DAY_MS = 86_400_000;
 
 /** The route of a wallet's spending by day and rental: GET /v1/billing/spending. */
 export function spendingRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -30,7 +29,7 @@ function showSpending(deps: ApiDeps): Handler<typeof declared.showSpending> {
 export function refuseWrongDays({ from, to }: declared.SpendingQuery): void {
   refuseUnordered(from, to);
   const { toldDays } = spendingLimits;
-  if (to.getTime() - from.getTime() > toldDays * DAY_MS) {
+  if (to.getTime() - from.getTime() > toldDays * DAY) {
     throw fieldRefusal('to', `to may be at most ${toldDays} days after from`);
   }
 }

@@ -1,3 +1,4 @@
+import { HOUR } from '../durations.js';
 import { accruedCents, elapsedMsAtCents } from '../metering/metering.js';
 import { Refusal } from '../refusal.js';
 import type { IdleGuard } from './idle-guard.js';
@@ -5,8 +6,6 @@ import { rentalLimits } from './limits.js';
 import { isFinal, type RentalStatus, type StopReason } from './rental.js';
 import { costOfSettled } from './settlement.js';
 import { lastingWords, namesIn, saysBilledWords, type RentalWords } from './words.js';
-
-const HOUR_MS = 3_600_000;
 
 /**
  * What a user asks to change of a rental (decision 105, "Changed rentals"), as `rental_changes` keeps it: only what was
@@ -128,7 +127,7 @@ function autoStopAfter(
   return { autoStopAt: later(new Date(runningAt.getTime() + afterMs), now), autoStopAfterMs: afterMs };
 }
 
-const longestMs = rentalLimits.autoStopMaxHours * HOUR_MS;
+const longestMs = rentalLimits.autoStopMaxHours * HOUR;
 
 /**
  * The last instant at which a rental may stop by itself: 720 hours from the beginning of its billing, or from now on

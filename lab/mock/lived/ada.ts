@@ -1,10 +1,7 @@
+import { DAY, HOUR, MINUTE } from '../../../domain/durations.js';
 import type { MockServer } from '../server.js';
 import type { SteeredClock } from '../steered-clock.js';
 import { Person } from './person.js';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** How long ago the story begins. */
 export const livedMs = 41 * DAY;

@@ -1,11 +1,9 @@
 import { GpuRental } from '@gpu-rental/client';
+import { MINUTE, SECOND } from '../../../domain/durations.js';
 import type { RentalFate } from '../account.js';
 import { cardHeader, rentalHeader } from '../on-demand.js';
 import type { MockServer } from '../server.js';
 import type { SteeredClock } from '../steered-clock.js';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 
 /** Somebody who uses the mock while a steered clock passes. */
 export class Person {

@@ -6,6 +6,7 @@ import { newId } from '../../../adapters/ids.js';
 import { endingOf } from '../../../adapters/postgres/rentals/facts.js';
 import { boundUntil, readUntil } from '../../../api/rentals/keep-alive.js';
 import { refuseMisfits } from '../../../api/rentals/quotes.js';
+import { DAY, HOUR } from '../../../domain/durations.js';
 import { guardMisfitsOf } from '../../../domain/rentals/idle-guard.js';
 import { refuseToEnd } from '../../../api/api-keys/request.js';
 import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
@@ -181,7 +182,7 @@ function getRental(ctx: ApiContext, account: Account): MockRental {
 
 /** By hour or day of UTC, oldest first. */
 function bucketsOf(entries: readonly LedgerEntry[], interval: ChargeInterval): ChargeBucket[] {
-  const stepMs = interval === 'hour' ? 3_600_000 : 86_400_000;
+  const stepMs = interval === 'hour' ? HOUR : DAY;
   const buckets = new Map<number, ChargeBucket>();
   for (const { createdAt, amountCents } of entries) {
     const fromMs = Math.floor(createdAt.getTime() / stepMs) * stepMs;

@@ -2,6 +2,7 @@ import { isApiError, type ApiKeyScope } from '@gpu-rental/client';
 import { useId, useState } from 'react';
 import { useFreshProof } from '../../app/fresh-proof.js';
 import { useCreateApiKey } from '../../data/api-keys.js';
+import { DAY_MS } from '../../format/months.js';
 import { date } from '../../format/time.js';
 import { serviceTimeAt, useServiceNow } from '../../live/service-clock.js';
 import { apiKeyTexts as t } from '../../texts/api-keys.js';
@@ -16,7 +17,6 @@ import { LimitFields } from './key-fields.js';
 
 const SCOPES: readonly ApiKeyScope[] = ['read', 'rentals', 'billing', 'setup'];
 const EXPIRY_DAYS = [7, 30, 90, 180, 365] as const;
-const DAY_MS = 86_400_000;
 
 /** Makes a key, and shows it once. */
 export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }) {

@@ -11,6 +11,7 @@ import {
 } from '@gpu-rental/client';
 import { supportHref } from '../../data/support.js';
 import { money } from '../../format/money.js';
+import { DAY_MS } from '../../format/months.js';
 import { shortTime, span } from '../../format/time.js';
 import { homeTexts } from '../../texts/home.js';
 import { apiKeyState } from '../api-keys/state.js';
@@ -63,7 +64,6 @@ const LIMIT_NEAR_MS = 30 * 60_000;
 /** From this part of a limit on, in percent. */
 const LIMIT_NEAR_PERCENT = 90;
 const BUDGET_NEAR_PERCENT = 80;
-const DAY_MS = 86_400_000;
 /** A key's end is told in its last tenth, and at most this long before. */
 const KEY_NEAR_MS = 7 * DAY_MS;
 const OFF_TOLD_MS = 7 * DAY_MS;

@@ -1,4 +1,5 @@
 import type { Charges } from '@gpu-rental/client';
+import { DAY_MS } from '../../format/months.js';
 
 /** What a rental had cost in all by an instant, in whole cents. */
 export interface ChargePoint {
@@ -7,7 +8,7 @@ export interface ChargePoint {
   readonly cents: number;
 }
 
-const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
+const STEP_MS = { hour: 3_600_000, day: DAY_MS } as const;
 
 /**
  * The running total of a rental's charges: from nothing at its begin, over the end of each hour or day, to the present

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo } from 'react';
 import { chargesQuery, isLive } from '../../data/rentals.js';
 import { centsOf, money } from '../../format/money.js';
+import { DAY_MS } from '../../format/months.js';
 import { span } from '../../format/time.js';
 import { runwaySeconds } from '../../live/interpolate.js';
 import { serviceTimeAt } from '../../live/service-clock.js';
@@ -19,7 +20,6 @@ import { useCost } from './use-cost.js';
 
 const texts = rentalTexts.charges;
 const DAYS_BY_HOUR = 14;
-const DAY_MS = 86_400_000;
 /** How often the charges of a machine that runs are read. */
 const EVERY_MS = 30_000;
 /** The same until the first cent. */
