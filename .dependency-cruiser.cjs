@@ -40,7 +40,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^listener/' },
       to: {
-        path: '^(api|activities|money|workflows|worker|lab|tools|ops|migrations)/|^adapters/(?!log|machine-bundles|metrics/|postgres/|shared-look)',
+        path: '^(api|activities|money|workflows|worker|lab|tools|ops|migrations)/|^adapters/(?!log|machine-bundles|metrics/|postgres/|kept)',
         pathNot: '^api/(server|http/middleware/client-address)\\.ts$',
       },
     },

@@ -1,5 +1,5 @@
 import { listenerReadyPath } from '../domain/machines/calls.js';
-import { shareLook } from './shared-look.js';
+import { shareLook } from './kept.js';
 
 /** Whether the listener of machines can be reached, as far as this process sees it. */
 export interface ListenerLook {

@@ -7,7 +7,7 @@ import { hashOfMachineToken, openBundle } from '../adapters/machine-bundles.js';
 import type { AnsweredRequest } from '../adapters/metrics/requests.js';
 import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { MachineDesk, Reported } from '../adapters/postgres/machines/machine-tokens.js';
-import { shareLook } from '../adapters/shared-look.js';
+import { shareLook } from '../adapters/kept.js';
 import {
   listenerReadyPath,
   machineCallLimits,

@@ -2,7 +2,7 @@ import { readReadiness, type Readiness } from '../../adapters/postgres/schema.js
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { monitorPaths } from '../http/middleware/hosts.js';
 import type { Step } from '../http/middleware/session.js';
-import { shareLook } from '../../adapters/shared-look.js';
+import { shareLook } from '../../adapters/kept.js';
 import { within } from '../../adapters/within.js';
 
 /** The routes for monitors: outside /v1 and the session (decision 2, "Shape of an error"). */
