@@ -55,9 +55,12 @@ export async function sumCharges(
        select bucket, 'rental_charge', entries, cents from seals where is_whole
        union all
        select date_trunc(:interval, x.created_at, 'UTC'), 'rental_charge', count(*), sum(x.amount_cents)
+         -- One look-up and one opening a seal: a join might open all seals, and then keep these.
          from seals
-         join ledger_seals s on s.wallet_id = seals.wallet_id and s.last_seq = seals.last_seq
-        cross join lateral entries_of_seal(s) x
+        cross join lateral (
+          select s from ledger_seals s where s.wallet_id = seals.wallet_id and s.last_seq = seals.last_seq offset 0
+        ) one
+        cross join lateral entries_of_seal(one.s) x
         where not is_whole and x.rental_no = seals.no
         group by 1
      )
