@@ -97,7 +97,7 @@ describe('opening an entity with an Idempotency-Key', () => {
   });
 
   it('is idempotency_in_progress when the twin takes longer than a retry waits', async () => {
-    bench.workflow = bench.saysNothing;
+    bench.staysSilent();
     const first = bench.open('k');
     await until('the first one is under way', () => bench.asked.length === 1);
     const twin = await bench.open('k');
@@ -107,7 +107,7 @@ describe('opening an entity with an Idempotency-Key', () => {
   });
 
   it('puts a new id in after a final 503, and keeps no 5xx', async () => {
-    bench.workflow = bench.saysNothing;
+    bench.staysSilent();
     const first = await bench.open('k');
     assert.equal(first.body.details.outcome, 'not_done');
     bench.workflow = bench.opens;
@@ -118,7 +118,7 @@ describe('opening an entity with an Idempotency-Key', () => {
   });
 
   it('lets one of several retries put the new id in', async () => {
-    bench.workflow = bench.saysNothing;
+    bench.staysSilent();
     await bench.open('k');
     bench.asked = [];
     bench.workflow = async (id) => {
@@ -132,7 +132,7 @@ describe('opening an entity with an Idempotency-Key', () => {
   });
 
   it('answers with the old row when it was there after all', async () => {
-    bench.workflow = bench.saysNothing;
+    bench.staysSilent();
     const first = await bench.open('k');
     // The process that wrote the rental died before it could tell, as the one that answered 503 may have.
     await insertRental(bench.api.db, bench.userId, { id: first.body.details.rentalId as RentalId });

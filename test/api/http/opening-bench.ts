@@ -24,6 +24,8 @@ import { getTemporal } from '../../support/servers/servers.js';
 /** Stands in for the workflow: it opens the rental, refuses, fails, or stays silent. */
 export type Workflow = (id: RentalId, answerBefore: Date) => Promise<unknown>;
 
+const HURRIED_MS = 500;
+
 /** The opening of an entity over HTTP, with real Postgres, a reachable Temporal, and a workflow of the test's own. */
 export class OpeningBench {
   userId!: UserId;
@@ -34,6 +36,8 @@ export class OpeningBench {
     await insertRental(this.api.db, this.userId, { id });
   };
   workflow: Workflow = this.opens;
+  /** The next requests wait for half a second alone, since their test is of what comes after the deadline. */
+  isHurried = false;
   /** Runs right before the last look for the row under the lock, and before the answer is made. */
   beforeLastLook: () => void = () => undefined;
   whenPresented: () => void = () => undefined;
@@ -74,7 +78,9 @@ export class OpeningBench {
       settings: {
         ...api.deps.settings,
         reachMs: 2_000,
-        answerWithinMs: 500,
+        get answerWithinMs() {
+          return bench.isHurried ? HURRIED_MS : 20_000;
+        },
         answerGraceMs: 100,
         lockWaitMs: 100,
         idempotencyWaitMs: 300,
@@ -95,6 +101,7 @@ export class OpeningBench {
     this.asked = [];
     this.workflow = this.opens;
     this.isAway = false;
+    this.isHurried = false;
     this.beforeLastLook = this.whenPresented = () => undefined;
   }
 
@@ -136,9 +143,14 @@ export class OpeningBench {
     return () => Promise.reject(new WorkflowUpdateFailedError('Workflow Update failed', cause));
   }
 
-  /** Stays silent for longer than the request waits. */
+  /** Has the workflow stay silent for longer than the requests wait. */
+  staysSilent(): void {
+    this.isHurried = true;
+    this.workflow = this.saysNothing;
+  }
+
   readonly saysNothing: Workflow = async () => {
-    await sleep(700);
+    await sleep(HURRIED_MS + 200);
     throw new Error('no answer');
   };
 

@@ -78,7 +78,7 @@ describe('opening an entity', () => {
   });
 
   it('is a 503 within the limit after silence, and says that it never will be', async () => {
-    bench.workflow = bench.saysNothing;
+    bench.staysSilent();
     const startMs = performance.now();
     const answer = await bench.open();
     assert.ok(performance.now() - startMs < 20_000);
@@ -88,6 +88,7 @@ describe('opening an entity', () => {
   it('finds a row under the wallet’s lock that is committed at the last moment', async () => {
     // The activity holds the lock while the deadline passes, and commits after it.
     let committed: Promise<void> | undefined;
+    bench.isHurried = true;
     bench.workflow = async (id, answerBefore) => {
       committed = bench.api.db.transaction(async (trx) => {
         await trx.raw('select 1 from wallets where user_id = ? for no key update', [bench.userId]);
@@ -104,7 +105,7 @@ describe('opening an entity', () => {
   });
 
   it('says that the outcome is unknown, and where to look, when the lock is not to be had', async () => {
-    bench.workflow = bench.saysNothing;
+    bench.staysSilent();
     const held = await bench.api.db.transaction();
     await held.raw('select 1 from wallets where user_id = ? for no key update', [bench.userId]);
     try {
@@ -117,6 +118,7 @@ describe('opening an entity', () => {
 
   describe('while the database is away', () => {
     it('says that the outcome is unknown when it went away after the machine was bought', async () => {
+      bench.isHurried = true;
       bench.workflow = async (id) => {
         await bench.opens(id);
         bench.databaseGoesAway();
@@ -136,7 +138,7 @@ describe('opening an entity', () => {
     });
 
     it('says that the outcome is unknown when only the look under the lock fails', async () => {
-      bench.workflow = bench.saysNothing;
+      bench.staysSilent();
       bench.beforeLastLook = () => bench.databaseGoesAway();
       isUnknown(await bench.open());
     });
@@ -185,7 +187,7 @@ describe('opening an entity', () => {
     });
 
     it('names what the earlier request made when a retry can’t look for it', async () => {
-      bench.workflow = bench.saysNothing;
+      bench.staysSilent();
       await bench.open('k');
       const earlier = bench.asked[0];
       bench.beforeLastLook = () => bench.databaseGoesAway();
@@ -209,7 +211,7 @@ describe('opening an entity', () => {
   });
 
   it('keeps a refusal that a late retry finds', async () => {
-    bench.workflow = bench.saysNothing;
+    bench.staysSilent();
     await bench.open('k');
     let looks = 0;
     bench.beforeLastLook = () => {
