@@ -19,7 +19,14 @@ import {
   type JsonSchema,
   type ValueOf,
 } from '../http/openapi/json-schema.js';
-import { idParameter, leadsTo, pageOf, operation, type Operation } from '../http/openapi/operation.js';
+import {
+  examplesOf,
+  idParameter,
+  leadsTo,
+  pageOf,
+  operation,
+  type Operation,
+} from '../http/openapi/operation.js';
 import { changeSchema, deliveriesQuery, redeliverSchema, webhookSchema } from './request.js';
 
 const tag = 'Webhooks';
@@ -299,7 +306,7 @@ export const sentToWebhooks = {
       content: {
         'application/json': {
           schema: named('WebhookChallengeAnswer', object({ challenge: text })),
-          examples: { example1: { value: exampleChallenge.data } },
+          examples: examplesOf([exampleChallenge.data]),
         },
       },
     },
@@ -313,7 +320,7 @@ function sent(
   value: unknown,
   accepted: object,
 ): object {
-  const content = { 'application/json': { schema, examples: { example1: { value } } } };
+  const content = { 'application/json': { schema, examples: examplesOf([value]) } };
   return {
     post: {
       ...{ operationId, summary, tags: [tag], security: [], parameters: signed },

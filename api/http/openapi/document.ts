@@ -15,7 +15,13 @@ import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { Access } from '../../context.js';
 import { openToCapped } from '../../spending/capped.js';
-import { deprecationHeaders, type DescribedAnswer, type Links, type Operation } from './operation.js';
+import {
+  deprecationHeaders,
+  examplesOf,
+  type DescribedAnswer,
+  type Links,
+  type Operation,
+} from './operation.js';
 import { budgetOperations } from '../../spending/describe.js';
 import { paymentOperations } from '../../topups/describe.js';
 import { passkeyOperations } from '../../accounts/describe-passkeys.js';
@@ -314,10 +320,6 @@ function answerName(operation: string, status: number): string {
 
 function typeName(operation: string): string {
   return `${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
-}
-
-function examplesOf(examples: readonly unknown[]): Record<string, object> {
-  return Object.fromEntries(examples.map((value, index) => [`example${index + 1}`, { value }]));
 }
 
 function bodyOf(schema: Joi.ObjectSchema | JsonSchema): JsonSchema {

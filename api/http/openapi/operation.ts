@@ -146,3 +146,8 @@ export function pageOf<const Name extends string, T>(
     examples: [{ [name]: [example], nextCursor: null } as unknown as Page<Name, T>],
   };
 }
+
+/** Examples by their names. */
+export function examplesOf(examples: readonly unknown[]): Record<string, object> {
+  return Object.fromEntries(examples.map((value, index) => [`example${index + 1}`, { value }]));
+}
