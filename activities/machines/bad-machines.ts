@@ -36,7 +36,7 @@ export async function leaveBadMachine(
     await recordBadMachine(deps.db, finding);
     return { kind: 'failed', error };
   }
-  await askForEnd(deps, rental);
+  await askOnceForEnd(deps, rental);
   await leaveMachine(deps.db, finding, { error, failedBy: software === null ? 'upstream' : 'us' });
   return { kind: 'failed', error, isLeft: true };
 }
@@ -47,7 +47,7 @@ export function wordsOfBad(faults: readonly string[]): string {
 }
 
 /** Asks for the end once. The sweeper asks until the machine is gone (decision 22, "Machines of nobody"). */
-async function askForEnd({ db, providers, log }: ActivityDeps, rental: AwaitedRental): Promise<void> {
+async function askOnceForEnd({ db, providers, log }: ActivityDeps, rental: AwaitedRental): Promise<void> {
   const { tag, providerCode } = rental;
   const podId = (await findAttempt(db, tag))?.pod_id ?? null;
   if (podId === null) return;

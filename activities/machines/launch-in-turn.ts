@@ -7,8 +7,6 @@ import {
   endWait,
   requeue,
 } from '../../adapters/postgres/machines/queued-attempts.js';
-import { mustTellUse } from '../../adapters/postgres/rentals/idle-guards.js';
-import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import type { AllocationAttemptRow, ListingRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { Software } from '../../domain/rentals/software.js';
@@ -17,7 +15,7 @@ import type { Purchase } from '../../money/rentals/purchase.js';
 import { adoptPod } from '../../money/rentals/pod-adoption.js';
 import type { ActivityDeps } from '../deps.js';
 import { openedSoftware, placeOrder } from '../rentals/allocation.js';
-import { publicKeysOf } from './public-keys.js';
+import { orderTermsOf } from './order-terms.js';
 
 /** Between two looks at the queue, in milliseconds. */
 export const LOOK_MS = 500;
@@ -74,16 +72,7 @@ async function buyQueued(
     deps,
     provider,
     attempt,
-    {
-      listing,
-      templateId: rental.template_id,
-      software,
-      telemetry: await mustTellUse(deps.db, rental),
-      publicKeys: await publicKeysOf(deps, rental),
-      maxPricePerHourCents: rental.price_per_hour_cents,
-      // It is provisioning, so no meter counts it yet.
-      endBy: await paidUntil(deps.db, rental.wallet_id, rental.price_per_hour_cents),
-    },
+    { listing, software, ...(await orderTermsOf(deps, rental)) },
     (waitMs) => requeue(deps.db, attempt.id, waitMs),
   );
 }

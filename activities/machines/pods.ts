@@ -1,15 +1,14 @@
 import { Context, sleep } from '@temporalio/activity';
 import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/allocation.js';
 import { launchInTurn, LOOK_MS } from './launch-in-turn.js';
-import { publicKeysOf } from './public-keys.js';
+import { orderTermsOf } from './order-terms.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { knownStarts } from '../../adapters/postgres/catalog/starts.js';
 import { listOffersOfBadHosts, readFaults } from '../../adapters/postgres/machines/proofs.js';
-import { findIdleGuard, mustTellUse } from '../../adapters/postgres/rentals/idle-guards.js';
-import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
+import { findIdleGuard } from '../../adapters/postgres/rentals/idle-guards.js';
 import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
@@ -181,17 +180,8 @@ async function buyAnother(
     const since = attempts.at(-1)?.changed_at ?? rental.started_at;
     return (await beginRound(passedOver, since)) ? 'look again' : 'nothing on offer';
   }
-  const purchase = await buyPod(deps, {
-    rentalId: rental.id,
-    listing,
-    templateId: rental.template_id,
-    software,
-    telemetry: await mustTellUse(deps.db, rental),
-    publicKeys: await publicKeysOf(deps, rental),
-    maxPricePerHourCents: rental.price_per_hour_cents,
-    // It is provisioning, so no meter counts it yet.
-    endBy: await paidUntil(deps.db, rental.wallet_id, rental.price_per_hour_cents),
-  });
+  const order = { rentalId: rental.id, listing, software, ...(await orderTermsOf(deps, rental)) };
+  const purchase = await buyPod(deps, order);
   if (purchase.kind === 'none') {
     if (purchase.outOfTurnMs !== undefined) passedOver.add(listing.id);
     return 'look again';

@@ -75,11 +75,11 @@ async function begin(trx: Transaction, operationId: OperationId): Promise<Begun 
   if (action.kind !== 'close_ports') throw new Error(`${operationId} is a ${action.kind}`);
   const { rentalId } = action;
   const input = operationOf(order, action);
-  return { rentalId, result: (await findRepeated(trx, input)) ?? (await askForEnd(trx, input)) };
+  return { rentalId, result: (await findRepeated(trx, input)) ?? (await requestEnd(trx, input)) };
 }
 
 /** Asks for the end of the rental's billing, tells its renter, and keeps who did it. */
-async function askForEnd(trx: Transaction, input: Operation<ClosePortsAction>): Promise<OperationResult> {
+async function requestEnd(trx: Transaction, input: Operation<ClosePortsAction>): Promise<OperationResult> {
   const { operationId, reason, action } = input;
   const { rentalId } = action;
   const rental = await findRental(trx, rentalId);
