@@ -4,7 +4,7 @@ import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { Agent } from '../mcp/support/agent.js';
 import type { Ran } from './support/gpu.js';
 import { mailedCode, Person } from './support/person.js';
-import { gpuFile } from './support/terminal.js';
+import { gpuArgs } from './support/terminal.js';
 
 describe('the key that gpu mcp makes for agents', () => {
   let mock: MockServer;
@@ -42,7 +42,7 @@ describe('the key that gpu mcp makes for agents', () => {
 
   async function serve(args = ['mcp']): Promise<Agent> {
     const env = { PATH: process.env['PATH'] ?? '', HOME: ann.home, GPU_API_URL: mock.url };
-    const agent = await Agent.spawn([gpuFile, ...args], env);
+    const agent = await Agent.spawn([...gpuArgs, ...args], env);
     agents.push(agent);
     return agent;
   }

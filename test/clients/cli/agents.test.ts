@@ -8,7 +8,7 @@ import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
 import { Agent } from '../mcp/support/agent.js';
 import { Person } from './support/person.js';
-import { gpuFile } from './support/terminal.js';
+import { gpuArgs } from './support/terminal.js';
 
 interface Key {
   readonly id: string;
@@ -44,7 +44,7 @@ describe('gpu mcp, as agents use it', () => {
   });
 
   async function start({ key }: Pick<Key, 'key'>, ...options: readonly string[]): Promise<Agent> {
-    const agent = await Agent.spawn([gpuFile, 'mcp', ...options], environment(key));
+    const agent = await Agent.spawn([...gpuArgs, 'mcp', ...options], environment(key));
     agents.push(agent);
     return agent;
   }
@@ -143,7 +143,7 @@ describe('gpu mcp, as agents use it', () => {
 
   /** Starts the command with pipes, and says hello. */
   async function piped(key: string) {
-    const child = spawn(process.execPath, [gpuFile, 'mcp'], { env: environment(key) });
+    const child = spawn(process.execPath, [...gpuArgs, 'mcp'], { env: environment(key) });
     left = () => child.kill('SIGKILL');
     const lines: string[] = [];
     createInterface(child.stdout).on('line', (line) => lines.push(line));

@@ -7,7 +7,7 @@ import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { ApiClient } from '../../support/http/api.js';
 import { GpuUser } from './support/gpu.js';
 import { Person } from './support/person.js';
-import { gpuFile, keys, Terminal } from './support/terminal.js';
+import { gpuLine, keys, Terminal } from './support/terminal.js';
 
 /** What the list of keys tells of one. */
 interface ListedKey {
@@ -28,7 +28,7 @@ describe('gpu login', () => {
   after(() => mock.stop());
 
   function open(user: GpuUser, line: string, env: Record<string, string> = {}, columns = 40): Terminal {
-    const terminal = new Terminal(`${gpuFile} ${line}`, {
+    const terminal = new Terminal(`${gpuLine} ${line}`, {
       env: { HOME: user.home, GPU_API_URL: mock.url, ...env },
       columns,
     });

@@ -12,7 +12,7 @@ import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
 import { Agent } from '../mcp/support/agent.js';
 import { Person } from './support/person.js';
-import { gpuFile } from './support/terminal.js';
+import { gpuArgs, gpuFile } from './support/terminal.js';
 
 interface Key {
   readonly id: string;
@@ -56,7 +56,7 @@ describe('gpu mcp', () => {
   });
 
   async function start({ key }: Key, ...options: readonly string[]): Promise<Agent> {
-    const agent = await Agent.spawn([gpuFile, 'mcp', ...options], environment(key));
+    const agent = await Agent.spawn([...gpuArgs, 'mcp', ...options], environment(key));
     agents.push(agent);
     return agent;
   }

@@ -6,7 +6,7 @@ import { viewOf } from '../../../clients/cli/src/watch/view.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
 import { Person } from './support/person.js';
-import { gpuFile, keys, Terminal } from './support/terminal.js';
+import { gpuLine, keys, Terminal } from './support/terminal.js';
 
 const at = (seconds: number): string =>
   new Date(Date.UTC(2026, 10, 21, 9, 30, 0) + seconds * 1_000).toISOString();
@@ -110,7 +110,7 @@ describe('gpu watch', () => {
 
     function watching(columns: number, line = 'watch'): Terminal {
       const env = { HOME: ann.home, GPU_API_URL: mock.url, GPU_API_KEY: ann.apiKey ?? '' };
-      const terminal = new Terminal(`${gpuFile} ${line}`, { env, columns });
+      const terminal = new Terminal(`${gpuLine} ${line}`, { env, columns });
       terminals.push(terminal);
       return terminal;
     }

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
-import { gpuFile } from '../../clients/cli/support/terminal.js';
+import { gpuArgs } from '../../clients/cli/support/terminal.js';
 import { ApiClient } from '../../support/http/api.js';
 import { until } from '../../support/until.js';
 
@@ -44,7 +44,7 @@ describe('the machines of the mock', () => {
 
   const gpu = (...args: string[]): Promise<Ended> =>
     new Promise((resolve) => {
-      execFile(process.execPath, [gpuFile, ...args], { env, cwd: folder }, (error, out, err) => {
+      execFile(process.execPath, [...gpuArgs, ...args], { env, cwd: folder }, (error, out, err) => {
         resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
       });
     });
