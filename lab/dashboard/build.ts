@@ -10,6 +10,8 @@ import { sourcesOfDashboard } from './sources.js';
 
 export interface DashboardBuild {
   readonly projectDir: string;
+  /** With React's development version, which warns of what the other one lets pass: doubled keys, unknown attributes. */
+  readonly mode?: 'development';
   /** What the build reads and inherits; default: this process's. */
   readonly env?: NodeJS.ProcessEnv;
   /** Gives up a build that is under way. */
@@ -26,9 +28,9 @@ const STAMP = '.built';
 const shownLines = 20;
 const lockPollMs = 50;
 
-/** The folder of the built dashboard, where the service looks for it. */
-export function dashboardFolderOf(projectDir: string): string {
-  return join(projectDir, 'dist', 'dashboard');
+/** The folder of the built dashboard, where the service looks for it; that of another mode stands beside it. */
+export function dashboardFolderOf(projectDir: string, mode?: DashboardBuild['mode']): string {
+  return join(projectDir, 'dist', mode === undefined ? 'dashboard' : `dashboard-${mode}`);
 }
 
 /**
@@ -38,16 +40,16 @@ export function dashboardFolderOf(projectDir: string): string {
  * @throws DashboardBuildError
  */
 export async function buildDashboardIfChanged(build: DashboardBuild): Promise<'built' | 'unchanged'> {
-  const { projectDir, env = process.env, signal } = build;
-  const folder = dashboardFolderOf(projectDir);
+  const { projectDir, env = process.env, mode } = build;
+  const folder = dashboardFolderOf(projectDir, mode);
   const sources = sourcesOfDashboard(projectDir, env);
   if (stampOf(folder) === sources) return 'unchanged';
-  const release = await claim(`${folder}.lock`, signal);
+  const release = await claim(`${folder}.lock`, build.signal);
   try {
     if (stampOf(folder) === sources) return 'unchanged';
     const beside = `${folder}.${process.pid}`;
     try {
-      await runVite(projectDir, beside, env, signal);
+      await runVite(build, beside);
       writeFileSync(join(beside, STAMP), sources);
       takePlace(beside, folder);
     } finally {
@@ -102,16 +104,16 @@ function isAbandoned(lock: string): boolean {
 
 /** Runs Vite in the dashboard's folder. Its words are shown when it fails, and only then. */
 async function runVite(
-  projectDir: string,
+  { projectDir, mode: told, env = process.env, signal }: DashboardBuild,
   outDir: string,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal | undefined,
 ): Promise<void> {
-  const child = spawn(process.execPath, [viteIn(projectDir), 'build', '--outDir', outDir], {
+  const mode = told ?? 'production';
+  const args = [viteIn(projectDir), 'build', '--mode', mode, '--outDir', outDir];
+  const child = spawn(process.execPath, args, {
     cwd: join(projectDir, 'clients', 'dashboard'),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, NODE_ENV: 'production' },
+    env: { ...env, NODE_ENV: mode },
     signal,
   });
   if (child.pid !== undefined) keep(child.pid, 'TERM');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { pages } from '../../lab/dashboard/pages.js';
-import { buildWithWarnings, type OwnBuild } from '../support/dashboard/built.js';
+import { buildDashboard } from '../support/dashboard/built.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { startLivedLab } from '../support/dashboard/lived-lab.js';
 import { Purse, watchRequests } from '../support/dashboard/paying.js';
@@ -11,18 +11,15 @@ import { until } from '../support/until.js';
 
 describe('the dashboard in a browser that translates', function () {
   this.timeout(180_000);
-  let build: OwnBuild;
+  let dashboardFolder: string;
   let lab: DashboardLab;
   let visitor: Visitor;
   let page: Page;
   before(async () => {
-    build = await buildWithWarnings();
-    lab = await DashboardLab.start({ dashboardFolder: build.folder, durations: { provisionMs: 10_000 } });
+    dashboardFolder = await buildDashboard('development');
+    lab = await DashboardLab.start({ dashboardFolder, durations: { provisionMs: 10_000 } });
   });
-  after(async () => {
-    await lab.stop();
-    build.remove();
-  });
+  after(() => lab.stop());
   beforeEach(() => visitLab(lab));
   afterEach(async () => {
     const complaints = visitor.complaints.splice(0);
@@ -118,7 +115,7 @@ describe('the dashboard in a browser that translates', function () {
   });
 
   it('shows each page, and again when its size and its data change', async () => {
-    const world = await startLivedLab(build.folder);
+    const world = await startLivedLab(dashboardFolder);
     try {
       await visitor.close();
       await visitLab(world.lab);

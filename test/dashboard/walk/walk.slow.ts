@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { BrowserContextOptions } from 'playwright-core';
 import { pseudoText } from '../../../clients/dashboard/src/texts/texts.js';
 import { pages, type Opening, type WalkedPage } from '../../../lab/dashboard/pages.js';
-import { buildWithWarnings, type OwnBuild } from '../../support/dashboard/built.js';
+import { buildDashboard } from '../../support/dashboard/built.js';
 import type { Visitor } from '../../support/dashboard/dashboard.js';
 import { startLivedLab, type LivedLab } from '../../support/dashboard/lived-lab.js';
 import { declaredRoutes } from '../../support/dashboard/routes.js';
@@ -89,18 +89,13 @@ type Walker = Pick<Shown, 'visitor' | 'said'>;
 describe('each page of the dashboard', function () {
   // A page with three dialogs takes some 20 s on two idle cores.
   this.timeout(300_000);
-  let build: OwnBuild;
   let world: LivedLab;
   const walkers = new Map<string, Walker>();
 
   before(async () => {
-    build = await buildWithWarnings();
-    world = await startLivedLab(build.folder);
+    world = await startLivedLab(await buildDashboard('development'));
   });
-  after(async () => {
-    await world.stop();
-    build.remove();
-  });
+  after(() => world.stop());
 
   it('has a line in the table of pages', () => {
     const walked = new Set(pages.map(({ route }) => route));
