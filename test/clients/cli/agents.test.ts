@@ -1,53 +1,19 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
-import { startMock, type MockServer } from '../../../lab/mock/server.js';
-import { until } from '../../support/until.js';
-import { Agent } from '../mcp/support/agent.js';
-import { Person } from './support/person.js';
-import { gpuArgs } from './support/terminal.js';
-
-interface Key {
-  readonly id: string;
-  readonly key: string;
-  readonly ends: string;
-}
+import type { Agent } from '../mcp/support/agent.js';
+import { AgentBench, type AgentKey } from './support/agent-bench.js';
+import type { Person } from './support/person.js';
 
 describe('gpu mcp, as agents use it', () => {
-  let mock: MockServer;
+  let bench: AgentBench;
   let ann: Person;
-  const agents: Agent[] = [];
-  let left: () => unknown = () => undefined;
 
   before(async () => {
-    mock = await startMock({ port: 0, durations: { provisionMs: 50, tickMs: 50, endMs: 20 } });
-    ann = await Person.at(mock);
-    await ann.pay(200);
+    bench = await AgentBench.start();
+    ({ ann } = bench);
   });
-  afterEach(async () => {
-    left();
-    for (const agent of agents.splice(0)) await agent.leave();
-  });
-  after(() => mock.stop());
-
-  async function keyWith(more: object): Promise<Key> {
-    const asked = { name: 'agent', scopes: ['read', 'rentals', 'billing'], ...more };
-    return (await ann.elsewhere.post('/v1/api-keys', asked)).body as unknown as Key;
-  }
-
-  const environment = (apiKey: string) => ({
-    ...{ PATH: process.env['PATH'] ?? '', HOME: ann.home },
-    ...{ GPU_API_URL: mock.url, GPU_API_KEY: apiKey },
-  });
-
-  async function start({ key }: Pick<Key, 'key'>, ...options: readonly string[]): Promise<Agent> {
-    const agent = await Agent.spawn([...gpuArgs, 'mcp', ...options], environment(key));
-    agents.push(agent);
-    return agent;
-  }
+  afterEach(() => bench.leave());
+  after(() => bench.mock.stop());
 
   async function rentBy(agent: Agent): Promise<unknown> {
     const { quoteId } = await agent.call('quote', { familyId: 'rtx-4090', gpuCount: 1, maxSpendCents: 100 });
@@ -55,7 +21,7 @@ describe('gpu mcp, as agents use it', () => {
   }
 
   it('takes numbers as text, and null for what is left out', async () => {
-    const agent = await start(await keyWith({ spendCapCents: 1_000 }));
+    const agent = await bench.serve(await bench.keyWith({ spendCapCents: 1_000 }));
     const { offers } = (await agent.call('offers', {
       ...{ familyId: 'rtx-4090', gpuCount: '1', limit: '2', region: null, minVramGb: null },
     })) as { offers: unknown[] };
@@ -70,7 +36,7 @@ describe('gpu mcp, as agents use it', () => {
   });
 
   it('refuses a family that there is not, and names those that there are', async () => {
-    const agent = await start(await keyWith({ spendCapCents: 1_000 }));
+    const agent = await bench.serve(await bench.keyWith({ spendCapCents: 1_000 }));
     for (const tool of ['offers', 'quote']) {
       const refused = await agent.refused(tool, { familyId: 'abacus', gpuCount: 1, maxSpendCents: 5 });
       assert.equal(refused['error'], 'unknown_family', tool);
@@ -80,11 +46,11 @@ describe('gpu mcp, as agents use it', () => {
   });
 
   it('ends only what its conversation opened, unless the key is its own', async () => {
-    const plain = await keyWith({ spendCapCents: 1_000 });
+    const plain = await bench.keyWith({ spendCapCents: 1_000 });
     assert.equal(plain.ends, 'all');
-    const before = await start(plain);
+    const before = await bench.serve(plain);
     const rentalId = await rentBy(before);
-    const later = await start(plain);
+    const later = await bench.serve(plain);
     const refused = await later.refused('stop', { rentalId });
     assert.deepEqual([refused['error'], refused['rentalId']], ['not_opened_here', rentalId]);
     assert.match(String(refused['message']), /gpu stop rent_.*gpu keys create agent --agent/);
@@ -93,18 +59,18 @@ describe('gpu mcp, as agents use it', () => {
     await before.call('stop', { rentalId });
 
     const made = await ann.withCode('keys create agent --agent --spend-cap 10 --days 30 --json');
-    const own = JSON.parse(made.out) as Key;
+    const own = JSON.parse(made.out) as AgentKey;
     assert.equal(own.ends, 'own');
-    const first = await start(own);
+    const first = await bench.serve(own);
     const ownRental = await rentBy(first);
-    const second = await start(own);
+    const second = await bench.serve(own);
     await second.call('stop', { rentalId: ownRental });
   });
 
   it('ends no machine of anybody else by a key of its own, whatever asks', async () => {
-    const { key } = await keyWith({ ends: 'own' });
+    const { key } = await bench.keyWith({ ends: 'own' });
     const id = await ann.rent('rtx-4090 --max-spend 5');
-    const agent = await start({ key }, '--allow-uncapped');
+    const agent = await bench.serve({ key }, '--allow-uncapped');
     const refused = await agent.refused('stop', { rentalId: id });
     assert.equal(refused['error'], 'key_ends_own');
     const env = { GPU_API_KEY: key };
@@ -116,7 +82,7 @@ describe('gpu mcp, as agents use it', () => {
   });
 
   it('tells an agent nothing of HTTP', async () => {
-    const agent = await start(await keyWith({ spendCapCents: 1_000 }));
+    const agent = await bench.serve(await bench.keyWith({ spendCapCents: 1_000 }));
     const { tools } = await agent.client.listTools();
     const refused = [
       await agent.refused('stop', { rentalId: 'rent_1' }),
@@ -133,7 +99,7 @@ describe('gpu mcp, as agents use it', () => {
   });
 
   it('says that a list is cut', async () => {
-    const agent = await start(await keyWith({ spendCapCents: 1_000 }));
+    const agent = await bench.serve(await bench.keyWith({ spendCapCents: 1_000 }));
     const whole = await agent.call('offers', { familyId: 'rtx-4090', limit: 100 });
     assert.equal(whole['hasMore'], undefined);
     const cut = await agent.call('offers', { limit: 1 });
@@ -141,34 +107,12 @@ describe('gpu mcp, as agents use it', () => {
     assert.match(String(cut['next']), /higher limit/);
   });
 
-  /** Starts the command with pipes, and says hello. */
-  async function piped(key: string) {
-    const child = spawn(process.execPath, [...gpuArgs, 'mcp'], { env: environment(key) });
-    left = () => child.kill('SIGKILL');
-    const lines: string[] = [];
-    createInterface(child.stdout).on('line', (line) => lines.push(line));
-    const texts = { err: '' };
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.err += text));
-    child.stdin.on('error', () => undefined);
-    const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    const params = {
-      ...{ protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {} },
-      clientInfo: { name: 'agent', version: '1' },
-    };
-    say({ id: 1, method: 'initialize', params });
-    await until('it has answered', () => lines.length > 0);
-    say({ method: 'notifications/initialized' });
-    const call = (id: number, name: string, args: object) =>
-      say({ id, method: 'tools/call', params: { name, arguments: args } });
-    return { child, lines, texts, call, ended: once(child, 'close') };
-  }
-
   const statusOf = async (id: string): Promise<string> =>
     ((await ann.elsewhere.get(`/v1/rentals/${id}`)).body as unknown as { status: string }).status;
 
   it('does and answers what was asked for before its input ended', async () => {
-    const { key } = await keyWith({ ends: 'own', spendCapCents: 1_000 });
-    const { child, lines, call, ended } = await piped(key);
+    const { key } = await bench.keyWith({ ends: 'own', spendCapCents: 1_000 });
+    const { child, lines, call, ended } = await bench.pipe(key);
     const id = await ann.rent('rtx-4090 --max-spend 5', { env: { GPU_API_KEY: key } });
     call(2, 'stop', { rentalId: id });
     child.stdin.end();
@@ -179,8 +123,8 @@ describe('gpu mcp, as agents use it', () => {
   });
 
   it('does it, and says so elsewhere, when nobody hears the answer', async () => {
-    const { key } = await keyWith({ ends: 'own', spendCapCents: 1_000 });
-    const { child, texts, call, ended } = await piped(key);
+    const { key } = await bench.keyWith({ ends: 'own', spendCapCents: 1_000 });
+    const { child, texts, call, ended } = await bench.pipe(key);
     const id = await ann.rent('rtx-4090 --max-spend 5', { env: { GPU_API_KEY: key } });
     child.stdout.destroy();
     call(2, 'stop', { rentalId: id });

@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { Failure } from '../../../clients/cli/src/failure.js';
 import { answering } from '../../../clients/cli/src/mcp/answers.js';
 import * as shapes from '../../../clients/cli/src/mcp/shapes.js';
 import { runProgram } from '../../../clients/cli/src/surroundings.js';
-import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
-import { Agent } from '../mcp/support/agent.js';
-import { Person } from './support/person.js';
-import { gpuArgs, gpuFile } from './support/terminal.js';
-
-interface Key {
-  readonly id: string;
-  readonly key: string;
-  readonly reservedCents: number;
-}
+import { AgentBench, type AgentKey } from './support/agent-bench.js';
+import type { Person } from './support/person.js';
+import { gpuFile } from './support/terminal.js';
 
 /** $39.92 an hour. */
 const machine = { familyId: 'b200', gpuCount: 8 };
@@ -26,44 +15,19 @@ const machine = { familyId: 'b200', gpuCount: 8 };
 const small = { familyId: 'rtx-4090', gpuCount: 1 };
 
 describe('gpu mcp', () => {
-  let mock: MockServer;
+  let bench: AgentBench;
   let ann: Person;
-  const agents: Agent[] = [];
-  /** Ends a program that has not ended by itself. */
-  let left: () => unknown = () => undefined;
 
   before(async () => {
-    mock = await startMock({ port: 0, durations: { provisionMs: 50, tickMs: 50, endMs: 20 } });
-    ann = await Person.at(mock);
-    await ann.pay(200);
+    bench = await AgentBench.start();
+    ({ ann } = bench);
   });
-  afterEach(async () => {
-    left();
-    for (const agent of agents.splice(0)) await agent.leave();
-  });
-  after(() => mock.stop());
-
-  async function keyWith(more: object): Promise<Key> {
-    const asked = { name: 'agent', scopes: ['read', 'rentals', 'billing'], ...more };
-    return (await ann.elsewhere.post('/v1/api-keys', asked)).body as unknown as Key;
-  }
-
-  const environment = (apiKey: string) => ({
-    PATH: process.env['PATH'] ?? '',
-    HOME: ann.home,
-    GPU_API_URL: mock.url,
-    ...(apiKey !== '' && { GPU_API_KEY: apiKey }),
-  });
-
-  async function start({ key }: Key, ...options: readonly string[]): Promise<Agent> {
-    const agent = await Agent.spawn([...gpuArgs, 'mcp', ...options], environment(key));
-    agents.push(agent);
-    return agent;
-  }
+  afterEach(() => bench.leave());
+  after(() => bench.mock.stop());
 
   it('lets an agent rent within the cap of its key and not beyond it, and stop', async () => {
-    const key = await keyWith({ spendCapCents: 5_000 });
-    const agent = await start(key);
+    const key = await bench.keyWith({ spendCapCents: 5_000 });
+    const agent = await bench.serve(key);
     const { tools } = await agent.client.listTools();
     for (const name of ['offers', 'quote', 'rent', 'extend', 'ssh_command', 'stop']) {
       assert.ok(
@@ -98,13 +62,13 @@ describe('gpu mcp', () => {
     assert.ok(Number(stopped['finalChargedCents']) < 100, JSON.stringify(stopped));
     await until('the cap is free again', async () => {
       const { body } = await ann.elsewhere.get(`/v1/api-keys/${key.id}`);
-      return (body as unknown as Key).reservedCents === 0;
+      return (body as unknown as AgentKey).reservedCents === 0;
     });
   });
 
   it('spends nothing by a key without a cap, unless its user has allowed it', async () => {
-    const key = await keyWith({});
-    const careful = await start(key);
+    const key = await bench.keyWith({});
+    const careful = await bench.serve(key);
     const { quoteId } = await careful.call('quote', { ...small, maxSpendCents: 1_000 });
     const refused = await careful.refused('rent', { quoteId });
     assert.equal(refused['error'], 'no_spending_cap');
@@ -113,41 +77,25 @@ describe('gpu mcp', () => {
     const made = await ann.withCode(`${line ?? ''} --json`);
     assert.equal(made.code, 0, `the line that it names makes a key: ${made.err}`);
 
-    const free = await start(key, '--allow-uncapped');
+    const free = await bench.serve(key, '--allow-uncapped');
     const told = await free.call('quote', { ...small, maxSpendCents: 1_000 });
     const { rentalId } = await free.call('rent', { quoteId: told['quoteId'] });
     assert.equal((await careful.refused('stop', { rentalId }))['error'], 'not_opened_here');
     await free.call('stop', { rentalId });
 
-    const capped = await start(JSON.parse(made.out) as Key);
+    const capped = await bench.serve(JSON.parse(made.out) as AgentKey);
     const again = await capped.call('quote', { ...small, maxSpendCents: 1_000 });
     const rented = await capped.call('rent', { quoteId: again['quoteId'] });
     await capped.call('stop', { rentalId: rented['rentalId'] });
   });
 
   it('says nothing but the protocol, and ends by itself when the agent leaves', async () => {
-    const { key } = await keyWith({ spendCapCents: 100 });
-    const child = spawn(process.execPath, [gpuFile, 'mcp'], { env: environment(key) });
-    left = () => child.kill('SIGKILL');
-    const lines: string[] = [];
-    createInterface(child.stdout).on('line', (line) => lines.push(line));
-    let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    const ended = once(child, 'close');
-    const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    const clientInfo = { name: 'agent', version: '1' };
-    const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo };
-    say({ id: 1, method: 'initialize', params });
-    await until('it has answered', () => lines.length > 0);
-    say({ method: 'notifications/initialized' });
-    say({
-      id: 2,
-      method: 'tools/call',
-      params: { name: 'quote', arguments: { ...machine, maxSpendCents: 50 } },
-    });
+    const { key } = await bench.keyWith({ spendCapCents: 100 });
+    const { child, lines, texts, call, ended } = await bench.pipe(key, [gpuFile]);
+    call(2, 'quote', { ...machine, maxSpendCents: 50 });
     await until('it has told a quote', () => lines.length > 1);
     child.stdin.end();
-    assert.deepEqual([await ended, stderr], [[0, null], '']);
+    assert.deepEqual([await ended, texts.err], [[0, null], '']);
     const told = lines.map((line) => JSON.parse(line) as { jsonrpc: string; id: number });
     assert.deepEqual(
       told.map(({ jsonrpc, id }) => [jsonrpc, id]),
@@ -180,7 +128,9 @@ describe('gpu mcp', () => {
   it('is refused where nobody is signed in, with nothing on the standard output', async () => {
     const { code, stdout, stderr } = await runProgram('env', [
       '-i',
-      ...Object.entries({ ...environment(''), HOME: `${ann.home}/nobody` }).map((pair) => pair.join('=')),
+      ...Object.entries({ ...bench.environment(''), HOME: `${ann.home}/nobody` }).map((pair) =>
+        pair.join('='),
+      ),
       ...[process.execPath, gpuFile, 'mcp'],
     ]);
     assert.deepEqual([code, stdout], [exitCodes.signedOut, '']);
