@@ -38,6 +38,7 @@ import { refreshProofRoutes } from './accounts/refresh-proof.js';
 import { sessionRoutes } from './accounts/sessions.js';
 import { apiKeyRoutes } from './api-keys/routes.js';
 import { closingRoutes } from './accounts/closing.js';
+import { exportRoutes } from './accounts/export.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
 import { proofRoutes } from './wallet/proof.js';
 import { spendingRoutes } from './wallet/spending.js';
@@ -57,6 +58,7 @@ const resources = [
   passkeyRoutes,
   passkeySignInRoutes,
   closingRoutes,
+  exportRoutes,
   sshKeyRoutes,
   apiKeyRoutes,
   catalogRoutes,

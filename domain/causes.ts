@@ -60,6 +60,7 @@ export type MailCause =
   | Caused<'auto_topup_failed', { topupId: TopupId }>
   | Caused<'auto_topup_approval', { topupId: TopupId }>
   | Caused<'closing_requested', { userId: UserId }>
+  | Caused<'account_exported', { userId: UserId; at: Date }>
   | Caused<'card_expired', { cardId: string }>
   | Caused<'invoice_opened', { invoiceId: InvoiceId }>
   /** Counted from 1. */
@@ -176,6 +177,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   auto_topup_failed: ({ topupId }) => `auto-topup-failed:${topupId}`,
   auto_topup_approval: ({ topupId }) => `auto-topup-approval:${topupId}`,
   closing_requested: ({ userId }) => `closing-requested:${userId}`,
+  account_exported: ({ userId, at }) => `account-exported:${userId}:${at.toISOString()}`,
   card_expired: ({ cardId }) => `card-expired:${cardId}`,
   invoice_opened: ({ invoiceId }) => `invoice-opened:${invoiceId}`,
   invoice_reminder: ({ invoiceId, reminderNo }) => `invoice-reminder:${invoiceId}:${reminderNo}`,
@@ -224,8 +226,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['closing', readClosing],
   ['set-off', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'set_off', invoiceId }))],
   ['dispute', (rest) => readTaken('dispute', rest)],
-  ['refund-returned', (id) => readReturned('refund', id)],
-  ['dispute-returned', (id) => readReturned('dispute', id)],
+  ['refund-returned', (id) => ({ kind: 'reversal_returned', reversal: 'refund', id })],
+  ['dispute-returned', (id) => ({ kind: 'reversal_returned', reversal: 'dispute', id })],
   ['overage', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'overage', rentalId }))],
   ['topup_failed', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_offer', topupId }))],
   ['code', (rest) => withNumber(rest, (codeId) => ({ kind: 'login_code', codeId }))],
@@ -239,18 +241,25 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     (rest) => withId('top', rest, (topupId) => ({ kind: 'auto_topup_approval', topupId })),
   ],
   ['closing-requested', (rest) => withId('usr', rest, (userId) => ({ kind: 'closing_requested', userId }))],
+  [
+    'account-exported',
+    (rest) => readAt('usr', rest, (userId, at) => ({ kind: 'account_exported', userId, at })),
+  ],
   ['card-expired', (cardId) => ({ kind: 'card_expired', cardId })],
   ['invoice-opened', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_opened', invoiceId }))],
   ['invoice-reminder', readReminder],
   ['low_balance', readLowBalance],
   ['charges-held', readChargesHeld],
-  ['webhook-off', readWebhookOff],
+  [
+    'webhook-off',
+    (rest) => readAt('wh', rest, (webhookId, at) => ({ kind: 'webhook_switched_off', webhookId, at })),
+  ],
   ['operator-notice', (rest) => withNumber(rest, (noticeId) => ({ kind: 'operator_notice', noticeId }))],
   ['reconcile', (rest) => withNumber(rest, (runId) => ({ kind: 'reconcile', runId }))],
   ['notice', (rest) => withNumber(rest, (noticeId) => ({ kind: 'notice', noticeId }))],
   ['rental-ended', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'rental_ended', rentalId }))],
-  ['idle-warned', readIdleWarned],
-  ['auto-topup-off', readAutoTopupOff],
+  ['idle-warned', (rest) => readAt('rent', rest, (rentalId, at) => ({ kind: 'idle_warned', rentalId, at }))],
+  ['auto-topup-off', (rest) => readAt('usr', rest, (userId, at) => ({ kind: 'auto_topup_off', userId, at }))],
   ['ssh-key-added', (rest) => withId('key', rest, (keyId) => ({ kind: 'ssh_key_added', keyId }))],
   ['passkey-added', (rest) => withId('psk', rest, (passkeyId) => ({ kind: 'passkey_added', passkeyId }))],
   ['passkey-refused', readPasskeyRefused],
@@ -291,10 +300,6 @@ function readTaken(reversal: Reversal['reversal'], rest: string): Cause | undefi
   return withNumber(numbered, (round) => ({ kind: 'reversal', reversal, id, round }));
 }
 
-function readReturned(reversal: Reversal['reversal'], id: string): Cause {
-  return { kind: 'reversal_returned', reversal, id };
-}
-
 function readReminder(rest: string): Cause | undefined {
   const [id, numbered] = cut(rest, rest.indexOf(':'));
   return withId('inv', id, (invoiceId) =>
@@ -315,16 +320,15 @@ function readLowBalance(rest: string): Cause | undefined {
   return since && withNumber(wallet, (walletId) => ({ kind: 'low_balance', walletId, since }));
 }
 
-function readIdleWarned(rest: string): Cause | undefined {
-  const [rental, since] = cut(rest, rest.indexOf(':'));
-  const at = instantOf(since);
-  return at && withId('rent', rental, (rentalId) => ({ kind: 'idle_warned', rentalId, at }));
-}
-
-function readAutoTopupOff(rest: string): Cause | undefined {
-  const [user, since] = cut(rest, rest.indexOf(':'));
-  const at = instantOf(since);
-  return at && withId('usr', user, (userId) => ({ kind: 'auto_topup_off', userId, at }));
+/** What happened to something of ours at an instant. */
+function readAt<P extends IdPrefix>(
+  prefix: P,
+  rest: string,
+  make: (id: `${P}_${string}`, at: Date) => Cause,
+): Cause | undefined {
+  const [id, told] = cut(rest, rest.indexOf(':'));
+  const at = instantOf(told);
+  return at && withId(prefix, id, (known) => make(known, at));
 }
 
 function readStatementCause(rest: string): Cause | undefined {
@@ -353,13 +357,6 @@ function readPasskeyRefused(rest: string): Cause | undefined {
 function instantOf(text: string): Date | undefined {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) || at.toISOString() !== text ? undefined : at;
-}
-
-function readWebhookOff(rest: string): Cause | undefined {
-  const [id, told] = cut(rest, rest.indexOf(':'));
-  const at = new Date(told);
-  if (Number.isNaN(at.getTime()) || at.toISOString() !== told) return undefined;
-  return withId('wh', id, (webhookId) => ({ kind: 'webhook_switched_off', webhookId, at }));
 }
 
 /** The last part is ours, whatever the processor's id before it is. */

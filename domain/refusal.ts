@@ -61,6 +61,7 @@ export const refusalStatus = {
   no_saved_card: 409,
   webhook_not_enabled: 409,
   proof_not_ready: 409,
+  export_running: 409,
   idempotency_conflict: 409,
   idempotency_in_progress: 409,
   payload_too_large: 413,

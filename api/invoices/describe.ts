@@ -1,4 +1,4 @@
-import { fields, pageFields, wordOf } from '../http/fields.js';
+import { fields, idField, pageFields, wordOf } from '../http/fields.js';
 import {
   cents,
   exampleId,
@@ -19,6 +19,7 @@ import { invoiceReasons } from '../../domain/payments/invoices.js';
 export const invoicesQuery = fields({
   status: wordOf(['open', 'paid', 'void', 'uncollectible']),
   limit: pageFields.pageSize,
+  before: idField('inv').description('Only invoices older than this one.'),
 });
 
 const tag = 'Invoices';
@@ -102,7 +103,7 @@ export const listInvoices = operation({
   query: invoicesQuery,
   answers: [
     {
-      description: 'The newest ones; there is no cursor.',
+      description: 'The newest ones. For older ones send the last id as `before`.',
       schema: object({ data: listOf(invoice) }),
       examples: [{ data: [example] }],
       links: leadsTo('/data/0/id', ['showInvoice', 'showPayUrl']),

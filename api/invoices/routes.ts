@@ -17,8 +17,8 @@ export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function showInvoices(deps: ApiDeps): Handler<typeof declared.listInvoices> {
   return async (ctx) => {
-    const { status, limit } = readQuery(ctx, declared.invoicesQuery);
-    const invoices = await listInvoices(deps.db, callerOf(ctx).userId, status, limit);
+    const { limit, ...wanted } = readQuery(ctx, declared.invoicesQuery);
+    const invoices = await listInvoices(deps.db, callerOf(ctx).userId, wanted, limit);
     return { data: invoices.map(presentInvoice) };
   };
 }

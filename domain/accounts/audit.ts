@@ -28,6 +28,7 @@ export const auditKinds = [
   'passkey_added',
   'passkey_removed',
   'passkey_refused',
+  'account_exported',
 ] as const;
 
 export type AuditKind = (typeof auditKinds)[number];

@@ -49,4 +49,11 @@ export const accountLimits = {
   apiKeyMaxMs: 366 * DAY,
   apiKeyTouchMs: MINUTE,
   apiKeyMaxCidrs: 20,
+
+  /**
+   * Decision 184, "One archive": how many exports of an account may begin in an hour, and for how long one counts as under way
+   * after its process was last heard of.
+   */
+  exportsPerHour: 6,
+  exportLeaseMs: 30 * SECOND,
 } as const;

@@ -41,3 +41,14 @@ export function closingMail(): Message {
     answerToSupport,
   ]);
 }
+
+/** Somebody who is signed in takes everything along. */
+export function exportMail(): Message {
+  return messageOf('Your data was exported', [
+    'Somebody who is signed in to your account downloaded everything we hold of you, such as your rentals, payments and emails. No keys and no passwords are in it.',
+    '',
+    'If it was you, there is nothing to do. If not, sign in, open Sessions, and end each one that is not yours.',
+    '',
+    answerToSupport,
+  ]);
+}

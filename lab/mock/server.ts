@@ -29,6 +29,7 @@ import { sessionRoutes } from './routes/sessions.js';
 import { serviceRoutes } from './routes/service.js';
 import { passkeyRoutes } from './routes/passkeys.js';
 import { closingRoutes } from './routes/closing.js';
+import { exportRoutes } from './routes/export.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
 import { webhookRoutes } from './routes/webhooks.js';
 import { mockSupportContact, walletRoutes } from './routes/wallet.js';
@@ -69,6 +70,7 @@ const resources = [
   sessionRoutes,
   passkeyRoutes,
   closingRoutes,
+  exportRoutes,
   sshKeyRoutes,
   apiKeyRoutes,
   webhookRoutes,

@@ -85,6 +85,17 @@ export function describeAccounts(backend: () => Backend): void {
     });
   });
 
+  describe('exporting an account', () => {
+    it('gives one archive to a session', async () => {
+      const person = await signIn(backend());
+      const { status, headers, body } = await person.get('/v1/account/export');
+      assert.deepEqual([status, headers.get('content-type')], [200, 'application/zip']);
+      assert.match(body as unknown as string, /^PK[^]*README\.txt[^]*ledger\.csv[^]*audit\.jsonl/);
+      const { events } = (await person.get('/v1/audit')).body as unknown as { events: { kind: string }[] };
+      assert.equal(events[0]?.kind, 'account_exported');
+    });
+  });
+
   describe('sessions', () => {
     let person: Person;
     let other: ContractClient;

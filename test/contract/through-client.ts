@@ -39,6 +39,7 @@ export const clientCalls: Readonly<Record<string, Call>> = {
   'POST /v1/auth/passkey-proof': (gpu, { body }) => gpu.auth.passkeys.prove(body),
   'GET /v1/account/closing': (gpu) => gpu.account.closing(),
   'POST /v1/account/close': (gpu, { body }) => gpu.account.close(body),
+  'GET /v1/account/export': (gpu) => gpu.account.export().then((file) => new Response(file).text()),
   'GET /v1/ssh-keys': (gpu) => gpu.sshKeys.list(),
   'POST /v1/ssh-keys': (gpu, { body }) => gpu.sshKeys.add(body),
   'DELETE /v1/ssh-keys/{id}': (gpu, { id }) => gpu.sshKeys.delete(id),

@@ -25,6 +25,10 @@ const kept: readonly [text: string, cause: Cause][] = [
   [`closing:usr_${ulid}:2`, { kind: 'closing', userId, lapseNo: 2 }],
   [`set-off:inv_${ulid}`, { kind: 'set_off', invoiceId }],
   [`closing-requested:usr_${ulid}`, { kind: 'closing_requested', userId }],
+  [
+    `account-exported:usr_${ulid}:2026-11-01T09:30:00.000Z`,
+    { kind: 'account_exported', userId, at: new Date('2026-11-01T09:30:00.000Z') },
+  ],
   [`closing-waits:usr_${ulid}:key`, { kind: 'closing_waits', userId, wait: 'key' }],
   ['refund:re_1', { kind: 'reversal', reversal: 'refund', id: 're_1', round: null }],
   ['dispute:dp_1:2', { kind: 'reversal', reversal: 'dispute', id: 'dp_1', round: 2 }],
@@ -169,6 +173,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   bad_machine: fc.record({ rentalId: ours('rent') }),
   no_funds: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
   closing_requested: fc.record({ userId: ours('usr') }),
+  account_exported: fc.record({ userId: ours('usr'), at: fc.date({ noInvalidDate: true }) }),
   closing: fc.record({ userId: ours('usr'), lapseNo: number }),
   set_off: fc.record({ invoiceId: ours('inv') }),
   closing_waits: fc.record({ userId: ours('usr'), wait: fc.constantFrom('key', 'refused_refunds') }),

@@ -40,7 +40,7 @@ function operationsOf({ paths }: ApiDocument): Described[] {
         path.startsWith('/v1/') &&
         operationId !== 'showOpenApi' &&
         parametersOf(operation, 'header').every(({ name }) => name === 'Idempotency-Key') &&
-        /^(application\/(json|pdf)|text\/(csv|plain))$/.test(answerOf(operation)?.type ?? ''),
+        /^(application\/(json|pdf|zip)|text\/(csv|plain))$/.test(answerOf(operation)?.type ?? ''),
     );
 }
 

@@ -74,6 +74,7 @@ export const typesOfNames: Readonly<Record<string, string>> = {
 
 /** The table whose columns a view shows; its own further ones are never null but for those below. */
 export const tablesOfViews: Readonly<Record<string, string>> = {
+  kept_mails: 'mail_outbox',
   meters: 'meter_readings',
   rentals_now: 'rentals',
 };

@@ -1,7 +1,7 @@
 import type { UserId } from '../../../domain/ids.js';
-import type { Transaction } from '../database.js';
+import type { Database, Transaction } from '../database.js';
 import type { Identity } from './login-codes.js';
-import type { UserRow } from '../rows/tables.js';
+import type { IdentityRow, UserRow } from '../rows/tables.js';
 
 /**
  * Finds the user whom an account at an identity provider signs in, whatever the account's address is by now (decision
@@ -34,4 +34,15 @@ export async function linkIdentity(
      on conflict (user_id, issuer) do update set subject = excluded.subject, linked_at = clock_ms()`,
     { issuer, subject, userId },
   );
+}
+
+/** Lists the accounts at identity providers that sign a user in. */
+export async function listIdentities(
+  db: Database,
+  userId: UserId,
+): Promise<Pick<IdentityRow, 'issuer' | 'subject' | 'linked_at'>[]> {
+  return db('identities')
+    .where({ user_id: userId })
+    .orderBy('issuer')
+    .select('issuer', 'subject', 'linked_at');
 }

@@ -21,15 +21,17 @@ export interface Invoice {
 
 /**
  * Lists a user's invoices, newest first (spec: GET /v1/billing/invoices).
- * @param status default: all but drafts
+ * @param wanted.status default: all but drafts
+ * @param wanted.before only those older than the one of this id
  */
 export async function listInvoices(
   db: Database,
   userId: UserId,
-  status: InvoiceRow['status'] | undefined,
+  { status, before }: { readonly status?: InvoiceRow['status']; readonly before?: string },
   limit: number,
 ): Promise<Invoice[]> {
   const query = db('invoices').where({ user_id: userId }).orderBy('id', 'desc').limit(limit);
+  if (before !== undefined) void query.where('id', '<', before);
   return withLines(
     db,
     await (status === undefined ? query.whereNot({ status: 'draft' }) : query.where({ status })),

@@ -186,7 +186,8 @@ export interface AuditEventRow {
     | 'api_key_revoked'
     | 'passkey_added'
     | 'passkey_removed'
-    | 'passkey_refused';
+    | 'passkey_refused'
+    | 'account_exported';
   /** The key, rental, top-up, card or operation that it is about. */
   entity_id: string | null;
   /** What that entity's own row does not keep, such as settings that are overwritten. */
@@ -518,6 +519,19 @@ export interface KeptEntryRow {
   processor_charge_id: string;
   note: string;
   created_at: Date;
+}
+
+/**
+ * The mails that are kept, without texts that carry a code, and without the address that switches mails off by
+ * itself: the API may not read those.
+ */
+export interface KeptMailRow {
+  id: number;
+  recipient: string;
+  subject: string;
+  created_at: Date;
+  sent_at: Date | null;
+  body: string | null;
 }
 
 /** What an entry that is not a tick was written for, once and for all: payment:pi_…, refund:rent_…. */
@@ -1907,6 +1921,7 @@ declare module 'knex/types/tables.js' {
     invoice_line_items: Table<InvoiceLineItemRow>;
     invoices: Table<InvoiceRow>;
     kept_entries: Table<KeptEntryRow>;
+    kept_mails: Table<KeptMailRow>;
     ledger_causes: Table<LedgerCauseRow>;
     ledger_entries: Table<LedgerEntryRow>;
     ledger_erased_notes: Table<LedgerErasedNoteRow>;

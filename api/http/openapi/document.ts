@@ -37,6 +37,7 @@ import { tokenOperations } from '../../rentals/describe-token.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sessionOperations } from '../../accounts/describe-sessions.js';
 import { closingOperations } from '../../accounts/describe-closing.js';
+import { exportAccount } from '../../accounts/describe-export.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
 import { sentToWebhooks, webhookOperations } from '../../webhooks/describe.js';
 import { walletOperations } from '../../wallet/describe.js';
@@ -48,6 +49,7 @@ export const operations: readonly Operation[] = [
   ...sessionOperations,
   ...passkeyOperations,
   ...closingOperations,
+  exportAccount,
   ...sshKeyOperations,
   ...apiKeyOperations,
   ...catalogOperations,

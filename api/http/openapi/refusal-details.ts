@@ -239,6 +239,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
     }),
   },
   proof_not_ready: { schema: laterAgain },
+  export_running: { schema: laterAgain },
   webhook_not_enabled: { schema: object({ state: oneOf(['pending', 'switched_off']) }) },
   no_idle_guard: undefined,
   no_saved_card: undefined,

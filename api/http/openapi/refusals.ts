@@ -1,3 +1,5 @@
+import { SECOND } from '../../../domain/durations.js';
+import { exportRunning } from '../../../domain/accounts/export.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { accountClosing } from '../../../domain/accounts/closing.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
@@ -22,28 +24,16 @@ interface Meaning {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+function invalid(field: string, message: string): Meaning {
+  return { message: `The request is invalid: ${message}.`, details: { fields: [{ field, message }] } };
+}
+
 /** An example of each refusal. The code decides which facts the details hold. */
 const examples: Readonly<Record<RefusalCode, Meaning>> = {
-  validation_failed: {
-    message: 'The request is invalid: pageSize must be at most 200.',
-    details: { fields: [{ field: 'pageSize', message: 'pageSize must be at most 200' }] },
-  },
-  invalid_email: {
-    message: 'The request is invalid: email must be an email address, such as ada@example.com.',
-    details: {
-      fields: [{ field: 'email', message: 'email must be an email address, such as ada@example.com' }],
-    },
-  },
-  invalid_amount: {
-    message: 'The request is invalid: amountCents must be at least 100.',
-    details: {
-      fields: [{ field: 'amountCents', message: 'amountCents must be at least 100' }],
-    },
-  },
-  invalid_count: {
-    message: 'The request is invalid: gpuCount must be one of these: 1, 2, 4, 8.',
-    details: { fields: [{ field: 'gpuCount', message: 'gpuCount must be one of these: 1, 2, 4, 8' }] },
-  },
+  validation_failed: invalid('pageSize', 'pageSize must be at most 200'),
+  invalid_email: invalid('email', 'email must be an email address, such as ada@example.com'),
+  invalid_amount: invalid('amountCents', 'amountCents must be at least 100'),
+  invalid_count: invalid('gpuCount', 'gpuCount must be one of these: 1, 2, 4, 8'),
   weak_key: { message: 'This RSA key has 1024 bits; at least 2048 are needed.' },
   duplicate_key: {
     message: 'You already have this key.',
@@ -226,6 +216,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message:
       'This month has no proof yet. Where the service proves its ledger, it comes in the night after the month’s end.',
     details: { retryAfterSeconds: 3_600 },
+  },
+  export_running: {
+    message: exportRunning().message,
+    details: { retryAfterSeconds: accountLimits.exportLeaseMs / SECOND },
   },
   webhook_not_enabled: {
     message: 'This webhook is off. PATCH it with its url, and we send it a new challenge.',

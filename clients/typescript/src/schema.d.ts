@@ -391,6 +391,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/account/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything we hold of you, as one ZIP archive
+         * @description Rentals, money, keys, sign-ins, emails and the rest, as JSON lines and CSV; README.txt in it says what each file is. No secret is in it. It is written while you read it, each file as of its moment. Read at least 16 KiB in each 30 s. One runs at a time, and 6 may begin in an hour. An archive that ends early does not open: ask for it again. We email you that it was made.
+         */
+        get: operations["exportAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ssh-keys": {
         parameters: {
             query?: never;
@@ -1710,7 +1730,7 @@ export interface components {
             /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
             support?: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["DuplicatePasskeyError"] | components["schemas"]["TooManyPasskeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["PasskeyInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["PasskeyNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["EndpointNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoIdleGuardError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["DuplicatePasskeyError"] | components["schemas"]["TooManyPasskeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["SoftwareUnsupportedError"] | components["schemas"]["IdleGuardUnsupportedError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["PasskeyInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["KeyEndsOwnError"] | components["schemas"]["KeySetupError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["PasskeyNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["EndpointNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoIdleGuardError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["ProofNotReadyError"] | components["schemas"]["ExportRunningError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["UnknownHostError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         ApiKey: {
             id: string;
             name: string;
@@ -1820,7 +1840,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @enum {string} */
-        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked" | "passkey_added" | "passkey_removed" | "passkey_refused";
+        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked" | "passkey_added" | "passkey_removed" | "passkey_refused" | "account_exported";
         AutoTopup: {
             enabled: boolean;
             /** @description Charges when your available balance falls below this. */
@@ -2397,7 +2417,7 @@ export interface components {
             token: string;
         };
         /** @enum {string} */
-        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "duplicate_passkey" | "too_many_passkeys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "passkey_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "account_closing" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "passkey_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
+        ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "duplicate_passkey" | "too_many_passkeys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "passkey_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "account_closing" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "passkey_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "export_running" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
         Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalScriptFetchedEvent"] | components["schemas"]["RentalKeptAliveEvent"] | components["schemas"]["RentalPortsClosedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["PasskeyAddedEvent"] | components["schemas"]["PasskeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -2547,6 +2567,20 @@ export interface components {
             invoice: components["schemas"]["ExplainedInvoice"] | null;
             /** @description What an operator did. */
             byHand: components["schemas"]["ExplainedByHand"] | null;
+        };
+        ExportRunningError: {
+            /**
+             * @description The code for clients to act on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "export_running";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: components["schemas"]["LaterAgainDetails"];
+            /** @description Identifies the request for support, as X-Request-Id does. */
+            requestId: string;
+            /** @description Where to get help, an email address or a page, if this needs a person and the service names one. */
+            support?: string;
         };
         FailedSignIns: {
             /** Format: date-time */
@@ -5649,6 +5683,17 @@ export interface components {
                 "application/json": components["schemas"]["ProofNotReadyError"];
             };
         };
+        /** @description export_running */
+        ExportRunningError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ExportRunningError"];
+            };
+        };
         /** @description payload_too_large */
         PayloadTooLargeError: {
             headers: {
@@ -5794,6 +5839,7 @@ export type ExplainedRental = components['schemas']['ExplainedRental'];
 export type ExplainedRentalRefund = components['schemas']['ExplainedRentalRefund'];
 export type ExplainedReversal = components['schemas']['ExplainedReversal'];
 export type Explanation = components['schemas']['Explanation'];
+export type ExportRunningError = components['schemas']['ExportRunningError'];
 export type FailedSignIns = components['schemas']['FailedSignIns'];
 export type Family = components['schemas']['Family'];
 export type FamilyHistory = components['schemas']['FamilyHistory'];
@@ -6053,6 +6099,7 @@ export type ResponseAlreadyStoppedError = components['responses']['AlreadyStoppe
 export type ResponseNoSavedCardError = components['responses']['NoSavedCardError'];
 export type ResponseWebhookNotEnabledError = components['responses']['WebhookNotEnabledError'];
 export type ResponseProofNotReadyError = components['responses']['ProofNotReadyError'];
+export type ResponseExportRunningError = components['responses']['ExportRunningError'];
 export type ResponsePayloadTooLargeError = components['responses']['PayloadTooLargeError'];
 export type ResponseUnsupportedMediaTypeError = components['responses']['UnsupportedMediaTypeError'];
 export type ResponseRateLimitedError = components['responses']['RateLimitedError'];
@@ -7254,6 +7301,59 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    exportAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description fresh_sign_in_required, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            409: components["responses"]["ExportRunningError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -10115,6 +10215,8 @@ export interface operations {
             query?: {
                 status?: "open" | "paid" | "void" | "uncollectible";
                 limit?: number;
+                /** @description Only invoices older than this one. */
+                before?: string;
             };
             header?: never;
             path?: never;
@@ -10122,7 +10224,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The newest ones; there is no cursor. */
+            /** @description The newest ones. For older ones send the last id as `before`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10847,7 +10949,7 @@ export interface operations {
     listAuditEvents: {
         parameters: {
             query?: {
-                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked" | "passkey_added" | "passkey_removed" | "passkey_refused";
+                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "billing_details_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked" | "passkey_added" | "passkey_removed" | "passkey_refused" | "account_exported";
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
                 pageSize?: number;

@@ -20,8 +20,10 @@ export function invoiceRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/billing/invoices',
     signedIn(world, (ctx, { invoices }) => {
-      const { status, limit } = readQuery(ctx, invoicesQuery);
-      const wanted = invoices.filter(({ row }) => status === undefined || row.status === status);
+      const { status, limit, before } = readQuery(ctx, invoicesQuery);
+      const wanted = invoices
+        .filter(({ row }) => status === undefined || row.status === status)
+        .filter(({ row }) => before === undefined || row.id < before);
       ctx.body = { data: wanted.toReversed().slice(0, limit).map(presentInvoice) };
     }),
   );

@@ -72,6 +72,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'DELETE /v1/auth/sessions/:id',
     'DELETE /v1/billing/card',
     'GET /v1/account/closing',
+    'GET /v1/account/export',
     'GET /v1/api-keys',
     'GET /v1/api-keys/:id',
     'GET /v1/auth/passkeys',

@@ -1,69 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { defaultTimeouts } from '../../../api/server.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { FileReader } from '../../support/http/file-reader.js';
 import { insertApiKeyOf } from '../../support/money/factories.js';
 import { until } from '../../support/until.js';
 
 const ENTRIES = 60_000;
 
-/** A client that asks for the ledger as a file, and takes of it what the test lets it take. */
-class Reader {
-  receivedBytes = 0;
-  closed = false;
-  #head = '';
-  #isOpen = false;
-  readonly socket: Socket;
-
-  constructor(url: string, header: string) {
-    const { port } = new URL(url);
-    this.socket = connect(Number(port), '127.0.0.1');
-    this.socket.on('error', () => undefined).on('close', () => (this.closed = true));
-    this.socket.on('data', (chunk: Buffer) => {
-      this.receivedBytes += chunk.length;
-      if (this.#head.length < 20) this.#head += chunk.toString('latin1');
-      if (!this.#isOpen) this.socket.pause();
-    });
-    this.socket.write(
-      `GET /v1/billing/ledger.csv HTTP/1.1\r\nHost: a\r\n${header}\r\nConnection: close\r\n\r\n`,
-    );
-  }
-
-  /** Waits for the beginning, of which it takes one piece. @returns its status */
-  async begun(): Promise<number> {
-    return until(
-      'the answer has begun',
-      () => Number(/^HTTP\/1\.1 (\d+)/.exec(this.#head)?.[1]) || undefined,
-    );
-  }
-
-  /** Takes what is there by so many bytes a second. */
-  take(bytesPerSecond: number): void {
-    let owed = 0;
-    const timer = setInterval(() => {
-      owed = Math.min(owed + bytesPerSecond / 20, bytesPerSecond);
-      if (this.closed) clearInterval(timer);
-      const chunk = this.socket.read(
-        Math.min(Math.floor(owed), this.socket.readableLength || 1),
-      ) as Buffer | null;
-      owed -= chunk?.length ?? 0;
-    }, 50).unref();
-  }
-
-  /** Takes all that still comes. */
-  async rest(): Promise<number> {
-    this.#isOpen = true;
-    this.socket.resume();
-    if (!this.closed) await once(this.socket, 'close');
-    return this.receivedBytes;
-  }
-}
-
 describe('files that are sent (decision 129)', () => {
   let api: TestApi;
   let user: SignedIn;
-  let readers: Reader[] = [];
+  let readers: FileReader[] = [];
 
   async function startWith(settings: { askAgainMs?: number }, withinMs: number): Promise<void> {
     api = await startApi({
@@ -86,14 +34,14 @@ describe('files that are sent (decision 129)', () => {
     readers = [];
   });
 
-  function download(header: string): Reader {
-    const reader = new Reader(api.url, header);
+  function download(header: string): FileReader {
+    const reader = new FileReader(api.url, '/v1/billing/ledger.csv', header);
     readers.push(reader);
     return reader;
   }
 
-  const bySession = (sid = user.sid!): Reader => download(`Cookie: sid=${sid}`);
-  const byKey = (token: string): Reader => download(`Authorization: Bearer ${token}`);
+  const bySession = (sid = user.sid!): FileReader => download(`Cookie: sid=${sid}`);
+  const byKey = (token: string): FileReader => download(`Authorization: Bearer ${token}`);
 
   describe('that nobody reads', () => {
     before(() => startWith({}, 60_000));
@@ -101,7 +49,7 @@ describe('files that are sent (decision 129)', () => {
 
     it('end one another by a key, and leave its user all else', async () => {
       const { token } = await insertApiKeyOf(api.db, user.user.id, { scopes: ['billing', 'read'] });
-      const four: Reader[] = [];
+      const four: FileReader[] = [];
       for (let nth = 0; nth < 4; nth += 1) {
         four.push(byKey(token));
         assert.equal(await four[nth]!.begun(), 200);

@@ -1,4 +1,4 @@
-import { loginCodeMail, proofCodeMail } from '../../../domain/mails/sign-in.js';
+import { exportMail, loginCodeMail, proofCodeMail } from '../../../domain/mails/sign-in.js';
 import { isWhole, type Whole } from './whole.js';
 
 const mails: readonly Whole[] = [
@@ -47,6 +47,18 @@ const mails: readonly Whole[] = [
       'It was requested where you are signed in, to create an API key or a webhook, or to raise a limit.',
       'It works once, only there, within 10 minutes. Do not share it.',
       'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
+    ],
+  ],
+  [
+    'tells that everything was taken along',
+    exportMail(),
+    'Your data was exported',
+    [
+      'Somebody who is signed in to your account downloaded everything we hold of you, such as your rentals, payments and emails. No keys and no passwords are in it.',
+      '',
+      'If it was you, there is nothing to do. If not, sign in, open Sessions, and end each one that is not yours.',
+      '',
+      'If you did not expect this, contact support.',
     ],
   ],
 ];

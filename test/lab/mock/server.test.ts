@@ -93,6 +93,7 @@ describe('the mock backend', () => {
   });
 
   describe('failures on demand', () => {
+    const laterAgain = ['proof_not_ready', 'export_running'];
     for (const [code, status] of Object.entries(refusalStatus)) {
       it(`${code} is answered with ${status}, and the example of the description`, async () => {
         const response = await fetch(`${mock.url}/v1/rentals`, { headers: { 'X-Mock-Failure': code } });
@@ -102,7 +103,7 @@ describe('the mock backend', () => {
           [typeof body['message'], body['requestId']],
           ['string', response.headers.get('x-request-id')],
         );
-        assert.equal(response.headers.has('Retry-After'), status === 429 || code === 'proof_not_ready');
+        assert.equal(response.headers.has('Retry-After'), status === 429 || laterAgain.includes(code));
       });
     }
 

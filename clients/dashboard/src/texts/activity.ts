@@ -147,6 +147,7 @@ const audit = {
   passkey_added: 'Added a passkey',
   passkey_removed: 'Removed a passkey',
   passkey_refused: 'A passkey was refused: it may be a copy',
+  account_exported: 'Downloaded all data of the account',
   rental_created: 'Rented a machine',
   rental_changed: 'Changed a rental',
   rental_stopped: 'Stopped a rental',

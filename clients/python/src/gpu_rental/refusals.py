@@ -313,6 +313,12 @@ class ProofNotReadyError(ApiError):
     details: types.LaterAgainDetails
 
 
+class ExportRunningError(ApiError):
+    """export_running"""
+
+    details: types.LaterAgainDetails
+
+
 class IdempotencyConflictError(ApiError):
     """idempotency_conflict"""
 
@@ -418,6 +424,7 @@ BY_CODE: Dict[str, Type[ApiError]] = {
     "no_saved_card": NoSavedCardError,
     "webhook_not_enabled": WebhookNotEnabledError,
     "proof_not_ready": ProofNotReadyError,
+    "export_running": ExportRunningError,
     "idempotency_conflict": IdempotencyConflictError,
     "idempotency_in_progress": IdempotencyInProgressError,
     "payload_too_large": PayloadTooLargeError,

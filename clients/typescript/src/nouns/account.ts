@@ -154,4 +154,15 @@ export class Account extends Noun {
   close(body: CloseAccount, options?: CallOptions): Promise<AccountClosing> {
     return this.call('same', options, (api, init) => api.POST('/v1/account/close', { ...init, body }));
   }
+
+  /**
+   * Everything that the service holds of it, as a ZIP archive that comes as fast as it is read. The options' time and signal
+   * end the wait for its beginning; cancel the stream to end it later. One that ends too early throws.
+   */
+  async export(options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
+    const body = await this.call('read', options, (api, init) =>
+      api.GET('/v1/account/export', { ...init, parseAs: 'stream' }),
+    );
+    return body ?? new ReadableStream();
+  }
 }

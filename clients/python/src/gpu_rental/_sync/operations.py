@@ -322,6 +322,19 @@ class Operations:
         )
         return cast("t.AccountClosing", self._call(ask, timeout))
 
+    def export_account(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> bytes:
+        """Everything we hold of you, as one ZIP archive. GET /v1/account/export"""
+        ask = Ask(
+            "GET",
+            "/v1/account/export",
+            "read",
+        )
+        return cast("bytes", self._call(ask, timeout))
+
     def list_ssh_keys(
         self,
         *,
@@ -1151,6 +1164,7 @@ class Operations:
         *,
         status: Literal["open", "paid", "void", "uncollectible"] | None = None,
         limit: int | None = None,
+        before: str | None = None,
         timeout: float | None = None,
     ) -> t.ListInvoicesAnswer:
         """Your invoices, newest first. GET /v1/billing/invoices"""
@@ -1158,7 +1172,7 @@ class Operations:
             "GET",
             "/v1/billing/invoices",
             "read",
-            query={"status": status, "limit": limit},
+            query={"status": status, "limit": limit, "before": before},
         )
         return cast("t.ListInvoicesAnswer", self._call(ask, timeout))
 
@@ -1346,7 +1360,7 @@ class Operations:
     def list_audit_events(
         self,
         *,
-        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused"] | None = None,
+        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused", "account_exported"] | None = None,
         cursor: str | None = None,
         page_size: int | None = None,
         timeout: float | None = None,
@@ -1363,7 +1377,7 @@ class Operations:
     def iter_audit_events(
         self,
         *,
-        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused"] | None = None,
+        kind: Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused", "account_exported"] | None = None,
         page_size: int | None = None,
         timeout: float | None = None,
     ) -> Iterator[t.AuditEvent]:

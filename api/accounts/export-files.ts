@@ -1,0 +1,228 @@
+import { setImmediate } from 'node:timers/promises';
+import { Readable } from 'node:stream';
+import type { KeptMailRow } from '../../adapters/postgres/rows/tables.js';
+import type { ArchivedFile } from '../../adapters/zip.js';
+import { DAY } from '../../domain/durations.js';
+import { telemetryLimits } from '../../domain/machines/telemetry.js';
+import { requestLimits } from '../../domain/requests/limits.js';
+import { listApiKeys } from '../api-keys/describe.js';
+import { listEvents } from '../events/describe.js';
+import type { Ask } from '../http/ask.js';
+import type { Operation } from '../http/openapi/operation.js';
+import { listInvoices } from '../invoices/describe.js';
+import { showNotices } from '../notices/describe.js';
+import type { Rental } from '../rentals/describe.js';
+import { listRentals } from '../rentals/describe-list.js';
+import { showTelemetry } from '../rentals/describe-telemetry.js';
+import { showBudget } from '../spending/describe.js';
+import { listTopups, showAutoTopup, showCard } from '../topups/describe.js';
+import { showBillingDetails } from '../topups/describe-receipts.js';
+import { downloadLedger, showBalance } from '../wallet/describe.js';
+import { showStanding } from '../wallet/describe-standing.js';
+import { listWebhookDeliveries, listWebhooks } from '../webhooks/describe.js';
+import { listAuditEvents } from './describe-audit.js';
+import { showClosing } from './describe-closing.js';
+import { listPasskeys } from './describe-passkeys.js';
+import { listSessions } from './describe-sessions.js';
+import { showMe } from './describe-sign-in.js';
+import { listSshKeys } from './describe-ssh-keys.js';
+import { readmeOf } from './export-readme.js';
+
+/** Where an export comes from: the API’s own routes, and what no route tells. */
+export interface ExportSource {
+  readonly ask: Ask;
+  /** A page of the mails to the user, newest first. */
+  readonly mails: (before: number | undefined, limit: number) => Promise<readonly KeptMailRow[]>;
+  /** The accounts elsewhere that sign the user in. */
+  readonly identities: () => Promise<readonly LinkedAccount[]>;
+  /** Is called when everything is read: the archive ends after it. */
+  readonly ended?: () => Promise<void>;
+}
+
+/** An account at an identity provider. */
+export interface LinkedAccount {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly linked_at: Date;
+}
+
+type Texts = AsyncIterable<string> | Iterable<string>;
+type Pages = (source: ExportSource) => AsyncIterable<readonly unknown[]>;
+
+/** A file of an export. */
+export interface ExportFile {
+  readonly name: string;
+  /** What it holds, for README.txt. */
+  readonly what: string;
+  readonly write: (source: ExportSource) => Texts;
+}
+
+const { pageSizeMax } = requestLimits;
+const pageSize = String(pageSizeMax);
+
+function one(name: string, operation: Operation, what: string): ExportFile {
+  return {
+    ...{ name: `${name}.json`, what },
+    async *write({ ask }) {
+      yield `${JSON.stringify(await ask(operation), null, 2)}\n`;
+    },
+  };
+}
+
+/** JSON lines. Others are answered between two pages. */
+function many(name: string, pages: Pages, what: string): ExportFile {
+  return {
+    ...{ name: `${name}.jsonl`, what },
+    async *write(source) {
+      for await (const page of pages(source)) {
+        if (page.length > 0) yield page.map((each) => `${JSON.stringify(each)}\n`).join('');
+        await setImmediate();
+      }
+    },
+  };
+}
+
+/** The items of a list that is read page by page, or has one. */
+function listed<Answer extends object>(
+  operation: Operation<Answer>,
+  items: keyof Answer & string,
+  params: Readonly<Record<string, string>> = {},
+): Pages {
+  return async function* ({ ask }) {
+    let cursor: string | null | undefined;
+    do {
+      const query = { pageSize, ...(cursor && { cursor }) };
+      const answer = (await ask(operation, { params, query })) as Readonly<Record<string, unknown>>;
+      yield answer[items] as readonly unknown[];
+      cursor = answer['nextCursor'] as string | null | undefined;
+    } while (cursor);
+  };
+}
+
+/** What is read by the last one of the page before, until a page is not full. */
+async function* byLast<T>(
+  read: (last: T | undefined) => Promise<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  let last: T | undefined;
+  do {
+    const page = await read(last);
+    yield page;
+    last = page.length < pageSizeMax ? undefined : page.at(-1);
+  } while (last !== undefined);
+}
+
+const invoices: Pages = ({ ask }) =>
+  byLast(async (last: { readonly id: string } | undefined) => {
+    const query = { limit: pageSize, ...(last && { before: last.id }) };
+    return (await ask(listInvoices, { query })).data;
+  });
+
+const events: Pages = ({ ask }) =>
+  byLast(async (last: { readonly seq: number } | undefined) => {
+    const query = { pageSize, ...(last && { after: String(last.seq) }) };
+    return (await ask(listEvents, { query })).events;
+  });
+
+const mails: Pages = async function* (source) {
+  for await (const page of byLast((last: KeptMailRow | undefined) => source.mails(last?.id, pageSizeMax))) {
+    yield page.map(({ subject, body, created_at: createdAt, sent_at: sentAt }) => ({
+      ...{ subject, text: body, createdAt, sentAt },
+    }));
+  }
+};
+
+const identities: Pages = async function* (source) {
+  const found = await source.identities();
+  yield found.map(({ issuer, subject, linked_at: linkedAt }) => ({ issuer, subject, linkedAt }));
+};
+
+const deliveries: Pages = async function* (source) {
+  for (const { id } of (await source.ask(listWebhooks)).webhooks) {
+    for await (const page of listed(listWebhookDeliveries, 'deliveries', { id })(source)) {
+      yield page.map((delivery) => ({ webhookId: id, ...(delivery as object) }));
+    }
+  }
+};
+
+const machineUse: Pages = async function* (source) {
+  for await (const page of listed(listRentals, 'rentals')(source)) {
+    for (const rental of page as readonly Rental[]) yield* useOf(source, rental);
+  }
+};
+
+const { keptDays, pointsMax } = telemetryLimits;
+
+/** The use of one machine, a day at a time: so each point stands for a minute. */
+async function* useOf({ ask }: ExportSource, { id, runningAt, stoppedAt }: Rental) {
+  const isForgotten = stoppedAt !== null && Date.parse(stoppedAt) < Date.now() - (keptDays + 1) * DAY;
+  if (runningAt === null || isForgotten) return;
+  const params = { id };
+  const { source, from, to } = await ask(showTelemetry, {
+    params,
+    query: { from: '1970-01-01', points: '1' },
+  });
+  if (source === null) return;
+  for (let at = Date.parse(from); at < Date.parse(to); at += DAY) {
+    const day = { from: iso(at), to: iso(Math.min(at + DAY, Date.parse(to))) };
+    const use = await ask(showTelemetry, { params, query: { ...day, points: String(pointsMax) } });
+    if (use.source !== null) yield [use];
+  }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+const ledger: ExportFile = {
+  name: 'ledger.csv',
+  what: 'Each change of your wallet, oldest first: amounts, and the balance after each. The last balance is yours.',
+  async *write({ ask }) {
+    yield* (await ask(downloadLedger)) as unknown as AsyncIterable<string>;
+  },
+};
+
+/** Everything that the service holds of a user, file by file (decision 184, "One archive"). */
+export const exportFiles: readonly ExportFile[] = [
+  one('account', showMe, 'Your account: its number, your address, since when.'),
+  one('closing', showClosing, 'What closing your account does, or how far it is.'),
+  many('sessions', listed(listSessions, 'sessions'), 'Where you are signed in.'),
+  many('sign-in-accounts', identities, 'Your accounts elsewhere that sign you in.'),
+  many('passkeys', listed(listPasskeys, 'passkeys'), 'Your passkeys.'),
+  many('failed-sign-ins', listed(listAuditEvents, 'failedSignIns'), 'Wrong sign-in codes, by hour.'),
+  many('audit', listed(listAuditEvents, 'events'), 'Who changed what, by which key and from where.'),
+  many('ssh-keys', listed(listSshKeys, 'sshKeys'), 'Your public SSH keys.'),
+  many('api-keys', listed(listApiKeys, 'apiKeys'), 'Your API keys, without the keys themselves.'),
+  one('notices', showNotices, 'Which emails you get.'),
+  many('emails', mails, 'The emails that we sent you; a text with a code was not kept.'),
+  one('balance', showBalance, 'Your wallet.'),
+  one('standing', showStanding, 'Blocks, and payments that were lately reversed.'),
+  ledger,
+  many('topups', listed(listTopups, 'topups'), 'What you paid in, or tried to, newest first.'),
+  many('invoices', invoices, 'Your invoices and their lines, newest first.'),
+  one('billing-details', showBillingDetails, 'Whom your receipts are made out to.'),
+  one('card', showCard, 'Your saved card.'),
+  one('auto-topup', showAutoTopup, 'When your wallet tops itself up.'),
+  one('budget', showBudget, 'Your budget, and this month’s spending.'),
+  many('rentals', listed(listRentals, 'rentals'), 'Your machines, with names, labels, notes and software.'),
+  many('machine-use', machineUse, `How busy your machines were, by minute and day, for ${keptDays} days.`),
+  many('events', events, 'What happened to your account and machines, oldest first.'),
+  many('webhooks', listed(listWebhooks, 'webhooks'), 'Where we send your events, without the secrets.'),
+  many('webhook-deliveries', deliveries, 'What was sent there.'),
+];
+
+/** The files of an archive. @param at when it is begun */
+export function filesOf(source: ExportSource, at: Date): ArchivedFile[] {
+  const readme = { name: 'README.txt', open: () => Readable.from([readmeOf(exportFiles, at)]) };
+  const last = exportFiles.at(-1);
+  const open = (file: ExportFile) => (): Readable => Readable.from(written(file, source, file === last));
+  return [readme, ...exportFiles.map((file) => ({ name: file.name, open: open(file) }))];
+}
+
+async function* written(
+  { write }: ExportFile,
+  source: ExportSource,
+  isLast: boolean,
+): AsyncGenerator<string> {
+  yield* write(source);
+  if (isLast) await source.ended?.();
+}

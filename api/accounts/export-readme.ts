@@ -1,0 +1,34 @@
+/** The text that stands before the files of an export. @param at when the export is begun */
+export function readmeOf(
+  files: readonly { readonly name: string; readonly what: string }[],
+  at: Date,
+): string {
+  const width = Math.max(...files.map(({ name }) => name.length)) + 2;
+  return `Everything we hold of you, begun ${at.toISOString()}.
+
+Each file shows what it holds at the moment it was written: while the archive was made, your machines may have gone on.
+
+FILES
+
+${files.map(({ name, what }) => `${name.padEnd(width)}${what}`).join('\n')}
+
+HOW TO READ THEM
+
+.json    One JSON document.
+.jsonl   One JSON document on each line; an empty file is an empty list.
+.csv     Comma-separated values with a line of names (RFC 4180).
+
+Fields are those of the API: GET /v1/openapi.json describes each one. Amounts are whole US cents, and times are UTC
+(ISO 8601).
+
+WHAT IS NOT HERE
+
+Secrets: API keys, webhook secrets, codes, and the variables and passwords of your own software. We keep them
+hashed or sealed, or not at all.
+Card numbers: only the payment processor has them.
+What is on your machines’ disks: we never have it.
+Receipts as PDF: topups.jsonl has their facts; download one with GET /v1/billing/topups/ID/receipt.
+Quotes and begun requests: they are gone within days, and what came of them is in rentals.jsonl and topups.jsonl.
+Our staff’s notes and our comparisons of books: audit.jsonl tells what they changed for you.
+`;
+}

@@ -1,0 +1,94 @@
+import type { Readable } from 'node:stream';
+import pLimit from 'p-limit';
+import { listIdentities } from '../../adapters/postgres/accounts/identities.js';
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { listKeptMails } from '../../adapters/postgres/notices/kept-mails.js';
+import { takeLease } from '../../adapters/postgres/requests/leases.js';
+import { createExactCount, type Standing } from '../../adapters/postgres/requests/request-counts.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
+import { zipOf } from '../../adapters/zip.js';
+import { exportRunning } from '../../domain/accounts/export.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
+import { HOUR } from '../../domain/durations.js';
+import { exportMail } from '../../domain/mails/sign-in.js';
+import { Refusal } from '../../domain/refusal.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { asking, type Ask } from '../http/ask.js';
+import type { Step } from '../http/middleware/session.js';
+import { register } from '../http/serve.js';
+import { auditEvent } from './audit-event.js';
+import { exportAccount } from './describe-export.js';
+import { filesOf, type ExportSource } from './export-files.js';
+import { refuseWhenNotFresh } from './fresh-proof.js';
+
+/** Everything that the service holds of a user, as one archive (decision 184, "One archive"). */
+export function exportRoutes(router: ApiRouter, deps: ApiDeps): void {
+  register(router, deps, exportAccount, sendExport(router, deps));
+}
+
+const { exportsPerHour, exportLeaseMs } = accountLimits;
+
+function sendExport(router: ApiRouter, deps: ApiDeps): Step {
+  const { db, settings } = deps;
+  // All exports that are under way take no more connections than one caller.
+  const atOnce = pLimit(settings.requestsAtOnce);
+  const begun = createExactCount(db, 'exports', exportsPerHour, HOUR);
+  return async (ctx) => {
+    refuseWhenNotFresh(ctx);
+    const { userId, email } = sessionOf(ctx);
+    if (ctx.method === 'HEAD') {
+      ctx.status = 200;
+      ctx.type = 'zip';
+      return;
+    }
+    const lease = await takeLease(db, `export:${userId}`, exportLeaseMs);
+    if (!lease) throw exportRunning();
+    try {
+      refuseWhenTooMany(await begun.count(userId));
+      await tellOfExport(ctx, deps);
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+    // Whoever has gone while it waited needs no page.
+    const read = <T>(page: () => Promise<T>): Promise<T> =>
+      atOnce(() => (ctx.res.closed ? Promise.reject(new Error('its reader has gone')) : page()));
+    const ask = asking(router, ctx);
+    const source: ExportSource = {
+      ask: ((operation, asked) => read(() => ask(operation, asked))) satisfies Ask,
+      mails: (before, limit) => read(() => listKeptMails(db, email, before, limit)),
+      identities: () => read(() => listIdentities(db, userId)),
+      ended: () => lease.release(),
+    };
+    sendArchive(ctx, source).once('close', () => void lease.release());
+  };
+}
+
+/** Answers with the archive, as fast as its reader takes it. @returns the archive, which is closed where its reader goes */
+export function sendArchive(ctx: ApiContext, source: ExportSource): Readable {
+  const at = new Date();
+  const archive = zipOf(filesOf(source, at));
+  ctx.type = 'zip';
+  ctx.attachment(`account-${at.toISOString().slice(0, 10)}.zip`);
+  ctx.body = archive;
+  return archive;
+}
+
+function refuseWhenTooMany({ allowed, resetMs }: Standing): void {
+  if (allowed) return;
+  const retryAfterSeconds = Math.ceil(resetMs / 1_000);
+  throw new Refusal(
+    'rate_limited',
+    `You began ${exportsPerHour} exports within an hour. Try again in ${retryAfterSeconds} s.`,
+    { retryAfterSeconds },
+  );
+}
+
+/** Writes down that somebody who is signed in takes everything along, and mails it to whose it is. */
+async function tellOfExport(ctx: ApiContext, { db }: ApiDeps): Promise<void> {
+  const { userId } = sessionOf(ctx);
+  await db.transaction(async (trx) => {
+    await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'account_exported' }));
+    await mailUser(trx, userId, { kind: 'account_exported', userId, at: new Date() }, exportMail());
+  });
+}

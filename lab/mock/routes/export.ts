@@ -1,0 +1,19 @@
+import { sendArchive } from '../../../api/accounts/export.js';
+import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
+import type { ApiRouter } from '../../../api/context.js';
+import { asking } from '../../../api/http/ask.js';
+import { note, signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/** The export of an account: what the mock’s own routes tell. It sends no mails, and knows no accounts elsewhere. */
+export function exportRoutes(router: ApiRouter, world: World): void {
+  const none = () => Promise.resolve([]);
+  router.get(
+    '/v1/account/export',
+    signedIn(world, (ctx, account) => {
+      refuseWhenNotFresh(ctx);
+      note(world, ctx, account, 'account_exported');
+      sendArchive(ctx, { ask: asking(router, ctx), mails: none, identities: none });
+    }),
+  );
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { exportFiles } from '../../../api/accounts/export-files.js';
+import { defaultTimeouts } from '../../../api/server.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { askExport, exportOf, filesIn, linesOf } from '../../support/http/archive.js';
+import { FileReader } from '../../support/http/file-reader.js';
+import { insertApiKeyOf, insertRental } from '../../support/money/factories.js';
+import { credit } from '../../support/money/money.js';
+import { until } from '../../support/until.js';
+
+const EXPORT = '/v1/account/export';
+
+describe('the export of an account (decision 184)', function () {
+  this.timeout(30_000);
+  let api: TestApi;
+  let user: SignedIn;
+  let readers: FileReader[] = [];
+
+  before(async () => {
+    const pace = { bytes: 16 * 1024, withinMs: 1_200 };
+    api = await startApi({ timeouts: { ...defaultTimeouts, pace } });
+  });
+  beforeEach(async () => {
+    user = await api.signIn();
+  });
+  afterEach(() => {
+    for (const { socket } of readers) socket.destroy();
+    readers = [];
+  });
+  after(() => api.stop());
+
+  async function codeOf(answer: Promise<Response>): Promise<string> {
+    return ((await (await answer).json()) as { error: string }).error;
+  }
+
+  /** More than the kernel takes from us, however well it packs. */
+  const fill = (): Promise<unknown> =>
+    api.db.raw(
+      `insert into mail_outbox (cause, recipient, subject, body)
+       select 'test:' || mail.n || random(), :email, 'a long mail',
+              (select string_agg(md5(random()::text || mail.n || k), '') from generate_series(1, 1000) k)
+         from generate_series(1, 1000) mail(n)`,
+      { email: user.user.email },
+    );
+
+  /** Begins to read, and reads no further. */
+  async function unread(): Promise<FileReader> {
+    const reader = new FileReader(api.url, EXPORT, `Cookie: sid=${user.sid}`);
+    readers.push(reader);
+    assert.equal(await reader.begun(), 200);
+    return reader;
+  }
+
+  it('is one archive, whose README names each file', async () => {
+    await credit(api.db, user.user.id, 1_500);
+    const answer = await askExport(user);
+    assert.deepEqual(
+      [answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')],
+      [200, 'application/zip', 'no-store'],
+    );
+    assert.match(
+      answer.headers.get('content-disposition') ?? '',
+      /^attachment; filename="account-\d{4}-\d\d-\d\d\.zip"$/,
+    );
+    const files = filesIn(await answer.arrayBuffer());
+    assert.deepEqual(Object.keys(files), ['README.txt', ...exportFiles.map(({ name }) => name)]);
+    for (const { name, what } of exportFiles)
+      assert.ok(files['README.txt']?.includes(`${name} `) && files['README.txt'].includes(what), name);
+    const { user: told } = JSON.parse(files['account.json'] ?? '') as { user: { email: string } };
+    assert.equal(told.email, user.user.email);
+  });
+
+  it('is of a session alone, whose user showed lately who they are', async () => {
+    const { token } = await insertApiKeyOf(api.db, user.user.id, { scopes: ['read', 'billing', 'setup'] });
+    const byKey = await api.withKey(token).get(EXPORT);
+    assert.deepEqual([byKey.status, byKey.body.error], [403, 'session_required']);
+    assert.equal((await api.stranger().get(EXPORT)).status, 401);
+    await api
+      .db('sessions')
+      .where({ user_id: user.user.id })
+      .update({ proved_at: new Date(0) });
+    assert.equal((await user.get(EXPORT)).body.error, 'fresh_sign_in_required');
+  });
+
+  it('is theirs while the account is blocked, and while it is being closed', async () => {
+    await api
+      .db('users')
+      .where({ id: user.user.id })
+      .update({ blocked_at: api.db.raw('clock_ms()'), blocked_reason: 'a test' });
+    assert.match((await exportOf(user))['standing.json'] ?? '', /a test/);
+    await user.post('/v1/account/close', { email: user.user.email });
+    assert.match((await exportOf(user))['closing.json'] ?? '', /"state": "stopping"/);
+  });
+
+  it('is written down, and mailed to its user', async () => {
+    await exportOf(user);
+    const kinds = (await user.get('/v1/audit')).body as unknown as { events: { kind: string }[] };
+    assert.equal(kinds.events[0]?.kind, 'account_exported');
+    const mails = await api.db('mail_outbox').where({ recipient: user.user.email }).select('subject');
+    assert.deepEqual(mails, [{ subject: 'Your data was exported' }]);
+  });
+
+  it('runs once at a time, in any process, and leaves its place when its reader goes', async () => {
+    await fill();
+    const first = await unread();
+    const other = await startApi({ databaseUrl: api.databaseUrl });
+    try {
+      const elsewhere = Object.assign(other.stranger(), { sid: user.sid });
+      const refused = await elsewhere.get(EXPORT);
+      assert.deepEqual(
+        [refused.status, refused.body.error, refused.headers.get('retry-after')],
+        [409, 'export_running', '30'],
+      );
+      assert.equal((await exportOf(await api.signIn()))['emails.jsonl']?.includes('a long mail'), false);
+      first.socket.destroy();
+      await until('its place is free', async () => (await askExport(elsewhere)).status === 200);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('is cut where nobody reads it, and leaves its place', async () => {
+    await fill();
+    await unread();
+    assert.equal((await askExport(user)).status, 409);
+    await until('its place is free', async () => {
+      const answer = await askExport(user);
+      await answer.body?.cancel();
+      return answer.status === 200;
+    });
+  });
+
+  it('does not look whole when it fails in the middle', async () => {
+    await credit(api.db, user.user.id, 1_500);
+    await api.db.raw('alter table webhooks rename to webhooks_away');
+    try {
+      const answer = await askExport(user);
+      assert.equal(answer.status, 200);
+      const pieces: Uint8Array[] = [];
+      await assert.rejects(async () => {
+        for await (const piece of answer.body!) pieces.push(piece as Uint8Array);
+      });
+      const bytes = Buffer.concat(pieces);
+      assert.ok(bytes.includes('ledger.csv'));
+      assert.throws(() => filesIn(new Uint8Array(bytes).buffer));
+    } finally {
+      await api.db.raw('alter table webhooks_away rename to webhooks');
+    }
+    assert.ok((await exportOf(user))['webhooks.jsonl'] !== undefined, 'its place is free');
+  });
+
+  it('may begin so often in an hour', async () => {
+    for (let begun = 0; begun < accountLimits.exportsPerHour; begun += 1) await exportOf(user);
+    const refused = await user.get(EXPORT);
+    assert.deepEqual([refused.status, refused.body.error], [429, 'rate_limited']);
+    assert.ok(Number(refused.headers.get('retry-after')) > 60);
+  });
+
+  it('begins nothing where only its headers are asked for', async () => {
+    const headers = { cookie: `sid=${user.sid}` };
+    const head = await fetch(api.url + EXPORT, { method: 'HEAD', headers });
+    assert.deepEqual([head.status, head.headers.get('content-type')], [200, 'application/zip']);
+    assert.equal(await codeOf(askExport({ url: api.url, sid: 'none' })), 'unauthorized');
+    assert.deepEqual(await api.db('audit_events').where({ user_id: user.user.id }), []);
+  });
+
+  it('has all pages of a list', async () => {
+    for (let no = 0; no < 205; no += 1) await insertRental(api.db, user.user.id, { name: `no ${no}` });
+    const rentals = linesOf((await exportOf(user))['rentals.jsonl']);
+    assert.deepEqual(new Set(rentals.map(({ name }) => name)).size, 205);
+  });
+});
