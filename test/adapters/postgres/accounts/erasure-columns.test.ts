@@ -5,28 +5,18 @@ import { eraseAccount, statementOf } from '../../../../adapters/postgres/account
 import { sweepTables } from '../../../../adapters/postgres/accounts/sweeping.js';
 import { openDatabase } from '../../../../adapters/postgres/database.js';
 import { databaseRoles } from '../../../../migrations/roles.js';
+import { wordColumns } from '../../../support/catalog-columns.js';
 import { insertUser } from '../../../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 const installationKey = Buffer.alloc(32, 7).toString('base64');
-
-/** Types that can't hold words: numbers, instants, and yes or no. */
-const wordless = ['int', 'bool', 'float', 'timestamp', 'date', 'numeric'];
 
 describe('what closing an account erases', () => {
   let money: MoneyDatabase;
   let columns: string[];
   before(async () => {
     money = await openMoneyDatabase();
-    const { rows } = await money.db.raw<{ rows: { name: string; type: string }[] }>(
-      `select c.table_name || '.' || c.column_name as name, ltrim(c.udt_name, '_') as type
-         from information_schema.columns c
-         join information_schema.tables t using (table_schema, table_name)
-        where c.table_schema = 'public' and t.table_type = 'BASE TABLE'`,
-    );
-    columns = rows
-      .filter(({ type }) => !wordless.some((word) => type.startsWith(word)))
-      .map(({ name }) => name);
+    columns = (await wordColumns(money.db)).map(({ table, name }) => `${table}.${name}`);
   });
   after(() => money.close());
 
