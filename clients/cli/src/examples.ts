@@ -5,6 +5,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   whoami: ['gpu whoami'],
   events: ['gpu events training', 'gpu events --follow --types topup.succeeded --jq .entityId'],
   audit: ['gpu audit --kind signed_in --limit 5'],
+  'account export': ['gpu account export account.zip', 'gpu account export - > account.zip'],
   keys: ['gpu keys'],
   'keys create': [
     'gpu keys create ci --days 30',

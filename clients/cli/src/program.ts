@@ -1,6 +1,7 @@
 import { Command, CommanderError, Help } from 'commander';
 import { Cli, version, type GlobalOptions } from './cli.js';
 import { wholeNumber, type Act, type AddCommand, type Handler } from './command.js';
+import { addAccount } from './commands/account/account.js';
 import { addAudit } from './commands/account/audit.js';
 import { addEvents } from './commands/account/events.js';
 import { addLogin } from './commands/account/login.js';
@@ -58,7 +59,7 @@ import type { OutStream, Surroundings } from './surroundings.js';
 
 /** The commands as --help groups them. */
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
-  ['Your account:', [addLogin, addLogout, addWhoami, addKeys, addEvents, addAudit]],
+  ['Your account:', [addLogin, addLogout, addWhoami, addKeys, addEvents, addAudit, addAccount]],
   ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addRename, addLabel, addExtend, addStop]],
   [
     'Using a machine:',

@@ -37,6 +37,7 @@ const fixed: Readonly<Record<string, Advice>> = {
     kind: 'refused',
     next: 'Use a key that can do this: gpu keys, or sign in again with: gpu login',
   },
+  export_running: { kind: 'refused', next: 'Wait until that download ends, then run the command again.' },
   session_required: { kind: 'refused', next: 'Run it in a terminal: it asks for a code that we email you.' },
   fresh_sign_in_required: {
     kind: 'refused',

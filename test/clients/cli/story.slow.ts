@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { Store } from '../../../clients/cli/src/config/store.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { filesIn } from '../../support/http/archive.js';
 import { until } from '../../support/until.js';
 import { gpuFile, keys, Terminal } from './support/terminal.js';
 
@@ -232,6 +233,19 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
     assert.match(statement, new RegExp(`Machines +-\\$${cost.replace('.', '\\.')}`));
     const left = (50 - Number(cost)).toFixed(2);
     assert.match(await play('balance'), new RegExp(`Available +\\$${left.replace('.', '\\.')}`));
+  });
+
+  it('takes everything along', async () => {
+    const file = join(folder, 'account.zip');
+    const shown = await play(`account export ${file}`, {
+      ...wide,
+      act: async (terminal) => {
+        await terminal.sees('Six-digit code');
+        terminal.enter(await newCode());
+      },
+    });
+    assert.match(shown, /Saved everything/);
+    assert.ok(filesIn(new Uint8Array(readFileSync(file)).buffer)['ledger.csv']?.includes('rental_charge'));
   });
 
   it(`is what ${page} shows`, () => {
