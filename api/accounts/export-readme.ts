@@ -27,7 +27,8 @@ Secrets: API keys, webhook secrets, codes, and the variables and passwords of yo
 hashed or sealed, or not at all.
 Card numbers: only the payment processor has them.
 What is on your machines’ disks: we never have it.
-Receipts as PDF: topups.jsonl has their facts; download one with GET /v1/billing/topups/ID/receipt.
+Receipts, which say whom they were made out to: download each one with GET /v1/billing/topups/ID/receipt.
+The proof of your ledger: download a month’s with GET /v1/billing/proof.
 Quotes and begun requests: they are gone within days, and what came of them is in rentals.jsonl and topups.jsonl.
 Our staff’s notes and our comparisons of books: audit.jsonl tells what they changed for you.
 `;

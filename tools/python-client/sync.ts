@@ -7,7 +7,7 @@ const RENAMED: readonly (readonly [RegExp, string])[] = [
   [/\basyncio\b/g, 'time'],
   [/\bAsync(?=[A-Z]\w*)/g, ''],
   [/\b__a(enter|exit|iter|next)__\b/g, '__$1__'],
-  [/\ba(connect_sse|iter_sse|close|read)\b/g, '$1'],
+  [/\ba(connect_sse|iter_sse|iter_bytes|close|read)\b/g, '$1'],
   [/\b_async\b/g, '_sync'],
 ];
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time as clock
 import uuid
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Optional, Sequence, cast
+from typing import TYPE_CHECKING, Any, AsyncIterator, BinaryIO, Callable, Dict, Optional, Sequence, cast
 
 from typing_extensions import Unpack
 
@@ -89,6 +89,16 @@ class AsyncClient(AsyncOperations):
         if not path.startswith("/") or ".." in path.split("?")[0].split("/"):
             raise ValueError(f"path begins with a slash and stays below {self.base_url}, not {path!r}")
         return await self._call(Ask(method, path, "read" if method == "GET" else "once", body=body), timeout)
+
+    async def save_export(self, file: BinaryIO) -> int:
+        """Everything we hold of you, as export_account gives it, but written to a file as it comes.
+
+        An archive that ends early raises, and what was written of it does not open.
+
+        :param file: open for writing bytes, such as open("account.zip", "wb")
+        :returns: how many bytes it has
+        """
+        return await self._transport.save("/v1/account/export", file)
 
     async def create_rental(
         self,

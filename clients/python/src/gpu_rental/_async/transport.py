@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import time as clock
-from typing import Any, Callable, Dict, Mapping, Optional, Union
+from typing import Any, BinaryIO, Callable, Dict, Mapping, Optional, Union
 
 import httpx
 from typing_extensions import TypedDict
@@ -114,6 +114,25 @@ class AsyncTransport:
             return response.json()
         except ValueError as error:
             raise NoAnswerError("The answer is not whole JSON.", status=response.status_code) from error
+
+    async def save(self, path: str, file: BinaryIO) -> int:
+        """Write the answer of a route to a file, as it comes.
+
+        :returns: how many bytes it has
+        """
+        response = await self.send(self.request("GET", path), stream=True)
+        try:
+            if not response.is_success:
+                await response.aread()
+                raise error_of(response)
+            written = 0
+            async for piece in response.aiter_bytes():
+                written += file.write(piece)
+            return written
+        except httpx.RequestError as error:
+            raise self._no_answer(error) from error
+        finally:
+            await response.aclose()
 
     def request(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import time as clock
 import uuid
-from typing import TYPE_CHECKING, Any, Iterator, Callable, Dict, Optional, Sequence, cast
+from typing import TYPE_CHECKING, Any, Iterator, BinaryIO, Callable, Dict, Optional, Sequence, cast
 
 from typing_extensions import Unpack
 
@@ -92,6 +92,16 @@ class Client(Operations):
         if not path.startswith("/") or ".." in path.split("?")[0].split("/"):
             raise ValueError(f"path begins with a slash and stays below {self.base_url}, not {path!r}")
         return self._call(Ask(method, path, "read" if method == "GET" else "once", body=body), timeout)
+
+    def save_export(self, file: BinaryIO) -> int:
+        """Everything we hold of you, as export_account gives it, but written to a file as it comes.
+
+        An archive that ends early raises, and what was written of it does not open.
+
+        :param file: open for writing bytes, such as open("account.zip", "wb")
+        :returns: how many bytes it has
+        """
+        return self._transport.save("/v1/account/export", file)
 
     def create_rental(
         self,

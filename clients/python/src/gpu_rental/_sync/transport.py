@@ -9,7 +9,7 @@ import time
 import json
 import os
 import time as clock
-from typing import Any, Callable, Dict, Mapping, Optional, Union
+from typing import Any, BinaryIO, Callable, Dict, Mapping, Optional, Union
 
 import httpx
 from typing_extensions import TypedDict
@@ -117,6 +117,25 @@ class Transport:
             return response.json()
         except ValueError as error:
             raise NoAnswerError("The answer is not whole JSON.", status=response.status_code) from error
+
+    def save(self, path: str, file: BinaryIO) -> int:
+        """Write the answer of a route to a file, as it comes.
+
+        :returns: how many bytes it has
+        """
+        response = self.send(self.request("GET", path), stream=True)
+        try:
+            if not response.is_success:
+                response.read()
+                raise error_of(response)
+            written = 0
+            for piece in response.iter_bytes():
+                written += file.write(piece)
+            return written
+        except httpx.RequestError as error:
+            raise self._no_answer(error) from error
+        finally:
+            response.close()
 
     def request(
         self,

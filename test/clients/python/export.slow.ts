@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startMock, type MockServer } from '../../../lab/mock/server.js';
+import { ApiClient } from '../../support/http/api.js';
+import { filesIn } from '../../support/http/archive.js';
+import { Program } from './support/city.js';
+import { installedPython } from './support/python.js';
+
+describe('an export in Python', function () {
+  this.timeout(600_000);
+  let mock: MockServer;
+  let folder: string;
+  before(async () => {
+    mock = await startMock({ port: 0 });
+    folder = mkdtempSync(join(tmpdir(), 'gpu-rental-python-'));
+  });
+  after(async () => {
+    await mock.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is written to a file as it comes, and refused by its class', async () => {
+    const person = new ApiClient(mock.url);
+    await person.post('/v1/auth/verify-code', { email: 'ann@example.com', code: '123456' });
+    const file = join(folder, 'account.zip');
+    const code = `
+import asyncio, io, gpu_rental as gpu
+options = {"base_url": "${mock.url}", "session": {"sid": "${person.sid}"}}
+with open("${file}", "wb") as file:
+    print(gpu.Client(**options).save_export(file))
+
+async def waiting():
+    async with gpu.AsyncClient(**options) as client:
+        return await client.save_export(io.BytesIO())
+
+print(asyncio.run(waiting()) > 1000)
+try:
+    gpu.Client(base_url="${mock.url}", session={"sid": "none"}).save_export(io.BytesIO())
+except gpu.ApiError as error:
+    print(error.code)
+`;
+    const program = new Program(await installedPython(), code, {});
+    const { code: exit } = await program.ended;
+    assert.equal(exit, 0, program.err);
+    const bytes = readFileSync(file);
+    assert.deepEqual(program.out.trim().split('\n'), [String(bytes.length), 'True', 'unauthorized']);
+    assert.ok(filesIn(new Uint8Array(bytes).buffer)['account.json']?.includes('ann@example.com'));
+  });
+});
