@@ -23,5 +23,5 @@ export const exportAccount = operation({
       headers: { 'Content-Disposition': text },
     },
   ],
-  refusals: ['fresh_sign_in_required', 'export_running'],
+  refusals: ['forbidden', 'fresh_sign_in_required', 'export_running'],
 });

@@ -34,7 +34,7 @@ function sendExport(router: ApiRouter, deps: ApiDeps): Step {
   const atOnce = pLimit(settings.requestsAtOnce);
   const begun = createExactCount(db, 'exports', exportsPerHour, HOUR);
   return async (ctx) => {
-    refuseWhenNotFresh(ctx);
+    refuseUnlessAsked(ctx);
     const { userId, email } = sessionOf(ctx);
     if (ctx.method === 'HEAD') {
       ctx.status = 200;
@@ -62,6 +62,21 @@ function sendExport(router: ApiRouter, deps: ApiDeps): Step {
     };
     sendArchive(ctx, source).once('close', () => void lease.release());
   };
+}
+
+/**
+ * Refuses whom an export is not given to. A browser brings its session along where a foreign page leads it here, and its
+ * user would be mailed that somebody took their data.
+ * @throws Refusal forbidden, fresh_sign_in_required
+ */
+export function refuseUnlessAsked(ctx: ApiContext): void {
+  if (ctx.get('Sec-Fetch-Site') === 'cross-site') {
+    throw new Refusal(
+      'forbidden',
+      'Pages of other sites can’t start an export. Open the link from your account.',
+    );
+  }
+  refuseWhenNotFresh(ctx);
 }
 
 /** Answers with the archive, as fast as its reader takes it. @returns the archive, which is closed where its reader goes */

@@ -114,6 +114,20 @@ describe('the roles of the database', () => {
     ]);
   });
 
+  it('let the api read mails, and no code or address that is in them', async () => {
+    const off = 'https://off.example/token';
+    const mail = { recipient: 'a@example.com', subject: 'x', next_try_at: new Date() };
+    await owner('mail_outbox').insert([
+      { ...mail, cause: 'test:1', body: 'the code 123456', wipe_after_sending: true },
+      { ...mail, cause: 'test:2', body: `off: ${off}`, unsubscribe_url: off },
+    ]);
+    for (const column of ['body', 'html', 'unsubscribe_url', '*'])
+      await isDenied(as.api, `select ${column} from mail_outbox`);
+    const kept = await as.api('kept_mails').where({ recipient: mail.recipient }).orderBy('id').select('body');
+    assert.deepEqual(kept, [{ body: null }, { body: 'off: (link)' }]);
+    await isDenied(as.api, "update kept_mails set subject = 'y'");
+  });
+
   it('let the api say that a stop is asked for, and not when, nor in an operator’s name', async () => {
     const insert = (columns: string, values: string) =>
       `insert into stop_requests (rental_no, ${columns}) values (1, ${values})`;

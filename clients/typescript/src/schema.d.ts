@@ -7343,14 +7343,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description fresh_sign_in_required, session_required, key_address */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             409: components["responses"]["ExportRunningError"];

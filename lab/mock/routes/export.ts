@@ -1,5 +1,4 @@
-import { sendArchive } from '../../../api/accounts/export.js';
-import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
+import { refuseUnlessAsked, sendArchive } from '../../../api/accounts/export.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { asking } from '../../../api/http/ask.js';
 import { note, signedIn } from '../signed-in.js';
@@ -11,7 +10,7 @@ export function exportRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/account/export',
     signedIn(world, (ctx, account) => {
-      refuseWhenNotFresh(ctx);
+      refuseUnlessAsked(ctx);
       note(world, ctx, account, 'account_exported');
       sendArchive(ctx, { ask: asking(router, ctx), mails: none, identities: none });
     }),

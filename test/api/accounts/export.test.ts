@@ -83,6 +83,14 @@ describe('the export of an account (decision 184)', function () {
     assert.equal((await user.get(EXPORT)).body.error, 'fresh_sign_in_required');
   });
 
+  it('begins by no page of another site, and by links of its own', async () => {
+    const foreign = await user.get(EXPORT, { 'Sec-Fetch-Site': 'cross-site' });
+    assert.deepEqual([foreign.status, foreign.body.error], [403, 'forbidden']);
+    assert.deepEqual(await api.db('mail_outbox').where({ recipient: user.user.email }), []);
+    for (const site of ['same-origin', 'same-site', 'none'])
+      assert.equal((await user.get(EXPORT, { 'Sec-Fetch-Site': site })).status, 200, site);
+  });
+
   it('is theirs while the account is blocked, and while it is being closed', async () => {
     await api
       .db('users')
