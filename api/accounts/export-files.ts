@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import type { KeptMailRow } from '../../adapters/postgres/rows/tables.js';
 import type { ArchivedFile } from '../../adapters/zip.js';
-import { DAY } from '../../domain/durations.js';
+import { DAY, MINUTE } from '../../domain/durations.js';
 import { telemetryLimits } from '../../domain/machines/telemetry.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { listApiKeys } from '../api-keys/describe.js';
@@ -162,7 +162,8 @@ async function* useOf({ ask }: ExportSource, { id, runningAt, stoppedAt }: Renta
     query: { from: '1970-01-01', points: '1' },
   });
   if (source === null) return;
-  for (let at = Date.parse(from); at < Date.parse(to); at += DAY) {
+  const first = Math.floor(Date.parse(from) / MINUTE) * MINUTE;
+  for (let at = first; at < Date.parse(to); at += DAY) {
     const day = { from: iso(at), to: iso(Math.min(at + DAY, Date.parse(to))) };
     const use = await ask(showTelemetry, { params, query: { ...day, points: String(pointsMax) } });
     if (use.source !== null) yield [use];

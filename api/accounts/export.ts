@@ -83,6 +83,10 @@ export function refuseUnlessAsked(ctx: ApiContext): void {
 export function sendArchive(ctx: ApiContext, source: ExportSource): Readable {
   const at = new Date();
   const archive = zipOf(filesOf(source, at));
+  archive.once('error', (err) => {
+    // A reader who goes ends it with an error as well.
+    if (!ctx.res.closed) ctx.state.log.error({ err }, 'an export failed');
+  });
   ctx.type = 'zip';
   ctx.attachment(`account-${at.toISOString().slice(0, 10)}.zip`);
   ctx.body = archive;

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { exportFiles } from '../../../api/accounts/export-files.js';
 import { defaultTimeouts } from '../../../api/server.js';
+import type { Telemetry } from '../../../api/rentals/describe-telemetry.js';
+import { HOUR } from '../../../domain/durations.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { askExport, exportOf, filesIn, linesOf } from '../../support/http/archive.js';
 import { FileReader } from '../../support/http/file-reader.js';
-import { insertApiKeyOf, insertRental } from '../../support/money/factories.js';
-import { credit } from '../../support/money/money.js';
+import { insertApiKeyOf, insertRental, insertRunningRental } from '../../support/money/factories.js';
+import { credit, getWallet } from '../../support/money/money.js';
 import { until } from '../../support/until.js';
 
 const EXPORT = '/v1/account/export';
@@ -43,6 +46,8 @@ describe('the export of an account (decision 184)', function () {
          from generate_series(1, 1000) mail(n)`,
       { email: user.user.email },
     );
+
+  const failures = () => api.logged.filter(({ msg }) => msg === 'an export failed');
 
   /** Begins to read, and reads no further. */
   async function unread(): Promise<FileReader> {
@@ -123,6 +128,7 @@ describe('the export of an account (decision 184)', function () {
       assert.equal((await exportOf(await api.signIn()))['emails.jsonl']?.includes('a long mail'), false);
       first.socket.destroy();
       await until('its place is free', async () => (await askExport(elsewhere)).status === 200);
+      assert.deepEqual(failures(), []);
     } finally {
       await other.stop();
     }
@@ -152,6 +158,7 @@ describe('the export of an account (decision 184)', function () {
       const bytes = Buffer.concat(pieces);
       assert.ok(bytes.includes('ledger.csv'));
       assert.throws(() => filesIn(new Uint8Array(bytes).buffer));
+      assert.equal(failures().length, 1);
     } finally {
       await api.db.raw('alter table webhooks_away rename to webhooks');
     }
@@ -173,9 +180,59 @@ describe('the export of an account (decision 184)', function () {
     assert.deepEqual(await api.db('audit_events').where({ user_id: user.user.id }), []);
   });
 
-  it('has all pages of a list', async () => {
-    for (let no = 0; no < 205; no += 1) await insertRental(api.db, user.user.id, { name: `no ${no}` });
-    const rentals = linesOf((await exportOf(user))['rentals.jsonl']);
-    assert.deepEqual(new Set(rentals.map(({ name }) => name)).size, 205);
+  it('has all pages of each list, each item once', async () => {
+    const { db } = api;
+    const { id: userId, email } = user.user;
+    const wallet = await getWallet(db, userId);
+    for (let no = 0; no < 205; no += 1) await insertRental(db, userId);
+    const id = (prefix: string) => `'${prefix}_' || lpad(upper(to_hex(n + ${randomInt(2 ** 30)})), 26, '0')`;
+    const numbers = 'from generate_series(1, 401) n';
+    await db.raw(
+      `insert into invoices (id, user_id, wallet_id, status, reason, amount_cents, cause, finalized_at, paid_at)
+       select ${id('inv')}, :userId, :walletId, 'paid', 'manual', 900, 'test:' || :userId || n, now(), now() ${numbers}`,
+      { userId, walletId: wallet.id },
+    );
+    await db.raw(
+      `insert into events (id, user_id, seq, type, entity_id, data, at)
+       select ${id('evt')}, :userId, n, 'ssh_key.removed', 'key_1', '{"fingerprint":"x"}', now() ${numbers}`,
+      { userId },
+    );
+    await db('event_feeds').insert({ user_id: userId, last_seq: 401 });
+    await db.raw(
+      `insert into mail_outbox (cause, recipient, subject, body)
+       select 'test:' || :email || n, :email, 'mail ' || n, '' ${numbers}`,
+      { email },
+    );
+    const files = await exportOf(user);
+    const counts = [
+      ['rentals', 'id', 205],
+      ['invoices', 'id', 401],
+      ['events', 'seq', 401],
+      ['emails', 'subject', 402],
+    ] as const;
+    for (const [name, key, count] of counts) {
+      const lines = linesOf(files[`${name}.jsonl`]);
+      assert.deepEqual([lines.length, new Set(lines.map((line) => line[key])).size], [count, count], name);
+    }
+  });
+
+  it('tells the use of a machine by minute, a day on each line', async () => {
+    const hour = (ago: number): Date => new Date(Math.floor(Date.now() / HOUR) * HOUR - ago * HOUR);
+    const { no } = await insertRunningRental(api.db, user.user.id, 60 * HOUR);
+    await insertRunningRental(api.db, user.user.id, 60 * HOUR);
+    for (const ago of [50, 2])
+      await api
+        .db('telemetry_hours')
+        .insert({ rental_no: no, hour: hour(ago), source: 'upstream', minutes: Buffer.alloc(300, 7) });
+    const lines = linesOf((await exportOf(user))['machine-use.jsonl']) as unknown as Telemetry[];
+    assert.deepEqual(
+      lines.map(({ source, stepSeconds }) => [source, stepSeconds]),
+      [
+        ['upstream', 60],
+        ['upstream', 60],
+      ],
+    );
+    const told = lines.flatMap(({ points }) => points.filter(({ gpuPercent }) => gpuPercent !== null));
+    assert.equal(told.length, 120);
   });
 });
