@@ -1,6 +1,7 @@
 import * as declared from './describe-sign-in.js';
 import { serve, type Handler } from '../http/serve.js';
 import { findApiKeyOf } from '../../adapters/postgres/accounts/api-key-list.js';
+import { findClosing } from '../../adapters/postgres/accounts/closings.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import { linkIdentity } from '../../adapters/postgres/accounts/identities.js';
 import { tryLoginCode } from '../../adapters/postgres/accounts/login-codes.js';
@@ -98,11 +99,15 @@ function showMe({ db }: ApiDeps): Handler<typeof declared.showMe> {
   return async (ctx) => {
     const caller = callerOf(ctx);
     const { userId: id, email, userCreatedAt: createdAt, expiresAt } = caller;
-    const key = caller.kind === 'key' ? await findApiKeyOf(db, id, caller.keyId) : undefined;
+    const [key, closing] = await Promise.all([
+      caller.kind === 'key' ? findApiKeyOf(db, id, caller.keyId) : undefined,
+      findClosing(db, id),
+    ]);
     return {
       user: presentUser({ id, email, createdAt }),
       expiresAt: expiresAt.toISOString(),
       freshUntil: caller.kind === 'session' ? freshUntil(caller) : null,
+      closingSince: closing?.requested_at.toISOString() ?? null,
       ...(key && { apiKey: presentApiKey(key) }),
     };
   };

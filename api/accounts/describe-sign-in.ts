@@ -89,12 +89,15 @@ export const showMe = operation({
             user,
             expiresAt: instant,
             freshUntil: orNull(instant, 'Until when the sign-in counts as fresh; null: it does not.'),
+            closingSince: orNull(instant, 'Since when the account is being closed; null: it is not.'),
             apiKey: { ...apiKey, description: 'Only in answers to a key.' },
           },
           ['apiKey'],
         ),
       ),
-      examples: [{ user: exampleUser, expiresAt, freshUntil: '2026-11-01T09:45:00.000Z' }],
+      examples: [
+        { user: exampleUser, expiresAt, freshUntil: '2026-11-01T09:45:00.000Z', closingSince: null },
+      ],
     },
   ],
 });

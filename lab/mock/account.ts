@@ -21,6 +21,7 @@ import type { ApiKeyId, QuoteId, SessionId, UserId } from '../../domain/ids.js';
 import { noBillingDetails, type BillingDetails } from '../../domain/payments/receipt.js';
 import type { BudgetSettings } from '../../adapters/postgres/spending/budgets.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
+import { accountClosing } from '../../domain/accounts/closing.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import type { OptionalKind } from '../../domain/notices/kinds.js';
 import { Wallet } from './wallet.js';
@@ -89,6 +90,11 @@ export interface Account {
   /** The shares of budgets that were told of, by month: "2026-11 50". */
   readonly budgetTold: Set<string>;
   readonly noticesOff: Set<OptionalKind>;
+}
+
+/** @throws Refusal account_closing: nothing new is begun for an account that is being closed */
+export function refuseWhenClosing({ closingSince }: Account): void {
+  if (closingSince) throw accountClosing();
 }
 
 /** A live session, as the list shows it, and its token. */

@@ -14,6 +14,8 @@ interface Sessions {
 }
 
 interface Closing {
+  readonly requestedAt: string | null;
+  readonly closingSince: string | null;
   readonly state: string | null;
   readonly returns: readonly unknown[];
   readonly lapsesCents: number;
@@ -76,12 +78,17 @@ export function describeAccounts(backend: () => Backend): void {
       const closed = await person.post('/v1/account/close', { email: person.user.email });
       const shown = closed.body as unknown as Closing;
       assert.deepEqual([closed.status, shown.state !== null], [200, true]);
-      const quote = await person.post('/v1/quotes', {
-        familyId: 'h100-80gb',
-        gpuCount: 1,
-        templateId: 'ubuntu-24-04',
-      });
-      assert.deepEqual([quote.status, quote.body.error], [403, 'account_closing']);
+      for (const [path, body] of [
+        ['/v1/quotes', { familyId: 'h100-80gb', gpuCount: 1, templateId: 'ubuntu-24-04' }],
+        ['/v1/billing/checkout', { amountCents: 1_000 }],
+        ['/v1/billing/setup-intent', {}],
+        ['/v1/api-keys', { name: 'late', scopes: ['read'] }],
+      ] as const) {
+        const late = await person.post(path, body);
+        assert.deepEqual([late.status, late.body.error], [403, 'account_closing'], path);
+      }
+      const { closingSince } = (await person.get('/v1/auth/me')).body as unknown as Partial<Closing>;
+      assert.equal(closingSince, shown.requestedAt);
     });
   });
 

@@ -4507,6 +4507,11 @@ export interface components {
              * @description Until when the sign-in counts as fresh; null: it does not.
              */
             freshUntil: string | null;
+            /**
+             * Format: date-time
+             * @description Since when the account is being closed; null: it is not.
+             */
+            closingSince: string | null;
             /** @description Only in answers to a key. */
             apiKey?: components["schemas"]["ApiKey"];
         };

@@ -20,7 +20,7 @@ import type { Step } from '../../../api/http/middleware/session.js';
 import { readBody, readQuery } from '../../../api/http/validation.js';
 import { writeApiKey } from '../../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
-import type { Account } from '../account.js';
+import { refuseWhenClosing, type Account } from '../account.js';
 import { stopRental } from '../rentals.js';
 import { note, signedIn } from '../signed-in.js';
 import { countKey, setCap } from '../spending.js';
@@ -57,6 +57,7 @@ function add(world: World): Step {
     refuseWhenNotFresh(ctx);
     const now = world.now();
     refuseEnd(asked.expiresAt, now);
+    refuseWhenClosing(account);
     const live = account.apiKeys.filter(({ row }) => row.ended_at > now);
     if (live.length >= accountLimits.maxApiKeys) throw tooManyApiKeys();
     const token = writeApiKey(() => randomInt(62));

@@ -27,13 +27,14 @@ export function authRoutes(router: ApiRouter, world: World): void {
   });
   router.get(
     '/v1/auth/me',
-    signedIn(world, (ctx, { user, apiKeys }) => {
+    signedIn(world, (ctx, { user, apiKeys, closingSince }) => {
       const caller = callerOf(ctx);
       const key = apiKeys.find(({ row }) => caller.kind === 'key' && row.id === caller.keyId);
       ctx.body = {
         user: presentUser(user),
         expiresAt: caller.expiresAt.toISOString(),
         freshUntil: caller.kind === 'session' ? freshUntil(caller) : null,
+        closingSince: closingSince?.toISOString() ?? null,
         ...(key && { apiKey: presentApiKey(key.row) }),
       };
     }),

@@ -10,7 +10,7 @@ import { stopRental } from '../rentals.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
-/** The closing of an account: its machines stop. Nobody is erased here, so how it ends can be looked at. */
+/** The closing of an account: its machines stop, its keys end. Nobody is erased here, so how it ends can be looked at. */
 export function closingRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/account/closing',
@@ -27,6 +27,7 @@ export function closingRoutes(router: ApiRouter, world: World): void {
       account.closingSince ??= world.now();
       for (const { row } of account.rentals.filter((one) => one.row.settled_at === null))
         stopRental(world, account, row);
+      for (const { row } of account.apiKeys) row.ended_at = row.revoked_at ??= account.closingSince;
       ctx.body = shownOf(account);
     }),
   );

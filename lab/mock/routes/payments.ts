@@ -11,6 +11,7 @@ import { refuseWhenCapped } from '../../../api/spending/capped.js';
 import { presentCard } from '../../../api/topups/card-shapes.js';
 import { isTopupKey, presentCheckout, presentTopup } from '../../../api/topups/shapes.js';
 import { readBody, readQuery } from '../../../api/http/validation.js';
+import { refuseWhenClosing } from '../account.js';
 import { saveAutoTopup, topUpWhenLow } from '../auto-topup.js';
 import { removeCard, saveCard } from '../cards.js';
 import { answerOnce, madeUnder } from '../idempotency.js';
@@ -44,6 +45,7 @@ function topupRoutes(router: ApiRouter, world: World): void {
     signedIn(world, (ctx, account) => {
       const body = readBody(ctx, checkoutSchema);
       answerOnce(ctx, account, CHECKOUT, body, () => {
+        refuseWhenClosing(account);
         const topup = beginTopup(world, account, body.amountCents, keyIdOf(ctx) !== undefined);
         note(world, ctx, account, 'checkout_begun', topup.id);
         return presentCheckout(topup);
@@ -82,6 +84,7 @@ function cardRoutes(router: ApiRouter, world: World): void {
   router.post(
     '/v1/billing/setup-intent',
     signedIn(world, (ctx, account) => {
+      refuseWhenClosing(account);
       const declines = choiceOf(ctx, cardHeader, ['pays', 'declines']) === 'declines';
       // No processor's form can confirm the card, so it confirms itself.
       world.after(world.durations.cardMs, () => {
@@ -116,6 +119,7 @@ function putAutoTopup(world: World) {
   return signedIn(world, (ctx, account) => {
     const settings = readBody(ctx, autoTopupSchema);
     refuseWhenCapIdle(settings, account.autoTopup);
+    if (settings.enabled) refuseWhenClosing(account);
     if (settings.enabled && !account.card) throw refusalByCode('no_saved_card');
     const row = saveAutoTopup(world, account, settings);
     note(world, ctx, account, 'auto_topup_changed');

@@ -1638,6 +1638,7 @@ class Session(TypedDict):
     user: "User"
     expiresAt: str
     freshUntil: Optional[str]
+    closingSince: Optional[str]
     apiKey: NotRequired["ApiKey"]
 
 class SessionEndedEventData(TypedDict):
