@@ -6,6 +6,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   events: ['gpu events training', 'gpu events --follow --types topup.succeeded --jq .entityId'],
   audit: ['gpu audit --kind signed_in --limit 5'],
   'account export': ['gpu account export account.zip', 'gpu account export - > account.zip'],
+  'account closing': ['gpu account closing'],
+  'account close': ['gpu account close', 'gpu account close --confirm ann@example.com'],
   keys: ['gpu keys'],
   'keys create': [
     'gpu keys create ci --days 30',

@@ -1,5 +1,8 @@
 /** The things of the API, by the names of its description. */
 export type {
+  AccountClosing,
+  AccountClosingState,
+  AccountClosingWait,
   ApiKey,
   ApiKeyScope,
   AuditEvent,
@@ -9,6 +12,7 @@ export type {
   BillingDetails,
   Budget,
   Card,
+  CardReturn,
   ChangeRental,
   Charges,
   Checkout,

@@ -6,6 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { Store } from '../../../clients/cli/src/config/store.js';
+import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { filesIn } from '../../support/http/archive.js';
 import { until } from '../../support/until.js';
@@ -246,6 +247,20 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
     });
     assert.match(shown, /Saved everything/);
     assert.ok(filesIn(new Uint8Array(readFileSync(file)).buffer)['ledger.csv']?.includes('rental_charge'));
+  });
+
+  it('says what closing the account does, closes it, and forgets it here', async () => {
+    const shown = await play('account close', {
+      act: async (terminal) => {
+        await terminal.sees('Six-digit code');
+        terminal.enter(await newCode());
+        await terminal.sees('To close it');
+        terminal.enter(email);
+      },
+    });
+    assert.match(shown, /Back to you +\$49\.\d\d to visa[^]*Your account is being closed\.[^]*Signed out of/);
+    const late = open('balance');
+    assert.equal(await late.ended(), exitCodes.signedOut, late.shown);
   });
 
   it(`is what ${page} shows`, () => {

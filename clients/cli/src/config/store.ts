@@ -44,10 +44,14 @@ export class Store {
   }
 
   /** All sign-ins: the place of each, and who it is. */
-  signIns(): (Profile & { readonly url: string; readonly name: string | undefined })[] {
+  signIns(): (Profile & {
+    readonly place: string;
+    readonly url: string;
+    readonly name: string | undefined;
+  })[] {
     return Object.keys(this.#profiles()).flatMap((place) => {
       const profile = this.profile(place);
-      return profile === undefined ? [] : [{ ...splitPlace(place), ...profile }];
+      return profile === undefined ? [] : [{ place, ...splitPlace(place), ...profile }];
     });
   }
 

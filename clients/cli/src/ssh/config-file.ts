@@ -48,8 +48,8 @@ export function writeAliases(cli: Cli, aliases: readonly Alias[]): { file: strin
   return { file, removed: before.filter((name) => !names.has(name)) };
 }
 
-function ownFile(cli: Cli): string {
-  return join(cli.store.paths.sshConfig, `${encodeURIComponent(cli.place)}${ENDING}`);
+function ownFile(cli: Cli, place = cli.place): string {
+  return join(cli.store.paths.sshConfig, `${encodeURIComponent(place)}${ENDING}`);
 }
 
 /** The files of all sign-ins. */
@@ -99,11 +99,11 @@ export function addInclude(include: Include): boolean {
 }
 
 /**
- * Takes this sign-in's names away, and our line with the last ones.
+ * Takes a sign-in's names away, and our line with the last ones.
  * @returns whether the line was removed; undefined: another sign-in needs it
  */
-export function removeInclude(cli: Cli, include: Include): boolean | undefined {
-  rmSync(ownFile(cli), { force: true });
+export function removeInclude(cli: Cli, include: Include, place = cli.place): boolean | undefined {
+  rmSync(ownFile(cli, place), { force: true });
   if (filesOf(cli).length > 0) return undefined;
   const lines = linesOf(include);
   const others = lines.filter((line) => !isOurs(line, include));

@@ -35,10 +35,10 @@ export function keepPinned(cli: Cli, machine: Reachable, keys: readonly string[]
   }
 }
 
-/** The machines of this sign-in that a name, an id or nothing at all may mean, as they were kept. */
-export function pinnedMachines(cli: Cli, given: string | undefined): Pinned[] {
+/** The machines of a sign-in that a name, an id or nothing at all may mean, as they were kept. */
+export function pinnedMachines(cli: Cli, given: string | undefined, at = cli.place): Pinned[] {
   return allPinned(cli).filter(
-    ({ place, rental }) => place === cli.place && (given === undefined || isMeant(rental, given)),
+    ({ place, rental }) => place === at && (given === undefined || isMeant(rental, given)),
   );
 }
 

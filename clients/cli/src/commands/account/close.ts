@@ -1,0 +1,130 @@
+import type { AccountClosing, GpuRental, User } from '@gpu-rental/client';
+import { withSession } from '../../asking/with-session.js';
+import type { Cli } from '../../cli.js';
+import type { AddCommand } from '../../command.js';
+import { includeOf, removeInclude } from '../../ssh/config-file.js';
+import { forgetMachine, pinnedMachines } from '../../ssh/pinned.js';
+import { closingFacts, closingWords } from '../../views/closing.js';
+
+interface Options {
+  readonly confirm?: string;
+}
+
+/** gpu account closing */
+export const addClosing: AddCommand = (account, act) => {
+  account
+    .command('closing')
+    .description('What closing your account would do, or how far it is. Asks for a code that we email you.')
+    .action(
+      act(async (cli) => {
+        await showClosing(cli);
+        return undefined;
+      }),
+    );
+};
+
+/** gpu account close */
+export const addClose: AddCommand = (account, act) => {
+  account
+    .command('close')
+    .description(
+      'Close your account for good. Asks for a code that we email you, shows what will happen, and asks again.',
+    )
+    .option('--confirm <email>', 'the address of the account, instead of being asked for it')
+    .action(
+      act(async (cli, options: Options) => {
+        await close(cli, options);
+        return undefined;
+      }),
+    );
+};
+
+/** Its keys have ended once an account is being closed: only a session sees how far it is. */
+async function showClosing(cli: Cli): Promise<void> {
+  const { out, signal } = cli;
+  const closing = await withSession(
+    cli,
+    'An API key can’t see the closing of an account: sign in.',
+    (client) => client.account.closing({ signal }),
+  );
+  out.result(closing, () => [
+    ...out.facts(closingFacts(closing)),
+    '',
+    ...out.text(closingWords(closing)),
+    ...(closing.state === null ? out.text('Close it with: gpu account close') : []),
+  ]);
+}
+
+async function close(cli: Cli, { confirm }: Options): Promise<void> {
+  const { user, closing } = await withSession(
+    cli,
+    'An API key can’t close your account: sign in.',
+    (client) => closeBy(cli, client, confirm),
+  );
+  const forgotten = forgetAccount(cli, user);
+  const { out, url } = cli;
+  out.result({ ...closing, ...forgotten }, () => [
+    ...out.text('Your account is being closed. To see how far it is: gpu account closing'),
+    ...(forgotten.signedOut
+      ? out.text(`Signed out of ${url}. This computer forgot your machines there.`)
+      : []),
+  ]);
+}
+
+type Account = Pick<User, 'id' | 'email'>;
+
+async function closeBy(
+  cli: Cli,
+  client: GpuRental,
+  confirm: string | undefined,
+): Promise<{ readonly user: Account; readonly closing: AccountClosing }> {
+  const { signal } = cli;
+  const [{ user }, before] = await Promise.all([
+    client.auth.me({ signal }),
+    client.account.closing({ signal }),
+  ]);
+  const isNew = before.state === null;
+  const email = isNew ? (confirm ?? (await typedAddress(cli, user, before))) : user.email;
+  const next = 'Check with: gpu account closing';
+  const closing = await cli.commit(
+    () => client.account.close({ email }),
+    {
+      details: { userId: user.id, outcome: 'unknown' },
+      message: `The service did not confirm whether the account of ${user.email} is being closed.`,
+      next,
+    },
+    () => ({
+      details: { userId: user.id },
+      message: `The account of ${user.email} is being closed.`,
+      next,
+    }),
+  );
+  return { user, closing };
+}
+
+async function typedAddress(cli: Cli, { email }: Account, closing: AccountClosing): Promise<string> {
+  cli.out.note(`\nIf you close the account of ${email} now:\n`);
+  cli.out.noteFacts(closingFacts(closing));
+  cli.out.note(`\n${closingWords(closing)}\n`);
+  return cli.asking.line(
+    {
+      message: `To close it, type ${email}`,
+      otherwise: `Add --confirm ${email}`,
+      givenUp: 'Your account stays open.',
+    },
+    (text) =>
+      text.toLowerCase() === email ? undefined : `Type ${email}, or press ctrl-C to keep the account.`,
+  );
+}
+
+/** Forgets all sign-ins of an account at this service, and how its machines are reached: none of it is of use any more. */
+function forgetAccount(cli: Cli, { email }: Account): { readonly signedOut: boolean } {
+  const { store, url } = cli;
+  const own = store.signIns().filter((known) => known.url === url && known.email === email);
+  for (const { place } of own) {
+    for (const { rental } of pinnedMachines(cli, undefined, place)) forgetMachine(cli, rental.id);
+    removeInclude(cli, includeOf(cli), place);
+    store.forget(place);
+  }
+  return { signedOut: own.length > 0 };
+}

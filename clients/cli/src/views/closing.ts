@@ -1,0 +1,83 @@
+import type { AccountClosing, AccountClosingState, AccountClosingWait, CardReturn } from '@gpu-rental/client';
+import { usd } from '../output/money.js';
+import { counted } from '../output/text.js';
+import { localTime } from '../output/time.js';
+
+/** For how long debts and disputes keep an account open. */
+export const waitsAtMostDays = 35;
+
+type Pair = readonly [name: string, text: string | null];
+
+/** What closing an account does, or how far it is: names and words, in the order of the way. */
+export function closingFacts(closing: AccountClosing): Pair[] {
+  const { state, requestedAt, waitsFor, machines, returns, lapsesCents } = closing;
+  const backTo = returns.length === 0 ? [state === null ? 'nothing' : null] : returns.map(returnWords);
+  return [
+    ['State', state === null ? null : stateWords[state]],
+    ['Asked for', requestedAt === null ? null : localTime(requestedAt)],
+    ['Waits for', waitsFor.length === 0 ? null : waitsFor.map((wait) => waitWords[wait]).join(', ')],
+    ['Machines', machines === 0 ? null : machineWords(machines, state)],
+    ['Unsettled', unsettledWords(closing)],
+    ...backTo.map((text, index): Pair => [index === 0 ? 'Back to you' : 'and', text]),
+    ['Lapses', lapsesCents === 0 ? null : `${usd(lapsesCents)} ${lapseWords(state)}`],
+  ];
+}
+
+function machineWords(machines: number, state: AccountClosing['state']): string {
+  if (state !== null) return `${machines} not gone yet`;
+  return machines === 1
+    ? '1 stops at once, and its disk is lost'
+    : `${machines} stop at once, and their disks are lost`;
+}
+
+function lapseWords(state: AccountClosing['state']): string {
+  return state === null ? 'that we gave you' : 'that we gave you or that you owed';
+}
+
+function unsettledWords({ openInvoices, openDisputes }: AccountClosing): string | null {
+  const open = [
+    ...(openInvoices === 0 ? [] : [counted(openInvoices, 'open invoice')]),
+    ...(openDisputes === 0 ? [] : [counted(openDisputes, 'open dispute')]),
+  ];
+  return open.length === 0 ? null : `${open.join(', ')}: waited for, up to ${waitsAtMostDays} days`;
+}
+
+function returnWords({ amountCents, cardBrand, cardLast4, status }: CardReturn): string {
+  const card = `${cardBrand ?? 'card'}${cardLast4 === null ? '' : ` ending in ${cardLast4}`}`;
+  return `${usd(amountCents)} to ${card}${returnStates[status]}`;
+}
+
+const returnStates: Readonly<Record<CardReturn['status'], string>> = {
+  planned: '',
+  sent: ', sent',
+  refused: ', which its bank refused',
+};
+
+/** What follows, in sentences. */
+export function closingWords({ state }: AccountClosing): string {
+  return state === null
+    ? 'Amounts are as of now. Your API keys end, and nothing new can begin. Then we erase you: address, names, keys, cards, emails. What bookkeeping law asks for stays under your account’s number. You can’t undo this.'
+    : 'You can’t undo this. Until you are erased, you can see here how far it is.';
+}
+
+const stateWords: Readonly<Record<AccountClosingState, string>> = {
+  stopping: 'ending your machines',
+  settling: 'waiting for what is unsettled',
+  returning: 'giving your money back',
+  erasing: 'erasing you',
+  kept: 'erased, and waiting for what comes late',
+  closed: 'closed',
+};
+
+const waitWords: Readonly<Record<AccountClosingWait, string>> = {
+  rentals: 'machines that are ending',
+  topups: 'payments that are being decided',
+  invoices: 'open invoices',
+  disputes: 'open disputes',
+  parked_payments: 'payments that we look into',
+  refunds: 'refunds that are on their way',
+  refused_refunds: 'us: no card takes the money back',
+  processor: 'the payment processor',
+  installation_key: 'us',
+  late_events: 'what comes late',
+};
