@@ -66,4 +66,5 @@ export const pages: readonly WalkedPage[] = [
   at('/sessions', 'sessions', ['End all others']),
   at('/notices', 'notices'),
   at('/activity', 'activity'),
+  at('/account', 'account', ['Close your account']),
 ];

@@ -16,6 +16,7 @@ const dialogs = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 const walked = [
   'app/overlays/palette.tsx',
   'app/overlays/shortcuts.tsx',
+  'pages/account/overlays/close-dialog.tsx',
   'pages/api-keys/change-dialog.tsx',
   'pages/api-keys/create-dialog.tsx',
   'pages/api-keys/revoke-dialog.tsx',

@@ -4,6 +4,7 @@ import { Suspense, useState } from 'react';
 import { LiveProvider } from '../live/live-provider.js';
 import { shellTexts } from '../texts/shell.js';
 import { lazyPart } from '../ui/lazy-part.js';
+import { ClosingNote } from './closing-note.js';
 import { useShortcuts } from './keys.js';
 import { useFocusOnNavigation } from './navigated.js';
 import { PhoneTabBar, PhoneTopBar } from './phone-bars.js';
@@ -46,6 +47,7 @@ function Frame() {
         tabIndex={-1}
         className="min-w-0 flex-1 px-4 pt-5 pb-[calc(5rem+env(safe-area-inset-bottom))] outline-none sm:px-6 lg:py-8"
       >
+        <ClosingNote />
         <Outlet />
       </main>
       <PhoneTabBar onMore={() => setOverlay('more')} />

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { errorTexts } from '../texts/errors.js';
+import { notFoundTexts as t } from '../texts/not-found.js';
 import { buttonClasses } from '../ui/button.js';
 import { Page } from '../ui/page.js';
 import { EmptyState } from '../ui/states.js';
@@ -7,12 +7,12 @@ import { EmptyState } from '../ui/states.js';
 /** An address that leads nowhere. */
 export function NotFound() {
   return (
-    <Page title={errorTexts.notFoundTitle}>
+    <Page title={t.title}>
       <EmptyState
-        title={errorTexts.notFound}
+        title={t.text}
         actions={
           <Link to="/app" className={buttonClasses('primary')}>
-            {errorTexts.home}
+            {t.home}
           </Link>
         }
       />

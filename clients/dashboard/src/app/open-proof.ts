@@ -1,4 +1,5 @@
 import { ProofCancelled } from '../data/errors.js';
+import { freshProofTexts as t } from '../texts/fresh-proof.js';
 
 /** A question that is open: one at a time, whoever asks. */
 interface OpenProof {
@@ -45,5 +46,5 @@ export function endProof(proof: OpenProof, how: 'proved' | 'cancelled'): void {
   if (open !== proof) return;
   setOpen(undefined);
   if (how === 'proved') proof.resolve();
-  else proof.reject(new ProofCancelled());
+  else proof.reject(new ProofCancelled(t.cancelled, t.cancelledStep));
 }

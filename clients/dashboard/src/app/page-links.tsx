@@ -4,7 +4,7 @@ import { navigation } from './pages.js';
 /** The links to all pages, in their groups. */
 export function PageLinks({ onLeave }: { readonly onLeave?: () => void }) {
   return navigation.map(({ title, pages }) => (
-    <div key={title} className="mb-2">
+    <div key={title} className="mb-1">
       <p className="px-2 py-1 text-xs font-medium text-muted">{title}</p>
       <ul>
         {pages.map(({ to, title: page, icon }) => (

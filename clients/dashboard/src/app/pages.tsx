@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { shellTexts } from '../texts/shell.js';
 import {
+  AccountIcon,
   ActivityIcon,
   BellIcon,
   BudgetIcon,
@@ -33,7 +34,8 @@ export interface NavigationPage {
     | '/app/webhooks'
     | '/app/sessions'
     | '/app/notices'
-    | '/app/activity';
+    | '/app/activity'
+    | '/app/account';
   readonly title: string;
   readonly icon: ReactNode;
 }
@@ -74,6 +76,7 @@ export const navigation: readonly NavigationGroup[] = [
       { to: '/app/sessions', title: pages.sessions, icon: <DeviceIcon /> },
       { to: '/app/notices', title: pages.notices, icon: <BellIcon /> },
       { to: '/app/activity', title: pages.activity, icon: <ActivityIcon /> },
+      { to: '/app/account', title: pages.account, icon: <AccountIcon /> },
     ],
   },
 ];

@@ -164,10 +164,15 @@ const activity = createRoute({
   validateSearch: only(readActivitySearch),
   component: lazyRouteComponent(() => import('../pages/activity/activity-page.js'), 'ActivityPage'),
 });
+const account = createRoute({
+  getParentRoute: () => app,
+  path: '/account',
+  component: lazyRouteComponent(() => import('../pages/account/account-page.js'), 'AccountPage'),
+});
 
 const pages = [
   ...[home, rent, family, rentals, rental, billing, ledger, statements, invoices, budget],
-  ...[keys, apiKeys, webhooks, webhook, sessions, notices, activity],
+  ...[keys, apiKeys, webhooks, webhook, sessions, notices, activity, account],
 ] as const;
 
 export const router = createRouter({

@@ -15,7 +15,7 @@ export function Sidebar({ onSearch }: { readonly onSearch: () => void }) {
   return (
     <header className="no-print sticky top-0 hidden h-dvh w-60 shrink-0 flex-col border-r border-line bg-surface lg:flex">
       <div className="px-3 pt-4">
-        <Link to="/app" className="block px-2 pb-3 text-base font-semibold">
+        <Link to="/app" className="block px-2 pb-2 text-base font-semibold">
           {shellTexts.product}
         </Link>
         <button
@@ -29,7 +29,7 @@ export function Sidebar({ onSearch }: { readonly onSearch: () => void }) {
           <kbd className="font-sans text-xs">{PALETTE_KEYS}</kbd>
         </button>
       </div>
-      <nav aria-label={shellTexts.navigation} className="min-h-0 flex-1 overflow-y-auto px-3 pt-3 pb-2">
+      <nav aria-label={shellTexts.navigation} className="min-h-0 flex-1 overflow-y-auto px-3 pt-2 pb-2">
         <PageLinks />
       </nav>
       <div className="flex flex-col gap-1 border-t border-line p-3">

@@ -1,11 +1,5 @@
 import { ConnectionError, isApiError } from '@gpu-rental/client';
 import { errorTexts } from '../texts/errors.js';
-import { freshProofTexts } from '../texts/fresh-proof.js';
-
-/** The person did not show who they are, so what asked for it was not done. */
-export class ProofCancelled extends Error {
-  override readonly name = 'ProofCancelled';
-}
 
 /** A failure that is in plain words already. */
 export class PlainError extends Error {
@@ -17,6 +11,9 @@ export class PlainError extends Error {
     super(message);
   }
 }
+
+/** The person did not show who they are, so what asked for it was not done. */
+export class ProofCancelled extends PlainError {}
 
 /** A failure as people read it. */
 export interface ReadableError {
@@ -40,10 +37,6 @@ export function readableError(error: unknown): ReadableError {
     const isLong = (retryAfterSeconds ?? 0) >= 60;
     const nextStep = isLong ? undefined : nextStepOf(error.code);
     return { message, nextStep, requestId, support, retryAfterSeconds };
-  }
-  if (error instanceof ProofCancelled) {
-    const { cancelled: message, cancelledStep: nextStep } = freshProofTexts;
-    return { message, nextStep, requestId: undefined, retryAfterSeconds: undefined };
   }
   if (error instanceof PlainError) {
     const { message, nextStep } = error;

@@ -11,9 +11,6 @@ export const errorTexts = texts({
   requestId: (id: string) => `Request ${id}`,
   retryIn: (time: string) => `Try again in ${time}`,
   retry: 'Try again',
-  notFoundTitle: 'Page not found',
-  notFound: 'The address is wrong, or this belongs to another account.',
-  home: 'Go to the overview',
   steps: {
     temporarily_unavailable: 'We will be back shortly. Try again in a moment.',
     rate_limited: 'Wait a moment, then try again.',

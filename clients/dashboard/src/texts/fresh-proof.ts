@@ -3,7 +3,7 @@ import { texts } from './texts.js';
 /** The question whether it is still the same person at the screen. */
 export const freshProofTexts = texts({
   title: 'Confirm that it is you',
-  why: 'You are about to open another way into this account or to allow more spending. That needs a sign-in less than 15 minutes old.',
+  why: 'What you are about to do needs a sign-in less than 15 minutes old.',
   mailing: 'We are emailing you a code.',
   mailed: (email: string) => `We emailed a six-digit code to ${email}.`,
   mailedBefore: 'Use the last code we emailed you, or wait and ask for another.',

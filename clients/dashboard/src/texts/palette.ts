@@ -27,6 +27,7 @@ export const paletteTexts = texts({
     '/app/budget': 'spending limit alert',
     '/app/api-keys': 'token agent cap',
     '/app/sessions': 'devices passkeys sign out',
+    '/app/account': 'close delete erase leave privacy',
   },
   themeAction: { system: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
   shortcuts: {

@@ -9,8 +9,6 @@ export const shellTexts = texts({
   close: 'Close',
   cancel: 'Cancel',
   clearFilters: 'Clear filters',
-  copied: 'Copied',
-  notCopied: 'Your browser blocked copying. Select the text instead.',
   loading: 'Loading',
   more: 'More',
   search: 'Go to…',
@@ -28,6 +26,8 @@ export const shellTexts = texts({
     polling: 'No live updates. Checking from time to time.',
     since: (time: string) => `Figures as of ${time}`,
   },
+  closing: 'Your account is being closed.',
+  closingLink: 'See how far it is',
   groups: { machines: 'Machines', money: 'Money', account: 'Account' },
   pages: {
     home: 'Overview',
@@ -44,6 +44,7 @@ export const shellTexts = texts({
     sessions: 'Sessions',
     notices: 'Notices',
     activity: 'Activity',
+    account: 'Account',
     login: 'Sign in',
   },
 });

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { shellTexts } from '../texts/shell.js';
+import { copyTexts } from '../texts/copy.js';
 import { IconButton } from './button.js';
 import { copyText } from './copy-text.js';
 import { CheckIcon, CopyIcon, WarningIcon } from './icons.js';
@@ -40,7 +40,7 @@ export function CopyButton({ text, label, onCopied }: CopyButtonProps) {
         {outcome === 'refused' && <WarningIcon className="size-4 text-warn" />}
       </IconButton>
       <span role="status" className="sr-only">
-        {outcome === undefined ? '' : outcome === 'copied' ? shellTexts.copied : shellTexts.notCopied}
+        {outcome === undefined ? '' : outcome === 'copied' ? copyTexts.copied : copyTexts.notCopied}
       </span>
     </>
   );

@@ -12,6 +12,8 @@ interface FormDialogProps {
   readonly onSubmit: () => void;
   readonly isBusy: boolean;
   readonly isDisabled?: boolean;
+  /** `danger` for what can't be undone. */
+  readonly look?: 'danger' | 'primary';
   /** Fields, one below the other. */
   readonly children: ReactNode;
   /** What is no part of the form: dialogs that it opens. */
@@ -31,7 +33,13 @@ export function FormDialog(props: FormDialogProps) {
       actions={
         <>
           <Button onClick={onClose}>{shellTexts.cancel}</Button>
-          <Button look="primary" type="submit" form={form} isBusy={isBusy} disabled={isDisabled}>
+          <Button
+            look={props.look ?? 'primary'}
+            type="submit"
+            form={form}
+            isBusy={isBusy}
+            disabled={isDisabled}
+          >
             {submit}
           </Button>
         </>

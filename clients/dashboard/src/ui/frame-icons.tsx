@@ -49,6 +49,12 @@ export const BudgetIcon = icon(
     <path d="m12 14 4-4" />
   </>,
 );
+export const AccountIcon = icon(
+  <>
+    <circle cx="12" cy="8" r="4" />
+    <path d="M4 20a8 6 0 0 1 16 0" />
+  </>,
+);
 export const KeyIcon = icon(
   <>
     <circle cx="8" cy="15" r="4" />

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { autoTopupQuery } from '../../data/auto-topup.js';
 import { cardQuery, removeCard, savedCard, type SavedCard } from '../../data/card.js';
+import { useIsClosing } from '../../data/is-closing.js';
 import { useMutation } from '../../data/use-mutation.js';
 import { money } from '../../format/money.js';
 import { useServiceNow } from '../../live/service-clock.js';
@@ -20,6 +21,7 @@ const t = billingTexts.card;
 export function SavedCardSection() {
   const { data, error, isPending, refetch } = useQuery(cardQuery);
   const card = savedCard(data);
+  const isClosing = useIsClosing();
   return (
     <Card title={t.title}>
       {error && data === undefined && <ErrorNote error={error} onRetry={() => void refetch()} />}
@@ -31,9 +33,11 @@ export function SavedCardSection() {
             <p className="text-muted">{t.noneWhy}</p>
           </div>
           {/* A document of its own: the router must not take this link. */}
-          <a href="/app/card" className={buttonClasses('secondary')}>
-            {t.add}
-          </a>
+          {!isClosing && (
+            <a href="/app/card" className={buttonClasses('secondary')}>
+              {t.add}
+            </a>
+          )}
         </div>
       )}
       {card && <ShownCard card={card} />}

@@ -2,6 +2,7 @@ import type { BillingConfig } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
+import { useIsClosing } from '../../data/is-closing.js';
 import { cardQuery, savedCard, type SavedCard } from '../../data/card.js';
 import { billingConfigQuery } from '../../data/topups.js';
 import { useWishBefore } from '../../data/use-wish-before.js';
@@ -14,6 +15,7 @@ import { classes } from '../../ui/classes.js';
 import { Field } from '../../ui/field.js';
 import { MoneyInput } from '../../ui/money-input.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
+import { ClosedToNew } from '../account/closed-to-new.js';
 import { firstAmount, presetsWithin, readAmount, type Limits } from './amounts.js';
 import { cardName } from './card-state.js';
 import { PaymentBefore } from './payment-before.js';
@@ -26,6 +28,7 @@ const t = billingTexts.topup;
 export function TopupCard({ initialCents }: { readonly initialCents: number | undefined }) {
   const config = useQuery(billingConfigQuery);
   const card = useQuery(cardQuery);
+  if (useIsClosing()) return <ClosedToNew />;
   return (
     <Card title={t.title}>
       {config.isError && <ErrorNote error={config.error} onRetry={() => void config.refetch()} />}

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useIsClosing } from '../../data/is-closing.js';
 import { homeTexts } from '../../texts/home.js';
 import { shellTexts } from '../../texts/shell.js';
 import { buttonClasses } from '../../ui/button.js';
@@ -15,18 +16,21 @@ import { WalletTiles } from './wallet-tiles.js';
 /** Everything at a glance: what needs somebody, the money, and the machines. */
 export function HomePage() {
   const { facts, error, retry } = useHome();
+  const isClosing = useIsClosing();
   return (
     <Page
       title={shellTexts.pages.home}
       actions={
-        <>
-          <Link to="/app/billing" className={buttonClasses()}>
-            {homeTexts.addMoney}
-          </Link>
-          <Link to="/app/rent" className={buttonClasses('primary')}>
-            {homeTexts.rent}
-          </Link>
-        </>
+        !isClosing && (
+          <>
+            <Link to="/app/billing" className={buttonClasses()}>
+              {homeTexts.addMoney}
+            </Link>
+            <Link to="/app/rent" className={buttonClasses('primary')}>
+              {homeTexts.rent}
+            </Link>
+          </>
+        )
       }
     >
       {facts ? <Home facts={facts} /> : <HomeSkeleton />}
@@ -37,11 +41,12 @@ export function HomePage() {
 
 function Home({ facts }: { readonly facts: HomeFacts }) {
   const { rentals = [], isNew, keyCount } = facts;
+  const isClosing = useIsClosing();
   return (
     <>
       <AttentionList facts={facts} />
       <WalletTiles running={rentals.filter(({ status }) => status === 'running').length} />
-      {isNew && <FirstSteps keyCount={keyCount} />}
+      {isNew && !isClosing && <FirstSteps keyCount={keyCount} />}
       {!isNew && (
         <div className="grid items-start gap-5 3xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           {facts.rentals && <Machines rentals={facts.rentals} />}

@@ -2,6 +2,7 @@ import type { Listing } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useRef, useState } from 'react';
+import { useIsClosing } from '../../data/is-closing.js';
 import { listingsQuery } from '../../data/catalog.js';
 import { useWishBefore } from '../../data/use-wish-before.js';
 import { familyName } from '../../format/machine.js';
@@ -12,6 +13,7 @@ import { Card } from '../../ui/card.js';
 import { ArrowLeftIcon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
+import { ClosedToNew } from '../account/closed-to-new.js';
 import { AccessChoice, useChosenKeys } from './access-choice.js';
 import { LimitChoice, NamingChoice, type OnFault } from './further-choices.js';
 import { MachineChoice } from './machine-choice.js';
@@ -73,7 +75,11 @@ interface RentFormProps {
   readonly onOwn: (own: HeldSoftware) => void;
 }
 
-function RentForm({ familyId, listings, own, onOwn }: RentFormProps) {
+function RentForm(props: RentFormProps) {
+  return useIsClosing() ? <ClosedToNew /> : <OpenRentForm {...props} />;
+}
+
+function OpenRentForm({ familyId, listings, own, onOwn }: RentFormProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const gpuCount = search.gpus ?? listings[0]?.gpuCount ?? 1;

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { isLive, isUsed, rentalQuery } from '../../data/rentals.js';
 import { familyName } from '../../format/machine.js';
-import { errorTexts } from '../../texts/errors.js';
+import { notFoundTexts } from '../../texts/not-found.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { wordTexts } from '../../texts/words.js';
 import { shellTexts } from '../../texts/shell.js';
@@ -154,7 +154,7 @@ function Subtitle({ rental }: { readonly rental: Rental }) {
 
 function NoSuchRental() {
   return (
-    <Page title={errorTexts.notFoundTitle}>
+    <Page title={notFoundTexts.title}>
       <EmptyState
         title={rentalTexts.notFound}
         actions={
