@@ -12,7 +12,7 @@ import {
   type Session,
 } from '../../adapters/postgres/accounts/sessions.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
-import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import { addressOf, insertMail } from '../../adapters/postgres/upkeep/outbox.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import type { PasskeyId } from '../../domain/ids.js';
 import { proofCodeMail } from '../../domain/mails/sign-in.js';
@@ -47,7 +47,7 @@ async function mailCode(ctx: ApiContext, deps: ApiDeps): Promise<Proof> {
     if (made.outcome === 'made') {
       await insertMail(trx, {
         cause: { kind: 'proof_code', codeId: made.id },
-        recipient: session.email,
+        recipient: await addressOf(trx, session.userId),
         message: proofCodeMail({ code: made.code, device }),
         wipeAfterSending: true,
       });

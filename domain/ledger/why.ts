@@ -48,12 +48,20 @@ function reversalReason({ entry }: Facts, reversal: NonNullable<Facts['reversal'
 }
 
 function moneyInReason({ entry, payment, invoice }: Facts): string {
-  if (entry.type === 'adjustment') {
-    const which = invoice === null ? 'an invoice' : `invoice ${invoice.id}`;
-    return `${which} was paid although you no longer owed it, so the payment was credited`;
-  }
+  if (entry.type === 'adjustment') return adjustmentReason(entry.amountCents, invoice?.id);
   const whose = entry.type === 'auto_topup' ? 'auto-topup charged the saved card' : 'a payment was received';
   const paymentId = payment?.paymentId ?? null;
   const how = paymentId === null ? '' : ` (${paymentId})`;
   return invoice === null ? `${whose}${how}` : `invoice ${invoice.id} was paid${how}`;
+}
+
+/** Nothing takes money by an adjustment without a document but the closing of an account: what is owed, then what lapses. */
+function adjustmentReason(amountCents: number, invoiceId: string | undefined): string {
+  if (amountCents < 0) {
+    return invoiceId === undefined
+      ? 'it was given to your account, so it lapsed when the account closed'
+      : `it paid what you owed by invoice ${invoiceId} when your account closed, and the invoice is void`;
+  }
+  const which = invoiceId === undefined ? 'an invoice' : `invoice ${invoiceId}`;
+  return `${which} was paid although you no longer owed it, so the payment was credited`;
 }

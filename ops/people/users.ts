@@ -128,6 +128,7 @@ function factsOf({ user, wallet, ...rest }: UserSummary): Fact[] {
   return [
     ['user', `${user.id}  ${user.email}  since ${iso(user.created_at)}`],
     ['blocked', user.blocked_at && `since ${iso(user.blocked_at)}: ${user.blocked_reason ?? ''}`],
+    ['blocked', rest.earlierBlock && `${rest.earlierBlock}; ops users unblock lifts it`],
     ['customer', user.processor_customer_id && `${user.processor_customer_id} at the payment processor`],
     ['wallet', `${wallet.available_cents} available + ${wallet.reserved_cents} reserved cents`],
     [

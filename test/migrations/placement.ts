@@ -118,6 +118,11 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
     names: names('operator_actions_stay operator_actions_not_truncated operator_orders_changed'),
   },
   {
+    reason:
+      'Wakes the closing of an account whose order is decided: it goes, and the account’s node looks for such orders.',
+    names: names('operator_orders_wake'),
+  },
+  {
     reason: 'Takes the number of the next root from one node: whoever seals hands it over.',
     names: names('ledger_seals_hashed'),
   },

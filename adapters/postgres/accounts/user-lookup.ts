@@ -17,6 +17,8 @@ export async function listUsers(db: Database, limit: number): Promise<UserRow[]>
 /** The first facts about a user for an operator. Amounts in cents. */
 export interface UserSummary {
   readonly user: UserRow;
+  /** The block of an earlier account of the same mailbox, in words; null where there is none, or a block of its own. */
+  readonly earlierBlock: string | null;
   readonly wallet: WalletRow;
   readonly liveRentals: number;
   readonly burnPerHourCents: number;
@@ -28,6 +30,7 @@ export interface UserSummary {
 }
 
 interface Counts {
+  block: string | null;
   live: number;
   burn: number;
   debts: number;
@@ -40,7 +43,7 @@ export async function readUserSummary(db: Database, user: UserRow): Promise<User
   const wallet = await db('wallets').where({ user_id: user.id }).first();
   if (!wallet) throw new Error(`${user.id} has no wallet`);
   const { rows } = await db.raw<{ rows: Counts[] }>(
-    `select (select count(*) from rentals where user_id = :userId and closed_at is null) as live,
+    `select block_of(:userId) as block, (select count(*) from rentals where user_id = :userId and closed_at is null) as live,
             (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = :walletId) as burn,
             count(i.id) as debts, coalesce(sum(i.amount_cents), 0)::bigint as debt_cents,
             (select count(*) from sessions where user_id = :userId and expires_at > clock_ms()) as sessions,
@@ -55,6 +58,7 @@ export async function readUserSummary(db: Database, user: UserRow): Promise<User
   if (!counts) throw new Error('counting answered no row');
   return {
     user,
+    earlierBlock: user.blocked_at === null ? counts.block : null,
     wallet,
     liveRentals: counts.live,
     burnPerHourCents: counts.burn,

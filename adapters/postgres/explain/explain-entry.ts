@@ -6,6 +6,7 @@ import {
   type PricedRental,
 } from '../../../domain/ledger/charge-derivation.js';
 import type { Evidence, ExplainedEntry, Explanation } from '../../../domain/ledger/explanation.js';
+import { closingWorkflowId } from '../../../domain/accounts/closing.js';
 import { whyOf } from '../../../domain/ledger/why.js';
 import type { ApiKeyId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
@@ -189,6 +190,7 @@ async function findDocuments(trx: Transaction, cause: Cause): Promise<Partial<Do
       return findPaymentOf(trx, cause.paymentId);
     case 'invoice_paid':
     case 'invoice_returned':
+    case 'set_off':
       return findInvoiceOf(trx, cause.invoiceId);
     case 'operation':
     case 'operation_rental':
@@ -196,6 +198,8 @@ async function findDocuments(trx: Transaction, cause: Cause): Promise<Partial<Do
     case 'reversal':
     case 'reversal_returned':
       return findReversalOf(trx, cause.id);
+    case 'closing':
+      return { workflowIds: [closingWorkflowId(cause.userId)] };
     default:
       return {};
   }

@@ -4,8 +4,8 @@ import { isOptional, type ToldKind } from '../../../domain/notices/kinds.js';
 import { noticeLimits } from '../../../domain/notices/limits.js';
 import { endKinds } from '../../../domain/notices/notices.js';
 import { readClock } from '../clock.js';
-import type { Database, Transaction } from '../database.js';
-import { insertMail } from '../upkeep/outbox.js';
+import type { Database } from '../database.js';
+import { addressOf, insertMail } from '../upkeep/outbox.js';
 import { isNotWaiting } from '../upkeep/stuck-items.js';
 import { listSwitchedOff } from './notice-settings.js';
 import { makeUnsubscribeUrl } from './unsubscribe-links.js';
@@ -100,10 +100,4 @@ export async function mailNotices(
       )
       .update({ told_at: trx.raw('clock_ms()'), is_mailed: isMailed });
   });
-}
-
-async function addressOf(trx: Transaction, userId: UserId): Promise<string> {
-  const user = await trx('users').where({ id: userId }).first('email');
-  if (!user) throw new Error(`no user ${userId}`);
-  return user.email;
 }

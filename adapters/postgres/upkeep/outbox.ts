@@ -39,7 +39,16 @@ export async function mailUser(
   cause: MailCause,
   message: Message,
 ): Promise<void> {
-  const user = await db('users').where({ id: userId }).first('email');
+  const recipient = await addressOf(db, userId);
+  await insertMail(db, { cause, recipient, message, wipeAfterSending: false });
+}
+
+/**
+ * Reads a user's present address for a mail of the same transaction, and keeps the user's row until its end: whoever
+ * erases the person waits, and finds the mail.
+ */
+export async function addressOf(db: Database | Transaction, userId: UserId): Promise<string> {
+  const user = await db('users').where({ id: userId }).forKeyShare().first('email');
   if (!user) throw new Error(`no user ${userId}`);
-  await insertMail(db, { cause, recipient: user.email, message, wipeAfterSending: false });
+  return user.email;
 }

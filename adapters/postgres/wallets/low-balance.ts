@@ -19,7 +19,8 @@ export async function warnOfLowBalance(db: Database, intentId: number): Promise<
     const { rows } = await trx.raw<{ rows: Low[] }>(
       `select w.id as wallet_id, u.email, w.low_since, w.available_cents + w.reserved_cents as total_cents,
               (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id) as burn_cents
-         from intents i join wallets w on w.id = i.wallet_id join users u on u.id = w.user_id where i.id = ?`,
+         from intents i join wallets w on w.id = i.wallet_id join users u on u.id = w.user_id where i.id = ?
+          for key share of u`,
       [intentId],
     );
     const low = rows[0];

@@ -7,6 +7,7 @@ import { isHeld, listOpenMarks } from '../../../adapters/postgres/payments/charg
 import { readStanding } from '../../../adapters/postgres/accounts/standing.js';
 import { prune } from '../../../adapters/postgres/upkeep/retention.js';
 import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import type { AccountClosingRow } from '../../../adapters/postgres/rows/tables.js';
 import { retention } from '../../../domain/operations/retention.js';
 import type { UserId } from '../../../domain/ids.js';
 import { ClosingWorld, installationKey } from '../../support/activities/closing-world.js';
@@ -20,6 +21,9 @@ describe('the closing of an account', () => {
   after(() => world.lone.close());
   beforeEach(() => world.begin());
   afterEach(async () => assert.deepEqual(await verifyLedger(world.db), [], 'every wallet adds up'));
+
+  const setClosing = (columns: Partial<AccountClosingRow>) =>
+    world.db('account_closings').where({ user_id: world.userId }).update(columns);
 
   describe('of what is open', () => {
     it('ends machines, and goes on only when they are gone', async () => {
@@ -235,23 +239,36 @@ describe('the closing of an account', () => {
       assert.deepEqual(row?.object, { object: 'customer', metadata: { user_id: world.userId } });
     });
 
-    it('leaves an order readable until it is decided', async () => {
-      const request = { kind: 'issue_invoice', userId: world.userId, amountCents: 5, description: 'a wire' };
-      const id = newId('op');
-      const order = { kind: 'issue_invoice', reason: 'a call', request: JSON.stringify(request) as never };
-      await world.db('operator_orders').insert({ id, ...order } as never);
-      await world.close();
-      const read = async () => (await world.db('operator_orders').where({ id }).first())!;
-      const open = await read();
-      assert.deepEqual([open.request, open.reason], [request, 'a call']);
-      await world.db('operator_orders').where({ id }).update({ status: 'rejected', rejected_why: 'no' });
-      await world.look();
-      const decided = await read();
-      assert.deepEqual(
-        ['description' in decided.request, decided.reason, decided.rejected_why],
-        [false, 'erased', 'erased'],
-      );
-    });
+    for (const when of ['while it is being closed', 'long after it was closed'] as const) {
+      it(`leaves an order readable until it is decided, ${when}`, async () => {
+        const request = {
+          kind: 'issue_invoice',
+          userId: world.userId,
+          amountCents: 5,
+          description: 'a wire',
+        };
+        const id = newId('op');
+        const order = { kind: 'issue_invoice', reason: 'a call', request: JSON.stringify(request) as never };
+        await world.db('operator_orders').insert({ id, ...order } as never);
+        await world.close();
+        if (when === 'long after it was closed') {
+          await setClosing({ late_until: new Date(0) });
+          assert.equal((await world.look()).state, 'closed');
+        }
+        const read = async () => (await world.db('operator_orders').where({ id }).first())!;
+        const open = await read();
+        assert.deepEqual([open.request, open.reason], [request, 'a call']);
+        await world.db('operator_orders').where({ id }).update({ status: 'rejected', rejected_why: 'no' });
+        await setClosing({ requested_at: new Date(0) });
+        assert.ok((await listOpenClosings(world.db)).includes(world.userId), 'a workflow begins by itself');
+        await world.look();
+        const decided = await read();
+        assert.deepEqual(
+          ['description' in decided.request, decided.reason, decided.rejected_why],
+          [false, 'erased', 'erased'],
+        );
+      });
+    }
 
     it('waits for a key when what it leaves would not be recognized', async () => {
       const keyless = await startActivities({ temporal: world.temporal.port });
@@ -268,15 +285,9 @@ describe('the closing of an account', () => {
 
     it('is over once nothing late can come, and is looked at until then', async () => {
       await world.close();
-      await world
-        .db('account_closings')
-        .where({ user_id: world.userId })
-        .update({ requested_at: new Date(0) });
+      await setClosing({ requested_at: new Date(0) });
       assert.ok((await listOpenClosings(world.db)).includes(world.userId));
-      await world
-        .db('account_closings')
-        .where({ user_id: world.userId })
-        .update({ late_until: new Date(0) });
+      await setClosing({ late_until: new Date(0) });
       assert.equal((await world.look()).state, 'closed');
       assert.ok(!(await listOpenClosings(world.db)).includes(world.userId));
     });

@@ -38,6 +38,10 @@ describe('the money of an account that closes', () => {
     await world.give(700);
     const row = await world.close();
     assert.deepEqual([world.returned(), row.lapsed_cents, row.lapses, await world.total()], [[], 700, 1, 0]);
+    assert.equal(
+      await world.whyOf('closing:'),
+      '$7.00 was taken from your wallet: it was given to your account, so it lapsed when the account closed.',
+    );
   });
 
   it('gives no more of a payment than it has left', async () => {
@@ -295,6 +299,10 @@ describe('the money of an account that closes', () => {
       assert.deepEqual(world.returned(), [[paymentId, 400]]);
       const invoice = await world.db('invoices').where({ id: invoiceId }).first();
       assert.deepEqual([invoice?.status, row.lapsed_cents, await world.total()], ['void', 0, 0]);
+      assert.equal(
+        await world.whyOf('set-off:'),
+        `$9.00 was taken from your wallet: it paid what you owed by invoice ${invoiceId} when your account closed, and the invoice is void.`,
+      );
       // Its payer was faster: what they paid goes back as well.
       const late = world.paid(900);
       await settleInvoice(world.db, invoiceId, { payment: late, paidAt: new Date() });

@@ -142,6 +142,27 @@ describe('ops users, ops pause and ops providers pause', () => {
     assert.equal((await ops('users', 'block', newId('usr'), ...who)).code, 1);
   });
 
+  it('tells a block that comes from an earlier account of the same mailbox, until that one is unblocked', async () => {
+    const { db } = database;
+    const [{ user_id: former }, { user_id: own }] = [await insertWallet(db, 0), await insertWallet(db, 0)];
+    const value = `hmac:${'5a'.repeat(32)}`;
+    await db('users')
+      .where({ id: former })
+      .update({ blocked_at: new Date(), blocked_reason: 'stolen cards' });
+    await db('account_closings').insert({ user_id: former });
+    await db('closed_marks').insert({ value, user_id: former, kind: 'mailbox' });
+    await db('account_ties').insert({ user_id: own, kind: 'mailbox', value });
+    const found = async (): Promise<string> => (await ops('users', 'find', own)).out;
+    assert.match(
+      await found(),
+      /^blocked +an earlier account of this mailbox was closed while it was blocked; ops users unblock lifts it$/m,
+    );
+    const { out } = await ops('users', 'find', own, '--json');
+    assert.match((JSON.parse(out) as { earlierBlock: string }).earlierBlock, /^an earlier account/);
+    assert.equal((await ops('users', 'unblock', own, ...who)).code, 0);
+    assert.doesNotMatch(await found(), /^blocked/m);
+  });
+
   it('pulls a brake and releases it, once each', async () => {
     assert.match((await ops('pause', 'creates', ...who)).out, /^Done: brake creates, was released/);
     assert.equal((await ops('pause', 'creates', ...who)).code, 1);

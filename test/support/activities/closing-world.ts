@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
+import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
+import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
 import type { AccountClosingRow } from '../../../adapters/postgres/rows/tables.js';
 import {
   ProcessorError,
@@ -205,5 +207,16 @@ export class ClosingWorld {
   async told(): Promise<string[]> {
     const rows = await this.db('operator_notices').where('subject', 'like', `%${this.userId}%`).orderBy('id');
     return rows.map(({ body }) => body);
+  }
+
+  /** Why the entry was written whose cause begins so, as its payer and operators read it. */
+  async whyOf(cause: string): Promise<string | undefined> {
+    const { id } = await getWallet(this.db, this.userId);
+    const posted = await this.db('ledger_causes')
+      .where({ wallet_id: id })
+      .whereLike('cause', `${cause}%`)
+      .first('seq');
+    const ids = await getLedgerIds(this.db);
+    return (await explainEntry(this.db, ids.of(id, posted?.seq ?? 0), 0))?.why;
   }
 }

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
 import { eraseAccount, statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
 import { sweepTables } from '../../../../adapters/postgres/accounts/sweeping.js';
+import { mailUser } from '../../../../adapters/postgres/upkeep/outbox.js';
 import { erasures } from '../../../../domain/accounts/erasure.js';
+import { closingMail } from '../../../../domain/mails/sign-in.js';
 import { insertRental, insertUser } from '../../../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
+import { untilSomeoneWaits } from '../../../support/someone-waits.js';
 
 const MINUTE = 60_000;
 
@@ -85,6 +88,22 @@ describe('the search for the words of an account that closes', () => {
     assert.equal(await money.db('mail_outbox').where({ cause: mail.cause }).first(), undefined);
     const kept = await money.db('mail_outbox').where({ cause: told.cause }).first();
     assert.equal(kept?.subject, id);
+  });
+
+  it('waits for a mail that is being written with the address, and takes it as well', async () => {
+    const { db } = money;
+    const { id, email } = await insertUser(db);
+    await insertClosing(db, id);
+    const writing = await db.transaction();
+    await mailUser(writing, id, { kind: 'closing_requested', userId: id }, closingMail());
+    const erasing = eraseAccount(db, id, key);
+    try {
+      await Promise.race([erasing, untilSomeoneWaits(db, 'the erasure waits for the writer')]);
+    } finally {
+      await writing.commit();
+    }
+    await erasing;
+    assert.deepEqual(await db('mail_outbox').where({ recipient: email }), []);
   });
 
   it('leaves what an account has much of to short transactions', async () => {
