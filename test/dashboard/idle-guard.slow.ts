@@ -47,6 +47,54 @@ describe('stopping an idle machine, in the dashboard', function () {
     assert.deepEqual([rental?.stopWhenIdleMinutes, rental?.idleGuard?.ignores], [45, ['sessions']]);
   });
 
+  it('gives way to the wish that its use is told, where that makes a difference', async () => {
+    const use = () => page.getByLabel('Tell how much it is used');
+    const rent = page.getByRole('button', { name: /^Rent for/ });
+    await visitor.open('/app/rent/h100-80gb');
+    await rent.waitFor();
+    assert.equal(await use().count(), 0, 'its provider tells it');
+    const asked: (boolean | undefined)[] = [];
+    await page.route('**/v1/quotes', async (route, request) => {
+      const answer = await route.fetch();
+      const { telemetry } = request.postDataJSON() as { telemetry?: boolean };
+      asked.push(telemetry);
+      const telemetrySource = telemetry === true ? 'reporter' : null;
+      await route.fulfill({
+        response: answer,
+        json: { ...((await answer.json()) as object), telemetrySource },
+      });
+    });
+    await visitor.open('/app/rent/h100-80gb');
+    await use().check();
+    await page.getByText('our script on the machine').first().waitFor();
+    assert.deepEqual([asked[0], asked.at(-1)], [undefined, true]);
+    await minutes().fill('45');
+    await sessions().waitFor();
+    // A machine that stops when idle has it told anyway.
+    await use().waitFor({ state: 'detached' });
+    await minutes().fill('');
+    await use().waitFor();
+    assert.equal(await use().isChecked(), true);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
+  it('tells at the wish that nobody tells its use', async () => {
+    await page.route('**/v1/quotes', (route) =>
+      route.fulfill({
+        status: 400,
+        json: {
+          ...{ error: 'idle_guard_unsupported', message: 'Nobody tells it.', requestId: 'req' },
+          details: {
+            misfits: [{ providerCode: 'vast', field: 'telemetry', limit: null, message: 'does not tell it' }],
+          },
+        },
+      }),
+    );
+    await visitor.open('/app/rent/h100-80gb?telemetry=true');
+    await page.getByText('vast can’t tell how much this machine is used.').waitFor();
+    await page.getByText('Nobody can tell how much this machine is used').waitFor();
+  });
+
   it('is changed beside the limits of a machine', async () => {
     const id = await renter.rent({ name: 'guarded' });
     await renter.reaches(id, 'running');

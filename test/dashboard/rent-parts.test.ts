@@ -178,6 +178,8 @@ describe('the choices of a rental', () => {
     const { stopWhenIdleMinutes, idleIgnores } = requestOf('l4', 1, guarded, undefined);
     assert.deepEqual([stopWhenIdleMinutes, idleIgnores], [45, ['sessions']]);
     assert.deepEqual(readFamilySearch({ ignoreSessions: true }), {});
+    assert.equal(requestOf('l4', 1, readFamilySearch({ telemetry: true }), undefined).telemetry, true);
+    assert.deepEqual(readFamilySearch({ telemetry: 'yes' }), {});
   });
 
   it('take hours as people type them', () => {

@@ -27,7 +27,7 @@ describe('the use of a machine on its page', function () {
   const card = () => page.getByRole('region', { name: 'GPU use', exact: true });
 
   /** Two hours of use with a gap, up to now. */
-  async function openUsed(id: string): Promise<void> {
+  async function openUsed(id: string, source: 'upstream' | 'reporter' = 'upstream'): Promise<void> {
     const start = Date.now() - 120 * MINUTE;
     const points = Array.from({ length: 120 }, (_, minute) => {
       const gpuPercent = minute > 60 && minute < 70 ? null : minute < 100 ? 70 + (minute % 20) : 0;
@@ -36,7 +36,7 @@ describe('the use of a machine on its page', function () {
       return { at, gpuPercent, busiestGpuPercent: gpuPercent, ...rest };
     });
     const [from, to] = [start, start + 120 * MINUTE].map((ms) => new Date(ms).toISOString());
-    const told = { rentalId: id, source: 'upstream', from, to, stepSeconds: 60, points };
+    const told = { rentalId: id, source, from, to, stepSeconds: 60, points };
     await answerWith(page, 'GET', `/v1/rentals/${id}/telemetry`, told);
     await visitor.open(`/app/rentals/${id}`);
     await page.getByRole('button', { name: 'GPU use' }).click();
@@ -58,6 +58,17 @@ describe('the use of a machine on its page', function () {
     const shown = process.env['PICTURE'];
     if (shown !== undefined) await page.screenshot({ path: shown, fullPage: true });
   });
+
+  for (const [source, words] of [
+    ['upstream', 'mock tells it.'],
+    ['reporter', 'A small script of ours on the machine tells it, because you asked.'],
+  ] as const) {
+    it(`says whose word it is: ${source}`, async () => {
+      const id = await renter.rent({ name: 'used' });
+      await openUsed(id, source);
+      await card().getByText(words, { exact: true }).waitFor();
+    });
+  }
 
   it('says when an idle machine stops, and keeps it running', async () => {
     const id = await renter.rent({ name: 'idle', stopWhenIdleMinutes: 30, idleIgnores: ['sessions'] });

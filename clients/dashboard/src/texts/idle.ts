@@ -15,6 +15,13 @@ export const idleTexts = texts({
     `${provider} can’t tell us how busy this machine is. Leave this empty, or rent another one.`,
   unsupported: 'This machine can’t be stopped like this when it is idle',
   unsupportedText: 'Look at “Stop when idle” for what to change.',
+  use: 'Tell how much it is used',
+  useHint:
+    'Its provider doesn’t tell it. A small script of ours on the machine does, each minute, and only if you ask for it here.',
+  useFault: (provider: string) =>
+    `${provider} can’t tell how much this machine is used. Uncheck this, or rent another one.`,
+  useUnsupported: 'Nobody can tell how much this machine is used',
+  useUnsupportedText: 'Uncheck “Tell how much it is used”, or rent another one.',
   limit: 'Stops when idle',
   after: (time: string) => `After ${time}`,
 });

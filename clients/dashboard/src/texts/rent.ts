@@ -135,6 +135,8 @@ export const rentTexts = texts({
     after: 'Available after that',
     runway: 'Your balance then lasts',
     runwayNote: 'With this machine and all others running.',
+    use: 'Use told by',
+    useByUs: 'our script on the machine',
     ready: 'Usually ready in',
     readySpread: (half: string, most: string) => `${half}; nine of ten in ${most}`,
     readyNone: 'Not enough recent data',

@@ -4,6 +4,8 @@ import { texts } from './texts.js';
 export const usageTexts = texts({
   title: 'GPU use',
   none: (provider: string) => `${provider} has told nothing of this machine’s use yet.`,
+  toldBy: (provider: string) => `${provider} tells it.`,
+  toldByUs: 'A small script of ours on the machine tells it, because you asked.',
   latest: 'Now',
   busiest: 'Busiest GPU',
   cpu: 'CPU',

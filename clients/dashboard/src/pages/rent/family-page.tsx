@@ -176,7 +176,7 @@ function Choices(props: ChoicesProps) {
       </div>
       <div className="flex min-w-0 flex-col gap-5">
         <SoftwareChoice {...further} own={own} onOwn={onOwn} onFault={onFault} />
-        <LimitChoice {...further} onFault={onFault} />
+        <LimitChoice {...further} onFault={onFault} toldBy={renting.held?.quote.telemetrySource} />
         <NamingChoice {...further} onFault={onFault} />
         <Card title={rentTexts.family.history}>
           <PriceHistory familyId={familyId} days={30} />

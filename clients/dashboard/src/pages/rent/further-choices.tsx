@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type ComponentProps } from 'react';
 import { fieldError } from '../../data/errors.js';
 import { decimal, decimalOf, parseMoney } from '../../format/money.js';
 import { rentTexts } from '../../texts/rent.js';
@@ -13,6 +13,7 @@ import { idleMinutesOf } from '../rentals/idle-guard.js';
 import { KeptName } from '../rentals/word-fields.js';
 import { hoursOf } from './hours.js';
 import type { FamilySearch } from './search.js';
+import { UseChoice } from './use-choice.js';
 
 export interface ChoiceProps {
   readonly search: FamilySearch;
@@ -26,7 +27,13 @@ export interface ChoiceProps {
 export type OnFault = (part: 'limits' | 'idle' | 'labels' | 'software', isWrong: boolean) => void;
 
 /** For how long it may run, and what it may cost. */
-export function LimitChoice({ search, onChange, error, onFault }: ChoiceProps) {
+export function LimitChoice({
+  search,
+  onChange,
+  error,
+  onFault,
+  toldBy,
+}: ChoiceProps & Pick<ComponentProps<typeof UseChoice>, 'toldBy'>) {
   const texts = rentTexts.limits;
   const hours = useTyped(
     search.hours?.toString() ?? '',
@@ -66,8 +73,9 @@ export function LimitChoice({ search, onChange, error, onFault }: ChoiceProps) {
             <Input {...ids} {...spend} inputMode="decimal" placeholder={texts.none} autoComplete="off" />
           )}
         </Field>
-        <div className="sm:col-span-2">
+        <div className="flex flex-col gap-2.5 sm:col-span-2">
           <IdleChoice {...{ search, onChange, error, onFault }} />
+          <UseChoice {...{ search, onChange, error, toldBy }} />
         </div>
       </div>
     </Card>

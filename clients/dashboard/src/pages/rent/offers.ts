@@ -42,7 +42,7 @@ export function requestOf(
   keys: readonly string[] | undefined,
   own: OwnSoftware = {},
 ): NewRental {
-  const { region, max, template, hours, spend, idle, ignoreSessions } = search;
+  const { region, max, template, hours, spend } = search;
   return {
     familyId,
     gpuCount,
@@ -54,8 +54,15 @@ export function requestOf(
     ...readWords(search),
     ...(hours !== undefined && { autoStopAfterHours: hours }),
     ...(spend !== undefined && { maxSpendCents: spend }),
-    ...(idle !== undefined && guardFieldsOf(idle, ignoreSessions === true)),
+    ...idleFieldsOf(search),
     ...(keys !== undefined && { sshKeyIds: [...keys] }),
     ...own,
+  };
+}
+
+function idleFieldsOf({ idle, ignoreSessions, telemetry }: FamilySearch): Partial<NewRental> {
+  return {
+    ...(idle !== undefined && guardFieldsOf(idle, ignoreSessions === true)),
+    ...(telemetry && { telemetry }),
   };
 }

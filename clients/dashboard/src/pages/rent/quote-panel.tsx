@@ -170,6 +170,7 @@ function QuoteFigures({ quote }: { readonly quote: Quote }) {
         <Figure label={texts.until} value={shortTime(listing.availableUntil)} note={texts.untilNote} />
       )}
       {budgetLeftCents !== null && <Figure label={texts.budgetLeft} value={money(budgetLeftCents)} />}
+      {quote.telemetrySource === 'reporter' && <Figure label={texts.use} value={texts.useByUs} />}
       <Figure
         label={texts.ready}
         value={ready ? texts.readySpread(span(ready.p50), span(ready.p90)) : texts.readyNone}

@@ -279,14 +279,23 @@ const words: Words = {
   cap_reserved: Reserved,
   blocked: Blocked,
   rate_limited: TooMany,
-  idle_guard_unsupported: ({ error }) => (
-    <Told error={error} title={idleTexts.unsupported} text={idleTexts.unsupportedText} />
-  ),
+  idle_guard_unsupported: Unguarded,
   key_not_found: ({ error }) => <Told error={error} title={texts.keyTitle} text={texts.keyText} />,
   temporarily_unavailable: ({ error, onRetry }) => (
     <Told error={error} title={texts.notDoneTitle} text={texts.notDoneText} onRetry={onRetry} />
   ),
 };
+
+function Unguarded({ error }: WordsProps<'idle_guard_unsupported'>) {
+  // A refusal made on demand has no details.
+  const { misfits = [] } = error.details as Partial<typeof error.details>;
+  const isOfUse = misfits.length > 0 && misfits.every(({ field }) => field === 'telemetry');
+  return isOfUse ? (
+    <Told error={error} title={idleTexts.useUnsupported} text={idleTexts.useUnsupportedText} />
+  ) : (
+    <Told error={error} title={idleTexts.unsupported} text={idleTexts.unsupportedText} />
+  );
+}
 
 function Other({ error, onRetry }: WordsProps) {
   return <ErrorNote error={error} title={texts.title} onRetry={onRetry} />;

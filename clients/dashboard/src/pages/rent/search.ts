@@ -44,6 +44,8 @@ export interface FamilySearch extends Omit<Words, 'notes'> {
   readonly idle?: number;
   /** It stops so even while somebody is logged in. */
   readonly ignoreSessions?: true;
+  /** Its use is to be told, whoever provides it. */
+  readonly telemetry?: true;
   /** The ids of the SSH keys that open it; without it all do. */
   readonly keys?: readonly string[];
 }
@@ -98,15 +100,18 @@ export function readFamilySearch(search: Search): FamilySearch {
     ...(labels !== undefined && { labels }),
     ...(hours !== undefined && { hours }),
     ...(spend !== undefined && { spend }),
-    ...guardOf(search),
+    ...idleOf(search),
     ...(keys !== undefined && { keys }),
   };
 }
 
-function guardOf(search: Search): Pick<FamilySearch, 'idle' | 'ignoreSessions'> {
+function idleOf(search: Search): Pick<FamilySearch, 'idle' | 'ignoreSessions' | 'telemetry'> {
   const idle = wholeNumberOf(search['idle']);
-  if (idle === undefined) return {};
-  return { idle, ...(search['ignoreSessions'] === true && { ignoreSessions: true }) };
+  return {
+    ...(idle !== undefined && { idle }),
+    ...(idle !== undefined && search['ignoreSessions'] === true && { ignoreSessions: true }),
+    ...(search['telemetry'] === true && { telemetry: true }),
+  };
 }
 
 /** Reads the renter's own words, of the address, a form or a rental; what is none of them is left out. */

@@ -44,10 +44,14 @@ export function IdleFields({ input, ignoresSessions, onIgnoreSessions, error }: 
   );
 }
 
-type GuardField = 'stopWhenIdleMinutes' | 'idleIgnores';
+type GuardField = 'stopWhenIdleMinutes' | 'idleIgnores' | 'telemetry';
 
 /** What the service said of a field: that it is not right, or that no provider with such a machine can do it. */
-function faultOf(error: unknown, field: GuardField, say: (provider: string) => string): string | undefined {
+export function faultOf(
+  error: unknown,
+  field: GuardField,
+  say: (provider: string) => string,
+): string | undefined {
   if (!isApiError(error, 'idle_guard_unsupported') && !isApiError(error, 'software_unsupported')) {
     return fieldError(error, field);
   }

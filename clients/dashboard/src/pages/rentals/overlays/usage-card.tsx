@@ -47,6 +47,9 @@ function Usage({ rental, told }: { readonly rental: Rental; readonly told: Telem
         ))}
       </dl>
       <UsageChart told={told} />
+      <p className="mt-2 text-[13px] text-muted">
+        {told.source === 'reporter' ? texts.toldByUs : texts.toldBy(rental.provider)}
+      </p>
     </>
   );
 }
