@@ -24,6 +24,11 @@ const fixed: Readonly<Record<string, Advice>> = {
     kind: 'refused',
     next: 'Leave out --stop-when-idle and --telemetry, or let it ignore who is logged in: --ignore-sessions',
   },
+  account_closing: {
+    kind: 'refused',
+    message: 'This account is being closed, so nothing new can begin.',
+    next: 'See how far it is with: gpu account closing',
+  },
   no_idle_guard: { kind: 'refused', next: 'It has none to keep it alive from: gpu show' },
   unauthorized: { kind: 'signedOut', next: signIn },
   key_unknown: { kind: 'signedOut', next: signIn },

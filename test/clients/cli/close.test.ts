@@ -136,6 +136,19 @@ describe('gpu account', () => {
     assert.match((await user.type('balance')).err, /You are not signed in/);
   });
 
+  it('leads whoever signs in again to how far it is', async () => {
+    await ann.withCode(`account close --confirm ${ann.email}`);
+    const { code, err } = await new GpuUser(mock.url).type('login', {
+      types: { 'Your email address': ann.email, ...mailedCode },
+      columns: 200,
+    });
+    assert.equal(code, exitCodes.refused);
+    assert.match(
+      err,
+      /being closed, so nothing new can begin\.\nSee how far it is with: gpu account closing\n/,
+    );
+  });
+
   it('shows how far it is to somebody who is signed in no more', async () => {
     await ann.withCode(`account close --confirm ${ann.email}`);
     const stranger = new GpuUser(mock.url);
