@@ -2,9 +2,13 @@ import type { Quote } from '@gpu-rental/client';
 import { idleTexts as texts } from '../../texts/idle.js';
 import { Checkbox } from '../../ui/field.js';
 import { faultOf } from '../rentals/idle-fields.js';
-import type { ChoiceProps } from './further-choices.js';
+import type { FamilySearch } from './search.js';
 
-interface UseChoiceProps extends Pick<ChoiceProps, 'search' | 'onChange' | 'error'> {
+interface UseChoiceProps {
+  readonly search: FamilySearch;
+  readonly onChange: (fields: Readonly<Record<string, unknown>>) => void;
+  /** What the service said of the choices. */
+  readonly error: unknown;
   /** Who would tell the use of the quoted machine; undefined while there is no quote. */
   readonly toldBy: Quote['telemetrySource'] | undefined;
 }
