@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import type { AccountClosing } from '@gpu-rental/client';
 import type { Page } from 'playwright-core';
 import { WAITS_AT_MOST_DAYS } from '../../clients/dashboard/src/texts/account.js';
@@ -124,6 +125,47 @@ describe('the page of the account', function () {
     await closeForGood().click();
     await failedRequest(dialog()).waitFor();
     assert.equal((await closingOf()).state, null);
+  });
+
+  describe('with all of its data', () => {
+    const exportCard = () => page.getByRole('region', { name: 'Export your data' });
+    const download = () => exportCard().getByRole('button', { name: 'Download' });
+
+    it('is saved by the browser, which is said', async () => {
+      await visitor.open('/app/account');
+      const saving = page.waitForEvent('download');
+      await download().click();
+      const saved = await saving;
+      assert.match(saved.suggestedFilename(), /^account-\d{4}-\d\d-\d\d\.zip$/);
+      assert.deepEqual([...readFileSync(await saved.path()).subarray(0, 2)], [...Buffer.from('PK')]);
+      await exportCard().getByText('Your download has begun').waitFor();
+    });
+
+    it('asks who it is before, where the sign-in is not fresh', async () => {
+      await page.route('**/v1/auth/me', async (route) => {
+        const answer = await route.fetch();
+        const me = (await answer.json()) as object;
+        await route.fulfill({ response: answer, json: { ...me, freshUntil: null } });
+      });
+      await visitor.open('/app/account');
+      await download().click();
+      const saving = page.waitForEvent('download');
+      await dialog('Confirm that it is you').getByLabel('Code from the email').fill('123456');
+      await saving;
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+    });
+
+    it('says why nothing came, in the service’s words', async () => {
+      // A link can't be answered in the service's place: its archive comes, and no record of it.
+      await page.route('**/v1/audit*', (route) =>
+        route.fulfill({ json: { events: [], failedSignIns: [], nextCursor: null } }),
+      );
+      await visitor.fail('GET', '/v1/account/export', 'export_running');
+      await visitor.open('/app/account');
+      await download().click();
+      await exportCard().getByText('Your account is being exported already.').waitFor();
+      await failedRequest(exportCard()).waitFor();
+    });
   });
 
   it('tells that it could not be read, and reads it when asked again', async () => {

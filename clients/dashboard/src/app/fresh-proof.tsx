@@ -4,7 +4,7 @@ import { useCallback, useEffect, useId, useRef, useState, useSyncExternalStore, 
 import { meQuery } from '../data/account.js';
 import { readableError } from '../data/errors.js';
 import { passkeysQuery, useProveByPasskey } from '../data/passkeys.js';
-import { useGiveProofCode, useMailProofCode } from '../data/proof.js';
+import { isFresh, useGiveProofCode, useMailProofCode } from '../data/proof.js';
 import { knowsPasskeys } from '../data/webauthn.js';
 import { clockSpan } from '../format/time.js';
 import { freshProofTexts as t } from '../texts/fresh-proof.js';
@@ -23,6 +23,8 @@ interface FreshProof {
    * @throws ProofCancelled when the dialog is closed; whatever the action throws otherwise
    */
   readonly run: <T>(action: () => Promise<T>) => Promise<T>;
+  /** Makes sure that the sign-in is fresh, for what is no call, such as a link. @throws ProofCancelled as above */
+  readonly prove: () => Promise<void>;
   /** To be rendered by the component that uses the hook. */
   readonly dialog: ReactNode;
 }
@@ -51,8 +53,12 @@ export function useFreshProof(): FreshProof {
     },
     [owner],
   );
+  const prove = useCallback(async (): Promise<void> => {
+    if (!(await isFresh())) await askProof(owner);
+  }, [owner]);
   return {
     run,
+    prove,
     dialog: proof?.owner === owner && (
       <ProofDialog onProved={() => endProof(proof, 'proved')} onCancel={() => endProof(proof, 'cancelled')} />
     ),

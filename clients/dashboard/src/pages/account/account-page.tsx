@@ -9,6 +9,7 @@ import { lazyPart } from '../../ui/lazy-part.js';
 import { Page } from '../../ui/page.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
 import { ClosingCard } from './closing-card.js';
+import { ExportCard } from './export-card.js';
 
 const t = accountTexts.close;
 const CloseDialog = lazyPart(() => import('./overlays/close-dialog.js'), 'CloseDialog');
@@ -18,6 +19,7 @@ export function AccountPage() {
   const { data: closing, error, refetch } = useQuery(closingQuery);
   return (
     <Page title={shellTexts.pages.account} lead={accountTexts.lead}>
+      <ExportCard />
       {closing === undefined && error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {closing === undefined && !error && <Skeleton className="h-36 w-full" />}
       {closing && (closing.state === null ? <CloseCard /> : <ClosingCard closing={closing} />)}
