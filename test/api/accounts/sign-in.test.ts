@@ -231,7 +231,7 @@ describe('signing in', () => {
       const client = await mails.signIn();
       const answer = await client.get('/v1/auth/me');
       assert.equal(answer.status, 200);
-      assert.deepEqual(Object.keys(answer.body), ['user', 'expiresAt', 'freshUntil']);
+      assert.deepEqual(Object.keys(answer.body), ['user', 'expiresAt', 'freshUntil', 'closingSince']);
       assert.deepEqual(Object.keys(answer.body.user), ['id', 'email', 'createdAt']);
       assert.equal(answer.headers.get('cache-control'), 'no-store');
     });
