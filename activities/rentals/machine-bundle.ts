@@ -14,15 +14,16 @@ import type { ActivityDeps } from '../deps.js';
  */
 export async function layDownBundle(
   { db, settings }: Pick<ActivityDeps, 'db' | 'settings'>,
-  provider: Pick<Provider, 'software'>,
+  provider: Pick<Provider, 'software' | 'tellsRestarts'>,
   attempt: AllocationAttemptRow,
   software: Software | undefined,
 ): Promise<string[] | undefined> {
   const { machineUrl, installationKey = '' } = settings;
   if (!machineUrl || !software || !isFetched(software, provider.software)) return undefined;
   const token = machineTokenOf(installationKey, 'bundle', attempt.tag);
-  const sealed = sealBundle(token, fetchedScript(software));
+  const sealed = sealBundle(token, fetchedScript(software, provider.software?.image));
   const hash = hashOfMachineToken(token);
-  await insertMachineToken(db, { hash, attemptId: attempt.id, purpose: 'bundle', sealed });
+  const isKept = provider.tellsRestarts === true;
+  await insertMachineToken(db, { hash, attemptId: attempt.id, purpose: 'bundle', sealed, isKept });
   return bootstrapLines(machineUrl, token);
 }

@@ -9,6 +9,7 @@ export function bootstrapLines(url: string, token: string): string[] {
     `U='${url}/v1/machine/bundle'`,
     `A='Authorization: Bearer ${token}'`,
     'F=$(umask 077; mktemp) || exit 1',
+    'command -v curl >/dev/null || command -v wget >/dev/null || { echo "no curl or wget"; exit 1; }',
     'if command -v curl >/dev/null; then',
     'get() { curl -fsS -m 60 -H "$A" -o "$F" "$U"; }',
     'ack() { curl -fsS -m 20 -H "$A" -d x "$U/acknowledged"; }',
@@ -19,6 +20,6 @@ export function bootstrapLines(url: string, token: string): string[] {
     'n=0',
     'until get; do n=$((n+1)); [ $n -lt 100 ] || { echo "no start script came"; exit 1; }; sleep 3; done',
     'ack',
-    'sh "$F"',
+    'exec sh "$F"',
   ];
 }

@@ -3,7 +3,7 @@ import type { Oddity, Pod, PodStatus } from './provider.js';
 /** One pod of an upstream's list, in the upstream's own words. */
 export interface ListedPod extends Pick<
   Pod,
-  'host' | 'port' | 'username' | 'pricePerHourCents' | 'ports' | 'use' | 'hardware'
+  'host' | 'port' | 'username' | 'pricePerHourCents' | 'ports' | 'use' | 'hardware' | 'startedAt'
 > {
   readonly podId: string | null;
   /** The names in which the tag may be. */

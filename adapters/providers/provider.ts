@@ -35,6 +35,8 @@ export interface Provider {
    * inside of a container; absent: nowhere.
    */
   readonly proof?: 'machine' | 'container';
+  /** Whether its list tells when it last started a machine. Absent: it does not. */
+  readonly tellsRestarts?: boolean;
   /** What its list, or a reporter on them, tells of the use of machines; absent: nothing, not even that of their GPUs. */
   readonly telemetry?: TelemetryTold;
   /** Lists everything on offer now, whole: a missing offer is not for sale. */
@@ -157,7 +159,7 @@ export interface AllocationRequest extends Wait {
   readonly maxPricePerHourCents: number;
   /** The renter's own; absent: the template alone. */
   readonly software?: Software | undefined;
-  /** Lines of sh that fetch the renter's start script, with its variables, and run it; absent: it is in `software`. */
+  /** Lines of sh that fetch the renter's start script, with arguments and variables, and run it; absent: it is in `software`. */
   readonly bootstrap?: readonly string[] | undefined;
   /** Where the machine tells how its GPUs are; absent: nowhere. */
   readonly report?: ReportTarget | undefined;
@@ -196,6 +198,8 @@ export interface Pod {
   readonly use?: ListedUse | undefined;
   /** Absent where the upstream tells nothing of it. */
   readonly hardware?: ListedHardware;
+  /** When the upstream last started it; null or absent where it does not tell, or not yet. */
+  readonly startedAt?: Date | null;
 }
 
 /**

@@ -1,9 +1,11 @@
-import type { Software } from '../../domain/rentals/software.js';
+import type { Software, SoftwareCapabilities } from '../../domain/rentals/software.js';
 import type { TemplateContainer } from './offers/templates.js';
 import { proofLines, type ReportTarget } from './proof-script.js';
 import { reporterLines } from './reporter-script.js';
 import { shellWords } from './shell-words.js';
 
+/** The name of the one container of a machine. */
+const NAME = 'template';
 /** Marks the keys that the script has already put there, so that a second run changes nothing. */
 const MARK = '# renter keys';
 
@@ -15,7 +17,7 @@ export interface Preparation {
   /** The template's, or that of the renter's image. */
   readonly container: TemplateContainer | null;
   readonly software?: Software | undefined;
-  /** Lines that fetch the renter's own script and run it, in its place. */
+  /** Lines that fetch the renter's own script, or what starts it in their image, and run it, in its place. */
   readonly bootstrap?: readonly string[] | undefined;
   /** Where the machine tells how its GPUs are, before anything else; absent: nowhere. */
   readonly report?: ReportTarget | undefined;
@@ -30,7 +32,7 @@ export interface Preparation {
  * base64, which needs no quoting.
  */
 export function startupScript(preparation: Preparation): string {
-  const { throwAwayKey, publicKeys, container, software, bootstrap } = preparation;
+  const { throwAwayKey, publicKeys, software } = preparation;
   const own = software?.image === null ? software : undefined;
   return [
     '#!/bin/bash',
@@ -38,10 +40,18 @@ export function startupScript(preparation: Preparation): string {
     ...tellingLines(preparation),
     ...(publicKeys.length === 0 ? [] : keyLines(throwAwayKey, publicKeys)),
     ...(own && own.ports.length > 0 ? firewallLines(own) : []),
-    ...(container === null ? [] : containerLines(container, software)),
-    ...(own ? (bootstrap ?? ownScriptLines(own)) : []),
+    ...softwareLines(preparation),
     '',
   ].join('\n');
+}
+
+/** Starts the container, and the renter's own script beside it. What is fetched for their image starts that, too. */
+function softwareLines({ container, software, bootstrap }: Preparation): readonly string[] {
+  const isImage = software !== undefined && software.image !== null;
+  if (isImage && bootstrap) return bootstrap;
+  const started = container === null ? [] : containerLines(container, software);
+  if (!software || isImage) return started;
+  return [...started, ...(bootstrap ?? ownScriptLines(software))];
 }
 
 function tellingLines({ report, reporter }: Preparation): string[] {
@@ -73,40 +83,83 @@ function firewallLines({ ports }: Software): string[] {
   ];
 }
 
-/** What a machine fetches in place of the renter's own script: the same, as a file that removes itself. */
-export function fetchedScript(software: Software): string {
-  return ['#!/bin/sh', 'rm -f "$0"', ...ownScriptLines(software), ''].join('\n');
+/**
+ * What a machine fetches in place of the renter's own script: the same, as a file that removes itself.
+ * @param runs what runs an image there: with `container` the script goes into one
+ */
+export function fetchedScript(software: Software, runs: SoftwareCapabilities['image'] = 'machine'): string {
+  const container = runs === 'container' ? ownContainerOf(software) : null;
+  const lines = container === null ? ownScriptLines(software) : containerLines(container, software);
+  return ['#!/bin/sh', 'rm -f "$0"', ...lines, ''].join('\n');
 }
 
-/** Makes the lines of sh that run the renter's own script. It may serve for as long as the machine runs. */
-export function ownScriptLines({ env, startScript }: Software): string[] {
-  if (startScript === null) return [];
+/**
+ * Makes the lines of sh that run the renter's own script, or their words where there is none. It may serve for as long as
+ * the machine runs.
+ */
+export function ownScriptLines({ env, startScript, args }: Software): string[] {
+  const exported = Object.entries(env).map(([name, value]) => `export ${name}="$(${decoded(value)})"`);
+  if (startScript === null) return args.length === 0 ? [] : [...exported, `exec ${shellWords(args)}`];
   return [
-    ...Object.entries(env).map(([name, value]) => `export ${name}="$(${decoded(value)})"`),
+    ...exported,
     'script=$(mktemp)',
     `${decoded(startScript)} > "$script"`,
     'chmod 700 "$script"',
-    '"$script"',
+    `exec ${['"$script"', ...args.map((arg) => shellWords([arg]))].join(' ')}`,
   ];
+}
+
+/** Where a start script is inside of the container of an image. */
+const SCRIPT_INSIDE = '/start-script';
+
+/** The container of the renter's own image; null where they have none. */
+export function ownContainerOf({
+  image,
+  entrypoint,
+  startScript,
+  args,
+  env,
+  ports,
+}: Software): TemplateContainer | null {
+  if (image === null) return null;
+  if (entrypoint === 'keep') return { image, command: args, env, ports };
+  const runsScript = ['sh', '-c', `exec ${SCRIPT_INSIDE} "$@"`, 'sh', ...args];
+  const [first = 'sh', ...command] = startScript === null ? args : runsScript;
+  return { image, entrypoint: first, command, env, ports };
 }
 
 function containerLines(container: TemplateContainer, software: Software | undefined): string[] {
   const { registryAuth = null } = software ?? {};
-  const words = ['docker', 'run', '-d', '--name', 'template', '--restart', 'unless-stopped', '--gpus', 'all'];
-  words.push('--ipc=host');
-  for (const port of container.ports) {
-    words.push('-p', `${port.public ? '' : '127.0.0.1:'}${port.port}:${port.port}`);
-  }
-  for (const [name, value] of Object.entries(container.env)) words.push('-e', `${name}=${value}`);
-  words.push(container.image, ...container.command);
-  if (registryAuth === null) return [shellWords(words)];
+  const startScript = software?.image ? software.startScript : null;
+  const made = shellWords(wordsOf(container, startScript === null ? ['run', '-d'] : ['create']));
+  const lines = startScript === null ? [made] : [made, ...scriptedLines(startScript)];
+  if (registryAuth === null) return lines;
   const registry = registryOf(container.image);
   const signIn = ['docker', 'login', '-u', registryAuth.username, '--password-stdin', ...registry];
   const signOut = ['docker', 'logout', ...registry];
+  return [`${decoded(registryAuth.password)} | ${shellWords(signIn)}`, ...lines, shellWords(signOut)];
+}
+
+function wordsOf(
+  { image, entrypoint, command, ports, env }: TemplateContainer,
+  how: readonly string[],
+): string[] {
+  const words = ['docker', ...how, '--name', NAME, '--restart', 'unless-stopped', '--gpus', 'all'];
+  words.push('--ipc=host');
+  for (const port of ports) words.push('-p', `${port.public ? '' : '127.0.0.1:'}${port.port}:${port.port}`);
+  for (const [name, value] of Object.entries(env)) words.push('-e', `${name}=${value}`);
+  if (entrypoint !== undefined) words.push('--entrypoint', entrypoint);
+  return [...words, image, ...command];
+}
+
+/** Starts a container that was made, with the renter's script in it: as part of it, the script is there after a restart. */
+function scriptedLines(startScript: string): string[] {
   return [
-    `${decoded(registryAuth.password)} | ${shellWords(signIn)}`,
-    shellWords(words),
-    shellWords(signOut),
+    'script=$(mktemp)',
+    `${decoded(startScript)} > "$script"`,
+    'chmod 755 "$script"',
+    `docker cp "$script" ${NAME}:${SCRIPT_INSIDE} && docker start ${NAME}`,
+    'rm -f "$script"',
   ];
 }
 

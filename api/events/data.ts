@@ -9,6 +9,7 @@ import {
   type EventType,
 } from '../../domain/events/events.js';
 import {
+  bool,
   count,
   idOf,
   instant,
@@ -62,7 +63,10 @@ const data = {
     warning: oneOf(warningsOfEvents),
     at: orNull(instant, 'When it will end by it, where that is known.'),
   }),
-  'rental.script_fetched': object({ fetch: { ...whole, description: 'For which time.' } }),
+  'rental.script_fetched': object({
+    fetch: { ...whole, description: 'For which time, since it was rented or started again.' },
+    afterRestart: { ...bool, description: 'Whether its provider started it again.' },
+  }),
   'rental.kept_alive': object({ until: instant }),
   'rental.ports_closed': object({ ports: { ...listOf(text), description: 'By their names.' } }),
   'rental.changed': object(

@@ -36,8 +36,11 @@ export interface EventData {
   };
   /** Something endangers its machine, and nothing has ended yet; `at`: when it will end by it, where that is known. */
   'rental.warned': { readonly warning: RentalWarning; readonly at: string | null };
-  /** Its machine fetched the start script, for this time; more than once may be somebody else. */
-  'rental.script_fetched': { readonly fetch: number };
+  /**
+   * Its machine fetched the start script, for this time since it was rented or started again; more than once may be
+   * somebody else.
+   */
+  'rental.script_fetched': { readonly fetch: number; readonly afterRestart: boolean };
   /** Its idle guard does not stop it before this instant. */
   'rental.kept_alive': { readonly until: string };
   /** An operator closed these public ports of it, by name, and stopped it for that. */

@@ -14,9 +14,13 @@ export interface RegistryAuth {
   readonly password: string;
 }
 
+/** Whether an image starts as it was built, or what its renter says takes the place of its entrypoint. */
+export const entrypointChoices = ['keep', 'replace'] as const;
+export type EntrypointChoice = (typeof entrypointChoices)[number];
+
 /** The part of own software that its renter alone may read: it is sealed at rest (decision 154, "Sealed software"). */
 export interface SoftwareSecrets {
-  /** The arguments of the image's entrypoint; they may hold tokens. */
+  /** The arguments of what starts in the image, or that itself where it has no other entrypoint; they may hold tokens. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly startScript: string | null;
@@ -27,6 +31,7 @@ export interface SoftwareSecrets {
 export interface Software extends SoftwareSecrets {
   /** null: what the template starts. */
   readonly image: string | null;
+  readonly entrypoint: EntrypointChoice;
   readonly ports: readonly SoftwarePort[];
   /** null: what the upstream gives by itself. */
   readonly diskGb: number | null;
@@ -34,11 +39,14 @@ export interface Software extends SoftwareSecrets {
 
 /** A wish for nothing besides the template. */
 export const noSoftware: Software = {
-  ...{ image: null, args: [], env: {}, startScript: null, registryAuth: null, ports: [], diskGb: null },
+  ...{ image: null, entrypoint: 'keep', args: [], env: {}, startScript: null, registryAuth: null },
+  ...{ ports: [], diskGb: null },
 };
 
 /** Own software without its secrets: what an upstream is chosen by, and what answers show. */
 export interface SoftwareOutline extends Pick<Software, 'image' | 'ports' | 'diskGb'> {
+  /** Absent: it is kept, as in what the release before wrote. */
+  readonly entrypoint?: 'replace';
   /** Under which the secrets are sealed; null where there are none. */
   readonly secretsId: SoftwareId | null;
   readonly envNames: readonly string[];
@@ -79,8 +87,10 @@ export const ownSoftwareId = 'own-software';
 export interface SoftwareCapabilities {
   /** Whether the machine is the image, or runs it in a container of its own, or neither. */
   readonly image: 'machine' | 'container' | 'none';
+  /** What may become of an image's entrypoint: either, or it is replaced always. Absent: it is kept always. */
+  readonly entrypoint?: 'any' | 'replaced';
   readonly registryAuth: boolean;
-  /** Whether it runs a script itself: on the machine, never inside of an image. */
+  /** Whether it runs a script itself, beside a template. Inside of an image one runs in the place of the entrypoint alone. */
   readonly startScript: boolean;
   /** The largest script. Absent: that of a request. */
   readonly scriptMaxBytes?: number;
@@ -103,7 +113,8 @@ export interface SoftwareCapabilities {
 
 /** One thing of a wish that an upstream can't do. It never repeats a value. */
 export interface Misfit {
-  readonly field: 'image' | 'registryAuth' | 'args' | 'env' | 'startScript' | 'ports' | 'diskGb';
+  readonly field:
+    'image' | 'entrypoint' | 'registryAuth' | 'args' | 'env' | 'startScript' | 'ports' | 'diskGb';
   /** The most that it can do; null: it can't at all. */
   readonly limit: number | null;
   readonly message: string;
@@ -111,10 +122,11 @@ export interface Misfit {
 
 /** Describes own software by what is no secret. @param secretsId null where there are no secrets */
 export function outlineOf(software: Software, secretsId: SoftwareOutline['secretsId']): SoftwareOutline {
-  const { image, ports, diskGb, args, env, startScript, registryAuth } = software;
+  const { image, entrypoint, ports, diskGb, args, env, startScript, registryAuth } = software;
   const values = Object.entries(env).map(([name, value]) => name.length + value.length);
   return {
     ...{ image, ports, diskGb, secretsId },
+    ...(entrypoint === 'replace' && { entrypoint }),
     envNames: Object.keys(env),
     longestEnvChars: Math.max(0, ...Object.values(env).map((value) => value.length)),
     envChars: values.reduce((sum, chars) => sum + chars, 0),
@@ -134,17 +146,37 @@ type Rule = (wish: SoftwareOutline, able: SoftwareCapabilities) => Misfit | unde
 const rules: readonly Rule[] = [
   (wish, able) => cant(wish.image !== null && able.image === 'none', 'image', 'runs no image of yours'),
   (wish, able) =>
-    cant(wish.hasRegistryAuth && !able.registryAuth, 'registryAuth', 'can’t sign in to a registry'),
-  (wish, able) => over('args', wish.argsChars, able.argsMaxChars, 'characters of arguments'),
-  (wish, able) => over('env', wish.longestEnvChars, able.envValueMaxChars, 'characters in a variable'),
-  (wish, able) => over('env', wish.envChars, able.envMaxChars, 'characters of variables in all'),
-  (wish, able) => cant(wish.scriptBytes > 0 && !able.startScript, 'startScript', 'runs no start script'),
-  (wish, able) => over('startScript', wish.scriptBytes, mostScriptOf(able), 'bytes of a start script'),
+    cant(isReplaced(wish) && !able.entrypoint, 'entrypoint', 'can’t replace the entrypoint of an image'),
   (wish, able) =>
     cant(
-      wish.scriptBytes > 0 && wish.image !== null && able.startScript,
+      wish.image !== null && !isReplaced(wish) && able.entrypoint === 'replaced',
+      'entrypoint',
+      'runs an image only with another entrypoint: send entrypoint "replace", with startScript or args',
+    ),
+  (wish, able) =>
+    cant(wish.hasRegistryAuth && !able.registryAuth, 'registryAuth', 'can’t sign in to a registry'),
+  (wish, able) =>
+    over('args', isScripted(wish, able) ? 0 : wish.argsChars, able.argsMaxChars, 'characters of arguments'),
+  (wish, able) => over('env', wish.longestEnvChars, able.envValueMaxChars, 'characters in a variable'),
+  (wish, able) => over('env', wish.envChars, able.envMaxChars, 'characters of variables in all'),
+  (wish, able) =>
+    cant(
+      wish.scriptBytes > 0 && wish.image === null && !able.startScript,
       'startScript',
-      'runs a start script on the machine, not inside of an image: make it part of the image',
+      'runs no start script',
+    ),
+  (wish, able) =>
+    cant(
+      wish.scriptBytes > 0 && wish.image !== null && !isReplaced(wish) && able.image !== 'none',
+      'startScript',
+      'runs no start script inside of an image that keeps its entrypoint: send entrypoint "replace", or make it part of the image',
+    ),
+  (wish, able) =>
+    over(
+      wish.scriptBytes > 0 ? 'startScript' : 'args',
+      isScripted(wish, able) ? wish.scriptBytes + wish.argsChars : 0,
+      able.scriptMaxBytes ?? softwareLimits.scriptMaxBytes,
+      'bytes of a start script with its arguments',
     ),
   (wish, able) => over('ports', openPorts(wish, 'http'), able.httpPorts, 'public http ports'),
   (wish, able) => over('ports', openPorts(wish, 'tcp'), able.tcpPorts, 'public tcp ports'),
@@ -166,9 +198,17 @@ export function misfitsOf(wish: SoftwareOutline, able: SoftwareCapabilities | un
   return rules.map((rule) => rule(wish, able)).filter((misfit) => misfit !== undefined);
 }
 
-/** An upstream that runs no script is refused by another rule. */
-function mostScriptOf({ startScript, scriptMaxBytes }: SoftwareCapabilities): number {
-  return startScript ? (scriptMaxBytes ?? softwareLimits.scriptMaxBytes) : softwareLimits.scriptMaxBytes;
+function isReplaced({ image, entrypoint }: SoftwareOutline): boolean {
+  return image !== null && entrypoint === 'replace';
+}
+
+/**
+ * Tells whether a script of ours starts what the renter brings, with its arguments: beside a template, or in the place
+ * of an image's entrypoint. Where an upstream replaces each entrypoint by its own, words alone are started so as well.
+ */
+function isScripted(wish: SoftwareOutline, { startScript, entrypoint }: SoftwareCapabilities): boolean {
+  if (wish.image === null) return wish.scriptBytes > 0 && startScript;
+  return isReplaced(wish) && (wish.scriptBytes > 0 ? entrypoint !== undefined : entrypoint === 'replaced');
 }
 
 /** What an upstream can do whose machines fetch from us what it does not take, or should not have. */
@@ -178,14 +218,31 @@ export function fetching(able: SoftwareCapabilities, handsOverBytes: number): So
 }
 
 /**
- * Tells whether a machine fetches its start script from us, with its variables: where those are secrets that should not
- * lie at the upstream, or the upstream does not take so large a script.
+ * Tells whether a machine fetches its start script from us, with its arguments and variables: where those are secrets
+ * that should not lie at the upstream, or the upstream does not take so much.
  * @param able undefined: it takes no own software
  */
 export function isFetched(software: Software, able: SoftwareCapabilities | undefined): boolean {
-  const { startScript, image, env } = software;
-  if (startScript === null || image !== null || able?.handsOverBytes === undefined) return false;
-  return Object.keys(env).length > 0 || outlineOf(software, null).scriptBytes > able.handsOverBytes;
+  const wish = outlineOf(software, null);
+  if (able?.handsOverBytes === undefined || !isScripted(wish, able)) return false;
+  return wish.envNames.length > 0 || wish.scriptBytes + wish.argsChars > able.handsOverBytes;
+}
+
+/** What an image must have so that a start script of its renter can take the place of its entrypoint anywhere. */
+export const imageNeeds = ['sh', 'curl_or_wget'] as const;
+export type ImageNeed = (typeof imageNeeds)[number];
+
+/** What an image must have for a wish: words in the place of its entrypoint need nothing of ours. */
+export function imageNeedsOf(wish: SoftwareOutline): readonly ImageNeed[] {
+  return isReplaced(wish) && wish.scriptBytes > 0 ? imageNeeds : [];
+}
+
+/**
+ * Tells whether ports that an image exposes may be open although nobody asked for that: an upstream that replaces its
+ * entrypoint may open them. A wish that names a closed port goes to none of those.
+ */
+export function mayOpenExposed(wish: SoftwareOutline): boolean {
+  return isReplaced(wish) && wish.ports.every((port) => port.public);
 }
 
 /** The names of the ports that everybody on the internet can reach. */

@@ -142,7 +142,10 @@ export class Fleet {
 
   /** Restarts a machine that is up, as its renter or its upstream may: its tcp ports get other numbers. */
   async restart(pod: LabPod): Promise<void> {
-    await this.#machineOf(pod).halt();
+    const machine = this.#machineOf(pod);
+    await machine.halt();
+    pod.startedAtMs = Date.now();
+    await machine.bootAgain();
     await this.#listenAgain(pod);
     await this.store.save();
   }

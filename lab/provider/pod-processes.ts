@@ -42,11 +42,13 @@ export function createPodProcesses(pod: {
   readonly user: PodUser | null;
   readonly userName: string;
   readonly envs: readonly { readonly name: string; readonly value: string }[];
+  /** Whether it has its own programs alone, and none of the lab's machine. */
+  readonly isBare?: boolean;
 }): PodProcesses {
   const children = new Set<ChildProcessWithoutNullStreams>();
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(pod.envs.map(({ name, value }) => [name, value])),
-    PATH: `${pod.paths.bin}:/usr/local/bin:/usr/bin:/bin`,
+    PATH: pod.isBare === true ? pod.paths.bin : `${pod.paths.bin}:/usr/local/bin:/usr/bin:/bin`,
     HOME: pod.paths.home,
     USER: pod.userName,
     LOGNAME: pod.userName,

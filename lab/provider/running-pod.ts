@@ -3,13 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePorts } from '../stack/ports.js';
 import { NOTEBOOK_PORT, notebookOf, notebookProgram } from './notebook.js';
 import { nvidiaSmiScript } from './nvidia-smi.js';
-import { habitOf, isOutOfReach } from './images.js';
+import { habitOf, isOutOfReach, noShell, programsOfImage, replacedEntrypointOf } from './images.js';
 import { findLabOffer, getLabGpu } from './offers.js';
-import { makePodHome, podHomeOf, readAuthorizedKeys, removePodHome, type PodUser } from './pod-home.js';
+import {
+  makePodHome,
+  podHomeOf,
+  readAuthorizedKeys,
+  removePodHome,
+  type PodHome,
+  type PodUser,
+} from './pod-home.js';
 import { createPodProcesses, type PodProcesses } from './pod-processes.js';
 import { startPodSshServer, type PodSshServer } from './pod-ssh-server.js';
 import { openForwards, type PortForward, type PortForwards } from './port-forwards.js';
 import { startSickDaemon } from './sick-daemon.js';
+import { shellWords } from '../../adapters/providers/shell-words.js';
 import type { LabDialect, LabPod } from './state.js';
 
 /** The login name that the lab advertises, as each upstream does. */
@@ -55,6 +63,8 @@ export interface Listening {
 export interface RunningPod {
   /** Makes the machine and runs its script. Called once in a pod's life. */
   boot(): Promise<void>;
+  /** Prepares a machine that starts again: a pod of RunPod has a new disk, and Vast runs the script once more. */
+  bootAgain(): Promise<void>;
   /** Starts the daemon, on the pod's port if it has one, and what the image runs; opens the ports. */
   listen(): Promise<Listening>;
   /** Where a port of its own loopback is: all machines are this one, so each has other numbers. */
@@ -76,7 +86,8 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   const paths = podHomeOf(place.homesDir, pod.id);
   const { id, envs } = pod;
   const userName = podUserNameOf(pod);
-  const processes = createPodProcesses({ id, envs, paths, user: place.user, userName });
+  const isBare = habitOf(pod.os).programs !== undefined;
+  const processes = createPodProcesses({ id, envs, paths, user: place.user, userName, isBare });
   let server: PodSshServer | undefined;
   let opened: PortForwards | undefined;
   const notebook = createNotebook(pod, processes, place.host);
@@ -96,19 +107,21 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
     for (const part of stopping) await part?.close();
   };
 
+  const { makeHome, runOwnScript } = createDisk(pod, { ...place, paths }, processes);
+
   return {
     boot: () =>
       inTurn(async () => {
         // Only a boot that a restart cut short leaves processes to kill, and the search through all processes takes
         // time.
         if (existsSync(paths.root)) processes.killAll();
-        await makePodHome(paths, place.user, {
-          publicKey: pod.publicKey,
-          userName,
-          hostName: `lab-${pod.id.slice(0, 8)}`,
-          programs: programsOf(pod),
-        });
-        if (pod.base64Script !== null) await runScript(processes, pod.base64Script);
+        await makeHome();
+        await runOwnScript();
+      }),
+    bootAgain: () =>
+      inTurn(async () => {
+        if (pod.dialect === 'runpod') await makeHome();
+        if (pod.dialect === 'vast') await runOwnScript();
       }),
     listen: () =>
       inTurn(async () => {
@@ -147,6 +160,27 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   };
 }
 
+/** The files of a machine, and the script that its upstream runs on it. */
+function createDisk(
+  pod: LabPod,
+  { paths, user }: { readonly paths: PodHome; readonly user: PodUser | null },
+  processes: PodProcesses,
+) {
+  const habit = habitOf(pod.os);
+  return {
+    makeHome: (): Promise<void> =>
+      makePodHome(paths, user, {
+        publicKey: pod.publicKey,
+        userName: podUserNameOf(pod),
+        hostName: `lab-${pod.id.slice(0, 8)}`,
+        programs: { ...programsOfImage(habit), ...programsOf(pod) },
+      }),
+    runOwnScript: async (): Promise<void> => {
+      if (pod.base64Script !== null) await runScript(processes, habit.hasSh ? pod.base64Script : null);
+    },
+  };
+}
+
 function programsOf(pod: LabPod): Record<string, string> {
   return {
     ...{ 'nvidia-smi': nvidiaSmiOf(pod), docker: DOCKER, ufw: UFW, sudo: SUDO },
@@ -162,16 +196,25 @@ function containerOf(pod: LabPod): {
   readonly tcpPorts: readonly number[];
 } {
   const { ports, os, args = '' } = pod;
-  if (ports === undefined) return { hasSsh: true, ssh: pod.ssh, command: null, tcpPorts: [] };
   const habit = habitOf(os);
+  // Vast brings the daemon, for which it needs the shell of the image.
+  const ssh = habit.hasSh ? pod.ssh : 'refused';
+  if (ports === undefined) return { hasSsh: true, ssh, command: null, tcpPorts: [] };
+  const entrypoint = replacedEntrypointOf(args);
   const tcp = ports.flatMap((text) => /^(\d+)\/tcp$/.exec(text)?.[1] ?? []).map(Number);
   return {
     hasSsh: tcp.includes(22),
     // The port is open, and nobody answers.
-    ssh: habit.hasSshd ? pod.ssh : 'refused',
-    command: habit.runsArgs && args !== '' ? args : null,
+    ssh: habit.hasSshd && entrypoint === undefined ? pod.ssh : 'refused',
+    command: entrypoint ? commandOf(entrypoint, habit.hasSh) : habit.runsArgs && args !== '' ? args : null,
     tcpPorts: tcp.filter((port) => port !== 22),
   };
+}
+
+/** What runs in the place of an image's entrypoint, with what it says in a file: RunPod shows that as the pod's log. */
+function commandOf(words: readonly string[], hasSh: boolean): string {
+  const command = words[0] === 'sh' && !hasSh ? shellWords(['echo', noShell]) : shellWords(words);
+  return `exec >> "$HOME/container.log" 2>&1\n${command}`;
 }
 
 function runInBackground(processes: PodProcesses, line: string): ReturnType<PodProcesses['run']> {
@@ -199,8 +242,12 @@ function createNotebook(pod: LabPod, processes: PodProcesses, host: string) {
   };
 }
 
-async function runScript(processes: PodProcesses, base64Script: string): Promise<void> {
-  const script = Buffer.from(base64Script, 'base64').toString('utf8');
+/** @param base64Script null: its image has no shell for it */
+async function runScript(processes: PodProcesses, base64Script: string | null): Promise<void> {
+  const script =
+    base64Script === null
+      ? shellWords(['echo', noShell])
+      : Buffer.from(base64Script, 'base64').toString('utf8');
   const child = runInBackground(processes, `exec > "$HOME/init-script.log" 2>&1\n${script}`);
   const ended = new Promise<void>((resolve) => {
     child.on('error', () => resolve());

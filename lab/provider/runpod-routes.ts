@@ -288,8 +288,13 @@ function presentPod(pod: LabPod, { faults, host }: Fleet): Record<string, unknow
     globalNetworking: { enabled: false },
     runtime: isUp ? runtimeOf(pod, host, offer) : null,
     createdAt: new Date(pod.createdAtMs).toISOString(),
-    startedAt: pod.activeAtMs === null ? null : new Date(pod.activeAtMs).toISOString(),
+    startedAt: startedAtOf(pod),
   };
+}
+
+function startedAtOf({ startedAtMs, activeAtMs }: LabPod): string | null {
+  const atMs = startedAtMs ?? activeAtMs;
+  return atMs === null ? null : new Date(atMs).toISOString();
 }
 
 function runtimeOf(pod: LabPod, host: string, offer: LabOffer | undefined): Record<string, unknown> {

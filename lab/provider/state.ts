@@ -47,6 +47,8 @@ export interface LabPod {
   /** Its SSH port; null before it was first up. Kept over restarts. */
   port: number | null;
   activeAtMs: number | null;
+  /** When it was last started again; absent: never. */
+  startedAtMs?: number;
   deletedAtMs: number | null;
   /** True: active in the lists, but nothing listens. */
   unreachable: boolean;

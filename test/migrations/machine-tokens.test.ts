@@ -84,7 +84,7 @@ describe('the tokens of machines in the database', () => {
       [1, 2, 3, 4, 5].map((fetch) => ({
         user_id: machine.rental.user_id,
         type: 'rental.script_fetched',
-        data: { fetch },
+        data: { fetch, afterRestart: false },
       })),
     );
   });

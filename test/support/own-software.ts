@@ -4,6 +4,7 @@ import type { Software } from '../../domain/rentals/software.js';
 export function ownSoftware(change: Partial<Software> = {}): Software {
   return {
     image: 'registry.example/team/server:1',
+    entrypoint: 'keep',
     args: ['--greeting', 'it’s “me”'],
     env: { GREETING: 'hello $HOME' },
     startScript: null,

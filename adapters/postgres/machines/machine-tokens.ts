@@ -16,14 +16,16 @@ export interface NewMachineToken {
   readonly purpose: MachinePurpose;
   /** What a bundle's token opens; null for the others. */
   readonly sealed: Buffer | null;
+  /** Whether a bundle stays sealed here once it is acknowledged: its machine may be started again. Absent: no. */
+  readonly isKept?: boolean;
 }
 
 /** Puts a token of an attempt's machine on record. The same one again, by a purchase that is repeated, changes nothing. */
 export async function insertMachineToken(
   db: Database,
-  { hash, attemptId, purpose, sealed }: NewMachineToken,
+  { hash, attemptId, purpose, sealed, isKept = false }: NewMachineToken,
 ): Promise<void> {
-  const row = { token_sha256: hash, attempt_id: attemptId, purpose, sealed };
+  const row = { token_sha256: hash, attempt_id: attemptId, purpose, sealed, kept: isKept };
   await db('machine_tokens').insert(row).onConflict('token_sha256').ignore();
 }
 

@@ -65,22 +65,27 @@ async function recordListed(trx: Transaction, providerCode: string, pods: readon
     `with listed as materialized (
        select * from jsonb_to_recordset(:pods::jsonb) as x
          ("podId" text, tag text, status text, "upstreamStatus" text, host text, port int, username text,
-          "pricePerHourCents" int, ports jsonb, hardware jsonb)
+          "pricePerHourCents" int, ports jsonb, hardware jsonb, "startedAt" timestamptz)
      ), before as materialized (
        select pods_listed_at from providers where code = :providerCode
      )
      insert into pods (provider_code, pod_id, tag, status, upstream_status, host, port, username,
-                       price_per_hour_cents, ports, hardware, first_seen_at, active_at)
+                       price_per_hour_cents, ports, hardware, first_seen_at, active_at, started_at, first_started_at)
      select :providerCode, "podId", tag, status, "upstreamStatus", host, port, username, "pricePerHourCents", ports,
             hardware, clock_ms(),
-            case status when 'active' then clock_ms() end
-       from listed
+            case status when 'active' then clock_ms() end, start.at, start.at
+       from listed,
+            -- A word about the time to come, or of a machine that does not run, tells no start.
+            lateral (select case when status = 'active' and "startedAt" <= clock_ms() + interval '1 minute'
+                                 then "startedAt" end as at) as start
      on conflict (provider_code, pod_id) do update set
        status = excluded.status, upstream_status = excluded.upstream_status, host = excluded.host,
        port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents, ports = excluded.ports,
        hardware = excluded.hardware,
        missing_lists = 0, gone_at = null, held_since = null,
        active_at = coalesce(pods.active_at, excluded.active_at),
+       started_at = greatest(pods.started_at, excluded.started_at),
+       first_started_at = coalesce(pods.first_started_at, excluded.started_at),
        last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
                             then greatest(pods.last_alive_at, (select pods_listed_at from before))
                             else pods.last_alive_at end
@@ -88,7 +93,8 @@ async function recordListed(trx: Transaction, providerCode: string, pods: readon
             pods.held_since, pods.price_per_hour_cents, pods.ports, pods.hardware)
            is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
                              excluded.username, 0, null, null, excluded.price_per_hour_cents, excluded.ports,
-                             excluded.hardware)`,
+                             excluded.hardware)
+        or excluded.started_at > coalesce(pods.started_at, '-infinity')`,
     { providerCode, pods: JSON.stringify(pods) },
   );
 }

@@ -43,10 +43,10 @@ export async function insertSoftwareSecrets(
  */
 export async function openSoftware(
   db: Database,
-  { image, ports, diskGb, secretsId }: SoftwareOutline,
+  { image, entrypoint, ports, diskGb, secretsId }: SoftwareOutline,
   openSecret: OpenSecret,
 ): Promise<Software> {
-  const shown = { ...noSoftware, image, ports, diskGb };
+  const shown: Software = { ...noSoftware, image, entrypoint: entrypoint ?? 'keep', ports, diskGb };
   if (secretsId === null) return shown;
   const row = await db('software_secrets').where({ id: secretsId }).first('sealed');
   if (!row) throw new Error(`the secrets ${secretsId} of own software are wiped`);

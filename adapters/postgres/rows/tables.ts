@@ -776,6 +776,10 @@ export interface MachineTokenRow {
   /** How many reports came by it. */
   reports: number;
   created_at: Date;
+  kept: boolean;
+  opened_for: Date | null;
+  reopened: number;
+  reopened_since: Date | null;
 }
 
 /** The newest report of each machine that tells its use. Each takes the place of the one before, on the same page. */
@@ -1106,6 +1110,9 @@ export interface PodRow {
   ports: PodPort[] | null;
   /** What a list tells of the hardware itself: ListedHardware in domain/machines/claims.ts; null: nothing. */
   hardware: unknown;
+  /** When the upstream last started a machine, and what its list told first; null where it tells none. */
+  started_at: Date | null;
+  first_started_at: Date | null;
 }
 
 export interface ProcessorEventRow {

@@ -12,6 +12,8 @@ export interface TemplateContainer {
    */
   readonly ports: readonly Pick<SoftwarePort, 'port' | 'public'>[];
   readonly command: readonly string[];
+  /** Takes the place of the image's own. */
+  readonly entrypoint?: string;
   readonly env: Readonly<Record<string, string>>;
 }
 

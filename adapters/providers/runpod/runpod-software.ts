@@ -1,6 +1,12 @@
 import type { PodPort } from '../../../domain/rentals/endpoints.js';
-import type { SoftwareCapabilities } from '../../../domain/rentals/software.js';
+import type { Software, SoftwareCapabilities } from '../../../domain/rentals/software.js';
+import { ProviderError, type AllocationRequest } from '../provider.js';
+import { shellWords } from '../shell-words.js';
+import { ownScriptLines } from '../startup-script.js';
 import { findList, fieldsOf, numberField, textField, textsField, type Fields } from '../upstream/fields.js';
+
+/** The most characters of a pod's start command. */
+const MOST_ARGS = 4_096;
 
 /**
  * What a pod, which is a container, can do with own software (RunPod's published OpenAPI description): it has no field
@@ -8,9 +14,11 @@ import { findList, fieldsOf, numberField, textField, textsField, type Fields } f
  */
 export const runpodSoftware: SoftwareCapabilities = {
   image: 'machine',
+  entrypoint: 'any',
   registryAuth: true,
   startScript: false,
-  argsMaxChars: 4_096,
+  scriptMaxBytes: 1_024,
+  argsMaxChars: MOST_ARGS,
   envValueMaxChars: 32_768,
   envMaxChars: 131_072,
   httpPorts: 10,
@@ -18,6 +26,30 @@ export const runpodSoftware: SoftwareCapabilities = {
   keepsClosed: true,
   diskMaxGb: 200,
 };
+
+/**
+ * Makes a pod's start command. As words it is what the image's entrypoint is given; as an object it names another one
+ * (RunPod's guide to templates).
+ * @returns undefined: that of the image
+ * @throws ProviderError no_capacity when it is too long: another upstream takes it
+ */
+export function commandOf(software: Software, bootstrap: AllocationRequest['bootstrap']): string | undefined {
+  const { args, entrypoint } = software;
+  if (entrypoint === 'keep') return args.length > 0 ? shellWords(args) : undefined;
+  const [first, ...cmd] = wordsOf(software, bootstrap);
+  const command = JSON.stringify({ entrypoint: [first], cmd });
+  if (command.length <= MOST_ARGS) return command;
+  throw new ProviderError(
+    'no_capacity',
+    `the start command has ${command.length} characters, and a pod takes ${MOST_ARGS}`,
+  );
+}
+
+/** What runs in the place of an image's entrypoint. Variables are the pod's own. */
+function wordsOf(software: Software, bootstrap: AllocationRequest['bootstrap']): readonly string[] {
+  if (!bootstrap && software.startScript === null) return software.args;
+  return ['sh', '-c', (bootstrap ?? ownScriptLines({ ...software, env: {} })).join('\n')];
+}
 
 /** Each http port of a pod has a name of its own below this domain. `{pod}` and `{port}` stand for its own. */
 export const runpodProxyUrl = 'https://{pod}-{port}.proxy.runpod.net/';

@@ -1,4 +1,4 @@
-import { findList, fieldsOf, numberField, textField, type Fields } from '../upstream/fields.js';
+import { dateField, findList, fieldsOf, numberField, textField, type Fields } from '../upstream/fields.js';
 import { findGpuModel } from '../offers/gpu-models.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
 import { centsOfUsd } from '../offers/prices.js';
@@ -119,6 +119,7 @@ export function findPod(
     pricePerHourCents: priceCentsOf(pod),
     ports: portsOf(pod, proxyUrl),
     use: useOf(pod),
+    startedAt: dateField(pod, 'startedAt'),
   };
   return findOurPod(listed, WORDS, tagPrefix, odd);
 }

@@ -1,5 +1,5 @@
 import { isTemplateId } from '../../../domain/catalog/templates.js';
-import { noSoftware, ownSoftwareId } from '../../../domain/rentals/software.js';
+import { fetching, noSoftware, ownSoftwareId } from '../../../domain/rentals/software.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
@@ -17,9 +17,8 @@ import { readQuotas } from '../upstream/quotas.js';
 import { readRunpodBalance } from './runpod-balance.js';
 import { runpodMinCudaVersion, runpodTemplates } from './runpod-templates.js';
 import { addRegistry, registriesOf } from './runpod-registries.js';
-import { runpodProxyUrl, runpodSoftware } from './runpod-software.js';
+import { commandOf, runpodProxyUrl, runpodSoftware } from './runpod-software.js';
 import { findOfferParts, findPod, priceCentsOf, readOffers, runpodCloud } from './runpod-wire.js';
-import { shellWords } from '../shell-words.js';
 import { bareKey, newPublicKey } from '../ssh/throw-away-keys.js';
 import { podListOf } from '../upstream/pod-list.js';
 import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
@@ -49,7 +48,10 @@ export function createRunpodProvider(options: ProviderOptions): Provider {
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     diskPrice: { centsPerGbHour: DISK_CENTS_PER_GB_HOUR, usualGb: DISK_GB },
     templates: new Set([...runpodTemplates.keys(), ownSoftwareId]),
-    software: runpodSoftware,
+    software: options.machinesFetch
+      ? fetching(runpodSoftware, runpodSoftware.scriptMaxBytes ?? 0)
+      : runpodSoftware,
+    tellsRestarts: true,
     telemetry: { cpu: true, network: false, sessions: false },
     ...podListOf(upstream, {
       path: '/v2/pods',
@@ -156,10 +158,11 @@ function startOf(request: AllocationRequest): object | undefined {
   const template = isTemplateId(templateId) ? runpodTemplates.get(templateId) : undefined;
   const image = templateId === ownSoftwareId ? software.image : template?.image;
   if (!image) return undefined;
-  const { args, diskGb } = software;
+  const { diskGb } = software;
+  const args = commandOf(software, request.bootstrap);
   return {
     image,
-    ...(args.length > 0 && { args: shellWords(args) }),
+    ...(args !== undefined && { args }),
     ...openedOf(request),
     env: envOf(request),
     disk: diskGb ?? template?.diskGb ?? DISK_GB,
@@ -167,9 +170,10 @@ function startOf(request: AllocationRequest): object | undefined {
 }
 
 function envOf(request: AllocationRequest): Record<string, string> {
-  const { software = noSoftware, notebookToken } = request;
+  const { software = noSoftware, bootstrap, notebookToken } = request;
   return {
-    ...software.env,
+    // What is fetched has them.
+    ...(bootstrap ? {} : software.env),
     PUBLIC_KEY: publicKeysOf(request),
     ...(notebookToken !== undefined && { JUPYTER_PASSWORD: notebookToken }),
   };

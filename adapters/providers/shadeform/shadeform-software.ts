@@ -4,6 +4,7 @@ import {
   type SoftwareCapabilities,
 } from '../../../domain/rentals/software.js';
 import type { TemplateContainer } from '../offers/templates.js';
+import { ownContainerOf } from '../startup-script.js';
 
 /**
  * What a machine can do with own software: it runs a script after its boot, and images in its container runtime. All its
@@ -12,6 +13,7 @@ import type { TemplateContainer } from '../offers/templates.js';
  */
 export const shadeformSoftware: SoftwareCapabilities = {
   image: 'container',
+  entrypoint: 'any',
   registryAuth: true,
   startScript: true,
   argsMaxChars: softwareLimits.args * softwareLimits.argMaxChars,
@@ -32,8 +34,8 @@ export function containerOf(
   software: Software | undefined,
 ): TemplateContainer | null {
   if (software === undefined) return template;
-  const { image, args, env, ports } = software;
-  if (image !== null) return { image, command: args, env, ports };
+  const { image, env, ports } = software;
+  if (image !== null) return ownContainerOf(software);
   if (template === null) return null;
   const others = template.ports.filter(({ port }) => ports.every((own) => own.port !== port));
   return { ...template, env: { ...template.env, ...env }, ports: [...ports, ...others] };

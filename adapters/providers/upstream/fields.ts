@@ -21,6 +21,12 @@ export function numberField(fields: Fields, name: string): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
+/** Returns the instant of a text that tells one, or null. */
+export function dateField(fields: Fields, name: string): Date | null {
+  const ms = Date.parse(textField(fields, name) ?? '');
+  return Number.isNaN(ms) ? null : new Date(ms);
+}
+
 /** Returns a list, or undefined when there is none: an empty list and no list mean different things. */
 export function findList(fields: Fields, name: string): readonly unknown[] | undefined {
   const value = fields[name];

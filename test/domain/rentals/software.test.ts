@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { lambdaSoftware } from '../../../adapters/providers/lambda/lambda-software.js';
 import { runpodSoftware } from '../../../adapters/providers/runpod/runpod-software.js';
 import { shadeformSoftware } from '../../../adapters/providers/shadeform/shadeform-software.js';
 import { vastSoftware } from '../../../adapters/providers/vast/vast-software.js';
@@ -6,7 +7,9 @@ import { endpointsOf } from '../../../domain/rentals/endpoints.js';
 import {
   fetching,
   holdsSecrets,
+  imageNeedsOf,
   isFetched,
+  mayOpenExposed,
   misfitsOf,
   noSoftware,
   outlineOf,
@@ -65,6 +68,26 @@ describe('what an upstream can’t do of a wish', () => {
     assert.deepEqual(misfits({ ...large, image: 'x' }, able).length, 2, 'an image runs none');
   });
 
+  it('is an entrypoint that can’t be what its renter says', () => {
+    const scripted = { image: 'x', entrypoint: 'replace', startScript: 'true' } as const;
+    const words = { image: 'x', entrypoint: 'replace', args: ['serve'] } as const;
+    for (const able of [runpodSoftware, shadeformSoftware, vastSoftware]) {
+      for (const wish of [scripted, words]) assert.deepEqual(misfits(wish, able), []);
+      const large = [['startScript', able.scriptMaxBytes ?? 65_536]];
+      assert.deepEqual(misfits({ ...scripted, args: ['x'.repeat(70_000)] }, able), large);
+    }
+    assert.deepEqual(misfits(scripted, lambdaSoftware), [
+      ['image', null],
+      ['entrypoint', null],
+    ]);
+    assert.deepEqual(misfits({ image: 'x' }, vastSoftware), [['entrypoint', null]]);
+    // Where each entrypoint is replaced, words are started by a script of ours.
+    assert.deepEqual(misfits({ ...words, args: ['x'.repeat(2_000)] }, vastSoftware), [['args', 1_024]]);
+    assert.deepEqual(misfits({ ...words, args: ['x'.repeat(2_000)] }, runpodSoftware), []);
+    const ofRelease03 = { ...runpodSoftware, entrypoint: undefined } as unknown as SoftwareCapabilities;
+    assert.deepEqual(misfits(scripted, ofRelease03), [['entrypoint', null]]);
+  });
+
   it('is all of it at an upstream that takes none', () => {
     assert.deepEqual(misfits({ startScript: 'true' }, undefined), [['startScript', null]]);
     assert.deepEqual(misfits({ ports: [open('page', 80)] }, undefined), [['ports', null]]);
@@ -102,15 +125,40 @@ describe('a start script', () => {
   it('is fetched where it is too large for its upstream, or has variables', () => {
     assert.ok(isSo({ startScript: 'ü'.repeat(51) }, able));
     assert.ok(isSo({ startScript: 'true', env: { A: '' } }, able));
+    const scripted = { image: 'x', entrypoint: 'replace', startScript: 'true' } as const;
+    assert.ok(isSo({ ...scripted, args: ['x'.repeat(97)] }, able));
+    assert.ok(!isSo({ ...scripted, args: ['x'.repeat(95)] }, able));
+    const words = { image: 'x', entrypoint: 'replace', args: ['serve'], env: { A: 'b' } } as const;
+    assert.ok(isSo(words, fetching(vastSoftware, 1_024)), 'where each entrypoint is replaced');
   });
 
   it('goes to the upstream where it fits, where there is none, and where nothing can be fetched', () => {
     assert.ok(!isSo({ startScript: 'ü'.repeat(50) }, able));
     assert.ok(!isSo({ env: { A: 'b' } }, able));
+    const words = { image: 'x', entrypoint: 'replace', args: ['serve'], env: { A: 'b' } } as const;
+    assert.ok(!isSo(words, able), 'words alone are no script');
     assert.ok(!isSo({ image: 'x', startScript: 'true', env: { A: 'b' } }, able));
     for (const other of [shadeformSoftware, undefined]) {
       assert.ok(!isSo({ startScript: 'x'.repeat(60_000), env: { A: 'b' } }, other));
     }
+  });
+});
+
+describe('an image whose entrypoint is replaced', () => {
+  const outline = (change: Partial<Software>) =>
+    outlineOf({ ...noSoftware, image: 'x', entrypoint: 'replace', ...change }, null);
+
+  it('needs a shell and a program that fetches for a script, and nothing for words', () => {
+    assert.deepEqual(imageNeedsOf(outline({ startScript: 'true' })), ['sh', 'curl_or_wget']);
+    assert.deepEqual(imageNeedsOf(outline({ args: ['serve'] })), []);
+    assert.deepEqual(imageNeedsOf(outline({ entrypoint: 'keep' })), []);
+  });
+
+  it('may have open what it exposes, unless a port of the wish is closed', () => {
+    const ports = [open('page', 80), { ...open('db', 81), public: false }];
+    assert.ok(mayOpenExposed(outline({ ports: ports.slice(0, 1) })));
+    assert.ok(!mayOpenExposed(outline({ ports })));
+    assert.ok(!mayOpenExposed(outline({ entrypoint: 'keep' })));
   });
 });
 

@@ -32,11 +32,13 @@ const REQUESTS: Readonly<Record<Dialect, RequestOf>> = {
 };
 
 /** What each upstream tells beside its machines (decision 157, "Four upstreams"). */
-const CAPABILITIES: Readonly<Record<Dialect, { balance: boolean; endBy: boolean; telemetry: boolean }>> = {
-  shadeform: { balance: false, endBy: true, telemetry: false },
-  runpod: { balance: true, endBy: false, telemetry: true },
-  vast: { balance: true, endBy: false, telemetry: true },
-  lambda: { balance: false, endBy: false, telemetry: false },
+const CAPABILITIES: Readonly<
+  Record<Dialect, { balance: boolean; endBy: boolean; telemetry: boolean; restarts: boolean }>
+> = {
+  shadeform: { balance: false, endBy: true, telemetry: false, restarts: false },
+  runpod: { balance: true, endBy: false, telemetry: true, restarts: true },
+  vast: { balance: true, endBy: false, telemetry: true, restarts: true },
+  lambda: { balance: false, endBy: false, telemetry: false, restarts: false },
 };
 
 /** The refusals of a create, and how each is known. */
@@ -104,6 +106,22 @@ describe('every adapter, against the lab in its dialect', () => {
         assert.ok((await provider.listPods()).some(({ podId }) => podId === found.podId));
         assert.equal(await provider.find('test-rent-none-1'), undefined);
         await provider.terminate(found.podId);
+      });
+
+      it('tells when a machine was last started, if its list does', async () => {
+        const provider = lab.of(dialect);
+        const wanted = request();
+        await provider.allocate(wanted);
+        const before = (await untilActive(provider, wanted.tag)).startedAt;
+        assert.equal(before instanceof Date, CAPABILITIES[dialect].restarts);
+        assert.equal(provider.tellsRestarts ?? false, CAPABILITIES[dialect].restarts);
+        if (!before) return;
+        const [pod] = await made(wanted.tag);
+        await lab.call('POST', `/lab/pods/${pod?.id}/restart`, {});
+        const after = (await untilActive(provider, wanted.tag)).startedAt;
+        assert.ok(after && after > before, `${String(after)} after ${String(before)}`);
+        const again = (await untilActive(provider, wanted.tag)).startedAt;
+        assert.deepEqual(again, after);
       });
 
       it('tells the use of a machine, or that it is not told, as the lab shows it', async () => {

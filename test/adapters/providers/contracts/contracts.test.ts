@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.js';
 import type { ProviderError } from '../../../../adapters/providers/provider.js';
 import type { Provider } from '../../../../adapters/providers/provider.js';
-import { noSoftware, ownSoftwareId } from '../../../../domain/rentals/software.js';
+import { noSoftware, ownSoftwareId, type Software } from '../../../../domain/rentals/software.js';
 import { ownSoftware } from '../../../support/own-software.js';
 import {
   lambdaRequestOf,
@@ -137,10 +137,17 @@ for (const { dialect, create, tag, failures, podId } of DIALECTS) {
           await provider.allocate(REQUESTS[dialect]({ templateId, software, bootstrap, publicKeys }));
         }
       }
-      if (able && able.image !== 'none') {
-        const software = ownSoftware({ ports: [{ name: 'page', port: 8080, kind: 'http', public: true }] });
-        await provider.allocate(REQUESTS[dialect]({ templateId: ownSoftwareId, software, publicKeys }));
-      }
+      const ports = [{ name: 'page', port: 8080, kind: 'http', public: true } as const];
+      const start = (change: Partial<Software>, bootstrap?: string[]) => {
+        const software = ownSoftware({ ports, ...change });
+        return provider.allocate(
+          REQUESTS[dialect]({ templateId: ownSoftwareId, software, bootstrap, publicKeys }),
+        );
+      };
+      if (able && able.image !== 'none' && able.entrypoint !== 'replaced') await start({});
+      if (!able?.entrypoint) return;
+      for (const startScript of ['true', null]) await start({ entrypoint: 'replace', startScript });
+      await start({ entrypoint: 'replace', startScript: 'true' }, ['true']);
     }
 
     /** Makes every call that an adapter has, with every kind of rental. */

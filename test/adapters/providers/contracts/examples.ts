@@ -38,7 +38,7 @@ export const runpodPods = {
   },
   starting: { ...runpodPod, id: 'p1', name: 'test-rent-1', status: 'STARTING', ssh: noDirect },
   active: {
-    ...{ ...runpodPod, id: 'p2', name: 'test-rent-2', status: 'RUNNING' },
+    ...{ ...runpodPod, id: 'p2', name: 'test-rent-2', status: 'RUNNING', startedAt: '2026-06-01T12:02:00Z' },
     runtime: {
       ...{ uptime: 9, cpu: { util: 45 }, memory: { util: 31 } },
       gpus: [

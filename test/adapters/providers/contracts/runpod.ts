@@ -25,7 +25,8 @@ const createPod = {
     startSsh: { type: 'boolean' },
     env: { type: 'object', additionalProperties: { type: 'string' } },
     disk: count,
-    args: { type: 'string' },
+    // An object where it names another entrypoint (the guide to templates).
+    args: { type: 'string', maxLength: 4_096 },
     registry: { type: ['string', 'null'] },
   },
 };
@@ -49,6 +50,7 @@ const pod = {
       properties: { proxy: endpoint, direct: endpoint },
     },
     cost: { type: 'number', minimum: 0 },
+    startedAt: { type: ['string', 'null'] },
     ports: { type: 'array', items: { type: 'string' } },
     runtime: {
       type: ['object', 'null'],

@@ -41,6 +41,7 @@ export const vastInstances = {
   loading: { ...instance, id: 101, label: 'test-rent-1', actual_status: 'loading' },
   running: {
     ...{ ...instance, id: 102, label: 'test-rent-2', actual_status: 'running' },
+    start_date: 1_761_008_618.225,
     ...{ ports: mapped('34446'), num_gpus: 4, gpu_util: 21.5, cpu_util: 3.5, mem_usage: 2, mem_limit: 16 },
   },
   stopped: { ...instance, id: 103, label: 'test-rent-3', actual_status: 'stopped' },

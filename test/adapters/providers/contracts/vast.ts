@@ -80,6 +80,7 @@ const instance = {
     // There on running machines alone.
     ports: { type: ['object', 'null'], additionalProperties: mapping },
     dph_total: amount,
+    start_date: amount,
     num_gpus: { type: 'integer' },
     gpu_util: maybe,
     cpu_util: maybe,

@@ -72,6 +72,7 @@ describe('the RunPod adapter against the living lab', () => {
         pricePerHourCents: 69,
         ports: [],
         use: pod.use,
+        startedAt: pod.startedAt,
       });
       assert.deepEqual(
         [await codeOf(pod.port, one), await codeOf(pod.port, two), await codeOf(pod.port, stranger)],

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootstrapLines } from '../../../adapters/providers/bootstrap.js';
+import type { AllocationRequest } from '../../../adapters/providers/provider.js';
+import { fetchedScript, ownContainerOf, startupScript } from '../../../adapters/providers/startup-script.js';
+import { noSoftware, ownSoftwareId, type Software } from '../../../domain/rentals/software.js';
+import { noShell } from '../../../lab/provider/images.js';
+import {
+  lambdaRequestOf,
+  requestOf,
+  runpodRequestOf,
+  startLivingLab,
+  until,
+  vastRequestOf,
+  type LivingLab,
+} from '../../lab/provider/living-lab.js';
+
+const token = 'cd'.repeat(32);
+const args = ['it’s', '$HOME', 'a "b" \\c', '{"entrypoint":["x"]}'];
+/** It says with what it runs, for as long as its machine does. */
+const startScript = [
+  '#!/bin/sh',
+  'printf "%s|" "$GREETING" "$@" >> "$HOME/ran"',
+  'echo >> "$HOME/ran"',
+  'while sleep 0.1; do :; done',
+].join('\n');
+const scripted: Software = {
+  ...{ ...noSoftware, entrypoint: 'replace', startScript, args },
+  env: { GREETING: 'hi “you”' },
+};
+const told = `${['hi “you”', ...args].join('|')}|\n`;
+
+describe('what takes the place of an entrypoint', function () {
+  this.timeout(30_000);
+  let lab: LivingLab;
+  let server: Server;
+  let url: string;
+  let asked: string[];
+
+  before(async () => {
+    lab = await startLivingLab();
+    server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      if (request.method === 'POST') response.writeHead(204).end();
+      else response.end(fetchedScript(scripted));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    server.close();
+    server.closeAllConnections();
+    await lab.stop();
+  });
+  beforeEach(() => {
+    asked = [];
+  });
+
+  const requests = { runpod: runpodRequestOf, vast: vastRequestOf };
+  type Container = keyof typeof requests;
+
+  async function rent(dialect: Container, software: Software, isFetched = true): Promise<string> {
+    const bootstrap = isFetched ? bootstrapLines(url, token) : undefined;
+    const request = requests[dialect]({ templateId: ownSoftwareId, software, bootstrap });
+    await lab.of(dialect).allocate(request);
+    return until(`${request.tag} runs`, async () => {
+      const pod = (await lab.state()).pods.find(({ name }) => name === request.tag);
+      return pod?.status === 'active' ? pod.id : undefined;
+    });
+  }
+  const homeFile = (podId: string, name: string, has: (text: string) => boolean): Promise<string> =>
+    until(`${name} of ${podId}`, () => {
+      try {
+        const text = readFileSync(join(lab.homesDir(), podId, 'home', name), 'utf8');
+        return Promise.resolve(has(text) ? text : undefined);
+      } catch {
+        return Promise.resolve(undefined);
+      }
+    });
+  const fetchedOnce = ['GET /v1/machine/bundle', 'POST /v1/machine/bundle/acknowledged'];
+  const logs = { runpod: 'container.log', vast: '.start-script/log' };
+
+  for (const dialect of Object.keys(requests) as Container[]) {
+    describe(`at ${dialect}`, () => {
+      for (const image of ['lab/curl-only:1', 'lab/wget-only:1']) {
+        it(`is the renter’s script in ${image}, with arguments and variables that the upstream has not`, async () => {
+          const podId = await rent(dialect, { ...scripted, image });
+          assert.equal(await homeFile(podId, 'ran', (text) => text.endsWith('\n')), told);
+          assert.deepEqual(asked, fetchedOnce);
+          const made = (await lab.state()).pods.find(({ id }) => id === podId);
+          const sent = `${made?.args}${JSON.stringify(made?.envs)}${Buffer.from(made?.base64Script ?? '', 'base64').toString('utf8')}`;
+          assert.ok(sent.includes(token) && !/GREETING|a .?"b/.test(sent));
+        });
+      }
+
+      it('is fetched by each start of the container', async () => {
+        const podId = await rent(dialect, { ...scripted, image: 'lab/curl-only:1' });
+        await homeFile(podId, 'ran', (text) => text.endsWith('\n'));
+        await lab.call('POST', `/lab/pods/${podId}/restart`, {});
+        // A pod of RunPod has a new disk.
+        const ran = dialect === 'runpod' ? told : told + told;
+        assert.equal(await homeFile(podId, 'ran', (text) => text.length >= ran.length), ran);
+        await until('it is fetched again', () => Promise.resolve(asked.length === 4 || undefined));
+        assert.deepEqual(asked, [...fetchedOnce, ...fetchedOnce]);
+      });
+
+      it('says why nothing runs in an image without a shell, or without a program that fetches', async () => {
+        const without = await rent(dialect, { ...scripted, image: 'lab/no-fetcher:1' });
+        await homeFile(without, logs[dialect], (text) => text.includes('no curl or wget'));
+        const bare = await rent(dialect, { ...scripted, image: 'lab/no-sh:1' });
+        const log = dialect === 'vast' ? 'init-script.log' : logs.runpod;
+        await homeFile(bare, log, (text) => text.includes(noShell));
+        assert.deepEqual(asked, []);
+        for (const podId of [without, bare]) {
+          assert.throws(() => readFileSync(join(lab.homesDir(), podId, 'home', 'ran')));
+        }
+      });
+
+      it('is a short script without the listener, which needs no program that fetches', async () => {
+        const software = { ...scripted, env: {}, image: 'lab/no-fetcher:1' };
+        const podId = await rent(dialect, software, false);
+        assert.equal(
+          await homeFile(podId, 'ran', (text) => text.endsWith('\n')),
+          told.replace('hi “you”', ''),
+        );
+      });
+
+      it('are words alone, which are run as they are', async () => {
+        const words = ['/bin/sh', '-c', 'printf "%s|" "$GREETING" "$@" > "$HOME/ran"', 'sh', ...args];
+        const software = { ...scripted, startScript: null, args: words, image: 'lab/curl-only:1' };
+        const podId = await rent(dialect, software, false);
+        assert.equal(await homeFile(podId, 'ran', (text) => text.endsWith('x"]}|')), told.trim());
+      });
+
+      it('goes elsewhere where it is too long', async () => {
+        const long = { ...scripted, startScript: 'x'.repeat(4_000), image: 'lab/curl-only:1' };
+        await assert.rejects(rent(dialect, long, false), { kind: 'no_capacity' });
+      });
+    });
+  }
+
+  it('can’t be had at Lambda, nor an image that keeps its entrypoint at Vast', async () => {
+    const refused = async (dialect: 'lambda' | 'vast', request: AllocationRequest) =>
+      assert.rejects(lab.of(dialect).allocate(request), { kind: 'refused' });
+    const own = { templateId: ownSoftwareId, software: { ...scripted, image: 'lab/curl-only:1' } };
+    await refused('lambda', lambdaRequestOf(own));
+    await refused('vast', vastRequestOf({ ...own, software: { ...own.software, entrypoint: 'keep' } }));
+  });
+
+  it('leaves the words of an image alone that keeps its entrypoint, whatever they look like', async () => {
+    const software = { ...scripted, entrypoint: 'keep', startScript: null, image: 'lab/command:1' } as const;
+    const podId = await rent('runpod', software, false);
+    const made = (await lab.state()).pods.find(({ id }) => id === podId);
+    assert.equal(made?.args, `'it’s' '$HOME' 'a "b" \\c' '{"entrypoint":["x"]}'`);
+    const only = await rent('runpod', { ...software, args: ['{"entrypoint":["x"]}'] }, false);
+    assert.match((await lab.state()).pods.find(({ id }) => id === only)?.args ?? '', /^'/);
+  });
+
+  it('reaches Shadeform in the script of the machine, which fetches it there', async () => {
+    const software = { ...scripted, image: 'lab/no-fetcher:1' };
+    const bootstrap = bootstrapLines(url, token);
+    const request = requestOf({ templateId: ownSoftwareId, software, bootstrap });
+    await lab.provider.allocate(request);
+    await until('it was fetched', () => Promise.resolve(asked.length === 2 || undefined));
+    const sent = (await lab.state()).pods.find(({ name }) => name === request.tag)?.base64Script ?? '';
+    const script = Buffer.from(sent, 'base64').toString('utf8');
+    assert.ok(script.includes(token) && !/docker|GREETING/.test(script));
+  });
+});
+
+/** Docker as far as a machine needs it: it makes a container, copies a file into it, and starts it. */
+const docker = `#!/bin/sh
+echo "$1" >> "$HOME/steps"
+case "$1" in
+  login) cat > "$HOME/password" ;;
+  cp) cp -p "$2" "$HOME/inside" ;;
+  create) shift
+    until [ "$1" = --entrypoint ]; do shift; done
+    printf '%s\\n' "$2" > "$HOME/entrypoint"
+    shift 3
+    printf '%s\\0' "$@" > "$HOME/command" ;;
+  start) sed -i "s#/start-script#$HOME/inside#" "$HOME/command"
+    xargs -0 "$(cat "$HOME/entrypoint")" < "$HOME/command" ;;
+  run) printf '%s\\n' "$@" > "$HOME/asked" ;;
+esac
+`;
+
+describe('the container of a machine whose entrypoint is replaced', () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'container-'));
+    mkdirSync(join(home, 'bin'));
+    writeFileSync(join(home, 'bin', 'docker'), docker, { mode: 0o755 });
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  const run = (script: string) =>
+    execFileSync('sh', ['-c', script], {
+      env: { HOME: home, PATH: `${home}/bin:/usr/bin:/bin`, GREETING: 'hi “you”' },
+    });
+  const file = (name: string): string => readFileSync(join(home, name), 'utf8');
+  const own = {
+    ...{
+      ...scripted,
+      image: 'registry.example/team/server:1',
+      startScript: startScript.replace(/while.*/, ''),
+    },
+    registryAuth: { username: 'renter', password: 'pull-me' },
+  };
+
+  it('has the script inside, and runs it with its arguments', () => {
+    run(fetchedScript(own, 'container').replace('rm -f "$0"', ''));
+    assert.equal(file('ran'), told);
+    assert.deepEqual(file('steps').trim().split('\n'), ['login', 'create', 'cp', 'start', 'logout']);
+    assert.equal(file('password'), 'pull-me');
+  });
+
+  it('runs words alone', () => {
+    const software = { ...own, startScript: null, args: ['serve', '--all'], registryAuth: null };
+    const container = ownContainerOf(software);
+    run(startupScript({ throwAwayKey: 'k', publicKeys: [], container, software }));
+    const words = file('asked').trim().split('\n');
+    assert.deepEqual(words.slice(-4), ['--entrypoint', 'serve', own.image, '--all']);
+    assert.ok(words.includes('GREETING=hi “you”'));
+  });
+});
