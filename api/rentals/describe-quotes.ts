@@ -14,7 +14,7 @@ import {
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
 import { quotedGuard, telemetrySource } from './idle-guard.js';
-import { quotedSoftware } from './describe-software.js';
+import { exampleQuotedSoftware, quotedSoftware } from './describe-software.js';
 import { rentalSchema } from './request.js';
 
 const tag = 'Rentals';
@@ -119,7 +119,7 @@ export const createQuote = operation({
         { ...exampleQuote, maxSpendCents: null, worstCaseCents: null, expectedReadySeconds: null },
         { ...exampleQuote, idleGuard: { minutes: 30, looksAt: ['gpu', 'cpu'], ignores: ['sessions'] } },
         { ...exampleQuote, telemetrySource: 'reporter' as const },
-        { ...exampleQuote, ownSoftware: { graceSeconds: 120, publicPorts: ['page'] } },
+        { ...exampleQuote, ownSoftware: exampleQuotedSoftware },
       ],
       links: { createRental: { body: { quoteId: '/quoteId' } } },
     },

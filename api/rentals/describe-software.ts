@@ -1,6 +1,13 @@
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { endpointsOf } from '../../domain/rentals/endpoints.js';
-import { publicPortsOf, type SoftwareOutline } from '../../domain/rentals/software.js';
+import {
+  entrypointChoices,
+  imageNeeds,
+  imageNeedsOf,
+  mayOpenExposed,
+  publicPortsOf,
+  type SoftwareOutline,
+} from '../../domain/rentals/software.js';
 import {
   bool,
   listOf,
@@ -18,6 +25,10 @@ export const software = named(
   'OwnSoftware',
   object({
     image: orNull(text, 'Null: the template.'),
+    entrypoint: named('EntrypointChoice', {
+      ...oneOf(entrypointChoices),
+      description: 'Whether the image’s entrypoint is kept, or your script or arguments run in its place.',
+    }),
     envNames: listOf(text),
     hasArgs: bool,
     hasStartScript: bool,
@@ -59,6 +70,16 @@ export const quotedSoftware = named(
         'You are billed from the first of: SSH answers, a public port answers, this long after the machine runs.',
     },
     publicPorts: { ...listOf(text), description: 'The ports that everybody on the internet will reach.' },
+    imageNeeds: {
+      ...listOf(named('ImageNeed', oneOf(imageNeeds))),
+      description:
+        'What must be in your image, so that your script can run in place of its entrypoint. An image without it never answers, and is billed.',
+    },
+    exposedPortsMayOpen: {
+      ...bool,
+      description:
+        'Whether the provider may open ports that the image exposes, since its entrypoint is replaced. A port that you name as closed rules that out.',
+    },
   }),
 );
 
@@ -66,9 +87,9 @@ type ShownSoftware = ValueOf<typeof software>;
 
 export function presentSoftware(outline: SoftwareOutline | null): ShownSoftware | null {
   if (outline === null) return null;
-  const { image, envNames, argsChars, scriptBytes, hasRegistryAuth, diskGb } = outline;
+  const { image, entrypoint = 'keep', envNames, argsChars, scriptBytes, hasRegistryAuth, diskGb } = outline;
   return {
-    ...{ image, envNames: [...envNames], hasRegistryAuth, diskGb },
+    ...{ image, entrypoint, envNames: [...envNames], hasRegistryAuth, diskGb },
     hasArgs: argsChars > 0,
     hasStartScript: scriptBytes > 0,
   };
@@ -87,7 +108,11 @@ export function presentEndpoints(row: RentalWithHealth) {
 const nowhere = { host: null, ports: [] };
 
 export function presentQuotedSoftware(outline: SoftwareOutline | undefined, graceSeconds: number) {
-  return outline ? { graceSeconds, publicPorts: publicPortsOf(outline) } : null;
+  if (!outline) return null;
+  return {
+    ...{ graceSeconds, publicPorts: publicPortsOf(outline), imageNeeds: [...imageNeedsOf(outline)] },
+    exposedPortsMayOpen: mayOpenExposed(outline),
+  };
 }
 
 export const exampleEndpoint: ValueOf<typeof endpoint> = {
@@ -98,6 +123,16 @@ export const exampleEndpoint: ValueOf<typeof endpoint> = {
 };
 
 export const exampleSoftware: ShownSoftware = {
-  ...{ image: 'ghcr.io/ada/server:1', envNames: ['MODEL'], hasArgs: true, hasStartScript: false },
+  ...{
+    image: 'ghcr.io/ada/server:1',
+    entrypoint: 'keep',
+    envNames: ['MODEL'],
+    hasArgs: true,
+    hasStartScript: false,
+  },
   ...{ hasRegistryAuth: false, diskGb: 120 },
+};
+
+export const exampleQuotedSoftware: ValueOf<typeof quotedSoftware> = {
+  ...{ graceSeconds: 120, publicPorts: ['page'], imageNeeds: [], exposedPortsMayOpen: false },
 };

@@ -1,4 +1,5 @@
 import {
+  entrypointChoices,
   holdsSecrets,
   noSoftware,
   softwareLimits,
@@ -98,13 +99,16 @@ const portsField = manyOf(portField)
 /** The fields of own software (decision 153, "Own software"). Those that are secret no answer ever shows. */
 export const softwareFields = {
   image: imageField,
+  entrypoint: wordOf(entrypointChoices).description(
+    'With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs sh and curl or wget in the image. Without a closed port in your request, the provider may open the ports that the image exposes. Default: keep.',
+  ),
   registryAuth: fields({
     username: needed(secretText(limits.credentialMaxChars)),
     password: needed(secretText(limits.credentialMaxChars)),
   }).description('Signs in to the image’s registry. No answer shows it.'),
   args: manyOf(secretText(limits.argMaxChars))
     .max(limits.args)
-    .description('The arguments of the image’s entrypoint, which stays as it is. No answer shows them.'),
+    .description('The arguments of what runs in the image. No answer shows them.'),
   env: envField,
   startScript: readAs<string>(joi.string().max(limits.scriptMaxBytes, 'utf8'), (text, helpers) =>
     text.includes('\0') ? helpers.message({ custom: '{{#label}} may not hold the character NUL' }) : text,
@@ -112,7 +116,8 @@ export const softwareFields = {
     jsonSchema: {
       pattern: '^[^\\u0000]+$',
       maxLength: limits.scriptMaxBytes,
-      description: 'A script that the machine runs once when it is up. No answer shows it.',
+      description:
+        'A script that the machine runs once when it is up, or, with entrypoint `replace`, what the image runs. No answer shows it.',
     },
   }),
   ports: portsField,
@@ -132,6 +137,7 @@ export function readSoftware(body: SoftwareBody, sent: unknown): Software | unde
   const asked = Object.entries(body).filter(([name]) => name in noSoftware);
   const software: Software = { ...noSoftware, ...Object.fromEntries(asked) };
   refuseWithoutImage(software);
+  refuseEntrypoint(software);
   if (software.image !== null && Object.hasOwn(sent as object, 'templateId')) {
     throw fieldRefusal('templateId', 'templateId can’t be combined with image, which runs instead of one');
   }
@@ -145,6 +151,17 @@ function refuseWithoutImage({ image, args, registryAuth }: Software): void {
   if (args.length > 0) throw fieldRefusal('args', 'args needs image: they are its own');
   if (registryAuth !== null) {
     throw fieldRefusal('registryAuth', 'registryAuth needs image: it signs in to the image’s registry');
+  }
+}
+
+function refuseEntrypoint({ entrypoint, image, startScript, args }: Software): void {
+  if (entrypoint === 'keep') return;
+  if (image === null) throw fieldRefusal('entrypoint', 'entrypoint needs image: it is the image’s own');
+  if (startScript === null && args.length === 0) {
+    throw fieldRefusal(
+      'entrypoint',
+      'entrypoint "replace" needs startScript or args: what runs in its place',
+    );
   }
 }
 

@@ -15,6 +15,9 @@ interface Endpoint {
   readonly auth: string;
 }
 
+/** What a quote says of software with one public port. */
+const told = { graceSeconds: 120, publicPorts: ['page'], imageNeeds: [], exposedPortsMayOpen: false };
+
 /** What renters bring along, and the notebook that a template brings. */
 export function describeSoftware(backend: () => Backend): void {
   let person: Person;
@@ -46,12 +49,12 @@ export function describeSoftware(backend: () => Backend): void {
         ],
       });
       assert.equal(quote.status, 200, quote.text);
-      assert.deepEqual(quote.body.ownSoftware, { graceSeconds: 120, publicPorts: ['page'] });
+      assert.deepEqual(quote.body.ownSoftware, told);
       const opened = await person.post('/v1/rentals', { quoteId: quote.body.quoteId });
       const rental = await awaitStatus(opened.body.id, 'running');
       assert.deepEqual(rental.software, {
-        ...{ image: 'ghcr.io/ada/page:1', envNames: ['TOKEN'], hasArgs: true, hasStartScript: false },
-        ...{ hasRegistryAuth: true, diskGb: null },
+        ...{ image: 'ghcr.io/ada/page:1', entrypoint: 'keep', envNames: ['TOKEN'], hasArgs: true },
+        ...{ hasStartScript: false, hasRegistryAuth: true, diskGb: null },
       });
       const [page, db] = rental.endpoints;
       assert.match(page?.url ?? '', /^http:\/\/[\d.]+:8080\/$/);
@@ -61,6 +64,36 @@ export function describeSoftware(backend: () => Backend): void {
       await person.post(`/v1/rentals/${opened.body.id}/stop`);
       for (const { text } of [quote, opened]) {
         for (const secret of secrets) assert.ok(!text.includes(secret), text);
+      }
+    });
+
+    it('runs a script in place of an entrypoint, and says what the image needs for that', async () => {
+      const wish = { ...machine, image: 'ghcr.io/ada/page:1', entrypoint: 'replace', args: [arg] };
+      const startScript = `echo ${value}`;
+      const quote = await person.post('/v1/quotes', { ...wish, startScript });
+      assert.deepEqual(quote.body.ownSoftware, {
+        ...{ ...told, publicPorts: [], imageNeeds: ['sh', 'curl_or_wget'] },
+        exposedPortsMayOpen: true,
+      });
+      const closed = { name: 'db', port: 5432, kind: 'tcp' };
+      const words = await person.post('/v1/quotes', { ...wish, ports: [closed] });
+      assert.deepEqual(words.body.ownSoftware, { ...told, publicPorts: [] });
+      const opened = await person.post('/v1/rentals', { quoteId: quote.body.quoteId });
+      const { software } = await endpointsOf(opened.body.id);
+      assert.deepEqual(software, {
+        ...{ image: wish.image, entrypoint: 'replace', envNames: [], hasArgs: true, hasStartScript: true },
+        ...{ hasRegistryAuth: false, diskGb: null },
+      });
+      await person.post(`/v1/rentals/${opened.body.id}/stop`);
+    });
+
+    it('is refused where nothing takes the place of an entrypoint, or there is none', async () => {
+      for (const wish of [{ image: 'a/b:1' }, { startScript: 'true' }, { image: 'a/b:1', env: { A: 'b' } }]) {
+        const { status, body, text } = await person.post('/v1/quotes', {
+          ...{ ...machine, ...wish, entrypoint: 'replace' },
+        });
+        assert.deepEqual([status, body.error], [400, 'validation_failed'], text);
+        assert.equal(body.details.fields[0]?.field, 'entrypoint');
       }
     });
 
@@ -129,7 +162,7 @@ export function describeSoftware(backend: () => Backend): void {
     it('may be public, and has its port and its name for itself', async () => {
       const port = { name: 'lab', port: 8888, kind: 'http', public: true };
       const { body } = await person.post('/v1/quotes', { ...wish, ports: [port] });
-      assert.deepEqual(body.ownSoftware, { graceSeconds: 120, publicPorts: ['lab'] });
+      assert.deepEqual(body.ownSoftware, { ...told, publicPorts: ['lab'] });
       for (const wrong of [
         { ...port, kind: 'tcp' },
         { ...port, name: 'notebook', port: 9000 },

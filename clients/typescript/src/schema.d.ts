@@ -2416,6 +2416,11 @@ export interface components {
         EndpointToken: {
             token: string;
         };
+        /**
+         * @description Whether the image’s entrypoint is kept, or your script or arguments run in its place.
+         * @enum {string}
+         */
+        EntrypointChoice: "keep" | "replace";
         /** @enum {string} */
         ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "duplicate_passkey" | "too_many_passkeys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "passkey_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "account_closing" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "passkey_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "export_running" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
         Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalScriptFetchedEvent"] | components["schemas"]["RentalKeptAliveEvent"] | components["schemas"]["RentalPortsClosedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["PasskeyAddedEvent"] | components["schemas"]["PasskeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
@@ -2753,6 +2758,8 @@ export interface components {
         IdleIgnored: "sessions";
         /** @enum {string} */
         IdleLooksAt: "gpu" | "cpu" | "network" | "sessions";
+        /** @enum {string} */
+        ImageNeed: "sh" | "curl_or_wget";
         InsufficientBalanceDetails: {
             /** @description What must be available. */
             requiredCents: number;
@@ -3372,18 +3379,23 @@ export interface components {
             telemetry?: boolean;
             /** @description An image of your own, such as ghcr.io/you/server:1. It runs instead of a template. */
             image?: string;
+            /**
+             * @description With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs sh and curl or wget in the image. Without a closed port in your request, the provider may open the ports that the image exposes. Default: keep.
+             * @enum {string}
+             */
+            entrypoint?: "keep" | "replace";
             /** @description Signs in to the image’s registry. No answer shows it. */
             registryAuth?: {
                 username: string;
                 password: string;
             };
-            /** @description The arguments of the image’s entrypoint, which stays as it is. No answer shows them. */
+            /** @description The arguments of what runs in the image. No answer shows them. */
             args?: string[];
             /** @description At most 64 environment variables. No answer shows their values. Not PUBLIC_KEY: use sshPublicKeys. */
             env?: {
                 [key: string]: string;
             };
-            /** @description A script that the machine runs once when it is up. No answer shows it. */
+            /** @description A script that the machine runs once when it is up, or, with entrypoint `replace`, what the image runs. No answer shows it. */
             startScript?: string;
             ports?: {
                 name: string;
@@ -3580,6 +3592,7 @@ export interface components {
         OwnSoftware: {
             /** @description Null: the template. */
             image: string | null;
+            entrypoint: components["schemas"]["EntrypointChoice"];
             envNames: string[];
             hasArgs: boolean;
             hasStartScript: boolean;
@@ -3879,6 +3892,10 @@ export interface components {
             graceSeconds: number;
             /** @description The ports that everybody on the internet will reach. */
             publicPorts: string[];
+            /** @description What must be in your image, so that your script can run in place of its entrypoint. An image without it never answers, and is billed. */
+            imageNeeds: components["schemas"]["ImageNeed"][];
+            /** @description Whether the provider may open ports that the image exposes, since its entrypoint is replaced. A port that you name as closed rules that out. */
+            exposedPortsMayOpen: boolean;
         };
         RateLimitedDetails: {
             /** @description As the header Retry-After says. */
@@ -4294,8 +4311,10 @@ export interface components {
              */
             type: "rental.script_fetched";
             data: {
-                /** @description For which time. */
+                /** @description For which time, since it was rented or started again. */
                 fetch: number;
+                /** @description Whether its provider started it again. */
+                afterRestart: boolean;
             };
         };
         RentalSshAnsweredEvent: {
@@ -5831,6 +5850,7 @@ export type EndpointAuth = components['schemas']['EndpointAuth'];
 export type EndpointKind = components['schemas']['EndpointKind'];
 export type EndpointNotFoundError = components['schemas']['EndpointNotFoundError'];
 export type EndpointToken = components['schemas']['EndpointToken'];
+export type EntrypointChoice = components['schemas']['EntrypointChoice'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
@@ -5865,6 +5885,7 @@ export type IdleGuardUnsupportedDetails = components['schemas']['IdleGuardUnsupp
 export type IdleGuardUnsupportedError = components['schemas']['IdleGuardUnsupportedError'];
 export type IdleIgnored = components['schemas']['IdleIgnored'];
 export type IdleLooksAt = components['schemas']['IdleLooksAt'];
+export type ImageNeed = components['schemas']['ImageNeed'];
 export type InsufficientBalanceDetails = components['schemas']['InsufficientBalanceDetails'];
 export type InsufficientBalanceError = components['schemas']['InsufficientBalanceError'];
 export type InternalError = components['schemas']['InternalError'];

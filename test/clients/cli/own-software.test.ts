@@ -83,6 +83,18 @@ describe('gpu, with software of one’s own', () => {
     assert.match(half.err, /belong together/);
   });
 
+  it('lets a script take the place of an entrypoint, and says what the image needs', async () => {
+    const script = file('serve.sh', '#!/bin/sh\necho hello\n');
+    const words = ['quote', 'rtx-4090', '--image', 'ghcr.io/ann/page:1', '--script', script];
+    const { code, out, err } = await ann.run([...words, '--entrypoint', 'replace'], { fetch: noted });
+    assert.equal(code, 0, err);
+    assert.equal(sent[0]?.['entrypoint'], 'replace');
+    assert.match(out, /Image needs +sh, and curl or wget: without them it never answers, and is billed/);
+    assert.match(out, /Exposed ports +may be open to everybody/);
+    const other = await ann.run([...words, '--entrypoint', 'mine']);
+    assert.deepEqual([other.code, other.err.includes('keep, replace')], [exitCodes.usage, true], other.err);
+  });
+
   it('says what is wrong without showing a line that may hold a secret', async () => {
     const bad = await ann.run(['quote', 'rtx-4090', '--env-file', file('bad', 'A=1\nplanted secret\n')]);
     assert.equal(bad.code, exitCodes.usage);
@@ -95,7 +107,10 @@ describe('gpu, with software of one’s own', () => {
     const both = await ann.run([
       ...['quote', 'rtx-4090', '--image', 'a/b:1', '--script', file('s.sh', 'true\n')],
     ]);
-    assert.match(both.err, /startScript: mock runs a start script on the machine, not inside of an image/);
+    assert.match(
+      both.err,
+      /startScript: mock runs no\s+start script\s+inside of an image that keeps its entrypoint/,
+    );
   });
 
   it('has no port of another name', async () => {

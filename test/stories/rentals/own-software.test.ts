@@ -52,7 +52,9 @@ describe('own software', () => {
     const quote = await user.post('/v1/quotes', wish);
     assert.equal(quote.status, 200, JSON.stringify(quote.body));
     assert.equal(quote.body.listing.providerCode, 'lab-runpod');
-    assert.deepEqual(quote.body.ownSoftware, { graceSeconds: 120, publicPorts: ['page'] });
+    assert.deepEqual(quote.body.ownSoftware, {
+      ...{ graceSeconds: 120, publicPorts: ['page'], imageNeeds: [], exposedPortsMayOpen: false },
+    });
     const answer = await user.post('/v1/rentals', { quoteId: quote.body.quoteId });
     assert.deepEqual(answer.body.warnings, ['public_port'], JSON.stringify(answer.body));
     const id = answer.body.id as RentalId;

@@ -51,7 +51,11 @@ const guard = {
 /** What runs instead of a template. The service says what of it no provider can do. */
 const software = {
   image: z.string().optional().describe('An image to run instead of a template: ghcr.io/you/server:1'),
-  args: z.array(z.string()).max(64).optional().describe('Arguments of the image’s entrypoint'),
+  entrypoint: z
+    .enum(['keep', 'replace'])
+    .optional()
+    .describe('replace: args are run in place of the image’s entrypoint'),
+  args: z.array(z.string()).max(64).optional().describe('Arguments of what the image runs'),
   env: z
     .record(z.string(), z.string())
     .optional()

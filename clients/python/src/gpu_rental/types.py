@@ -559,13 +559,6 @@ class Explanation(TypedDict):
     invoice: Optional["ExplainedInvoice"]
     byHand: Optional["ExplainedByHand"]
 
-class ExportRunningError(TypedDict):
-    error: Literal["export_running"]
-    message: str
-    details: "LaterAgainDetails"
-    requestId: str
-    support: NotRequired[str]
-
 class FailedSignIns(TypedDict):
     hour: str
     tries: int
@@ -1020,6 +1013,7 @@ class NewRental(TypedDict):
     idleIgnores: NotRequired[List[Literal["sessions"]]]
     telemetry: NotRequired[bool]
     image: NotRequired[str]
+    entrypoint: NotRequired[Literal["keep", "replace"]]
     registryAuth: NotRequired["NewRentalRegistryAuth"]
     args: NotRequired[List[str]]
     env: NotRequired[Dict[str, str]]
@@ -1121,6 +1115,7 @@ class OtherEvent(TypedDict):
 
 class OwnSoftware(TypedDict):
     image: Optional[str]
+    entrypoint: "EntrypointChoice"
     envNames: List[str]
     hasArgs: bool
     hasStartScript: bool
@@ -1301,6 +1296,8 @@ class QuotedIdleGuard(TypedDict):
 class QuotedSoftware(TypedDict):
     graceSeconds: int
     publicPorts: List[str]
+    imageNeeds: List["ImageNeed"]
+    exposedPortsMayOpen: bool
 
 class RateLimitedDetails(TypedDict):
     retryAfterSeconds: int
@@ -1516,6 +1513,7 @@ class RentalRunningEvent(TypedDict):
 
 class RentalScriptFetchedEventData(TypedDict):
     fetch: int
+    afterRestart: bool
 
 class RentalScriptFetchedEvent(TypedDict):
     id: str
@@ -1638,7 +1636,6 @@ class Session(TypedDict):
     user: "User"
     expiresAt: str
     freshUntil: Optional[str]
-    closingSince: Optional[str]
     apiKey: NotRequired["ApiKey"]
 
 class SessionEndedEventData(TypedDict):
@@ -2226,21 +2223,23 @@ class WebhooksDisabledError(TypedDict):
     support: NotRequired[str]
 AccountClosingState = Literal["stopping", "settling", "returning", "erasing", "kept", "closed"]
 AccountClosingWait = Literal["rentals", "topups", "invoices", "disputes", "parked_payments", "refunds", "refused_refunds", "processor", "installation_key", "late_events"]
-ApiError = Union["ValidationFailedError", "InvalidEmailError", "InvalidAmountError", "InvalidCountError", "WeakKeyError", "DuplicateKeyError", "TooManyKeysError", "DuplicatePasskeyError", "TooManyPasskeysError", "UnknownFamilyError", "ModelUnavailableError", "SoftwareUnsupportedError", "IdleGuardUnsupportedError", "BillingDisabledError", "TooManyWebhooksError", "WebhooksDisabledError", "UnauthorizedError", "CodeInvalidError", "PasskeyInvalidError", "OauthStateMismatchError", "KeyUnknownError", "KeyExpiredError", "KeyRevokedError", "KeySuspendedError", "CardDeclinedError", "InsufficientBalanceError", "ForbiddenError", "BlockedError", "AccountClosingError", "FreshSignInRequiredError", "SessionRequiredError", "KeyScopeError", "KeyAddressError", "KeyEndsOwnError", "KeySetupError", "CapReservedError", "BudgetReservedError", "NotFoundError", "RentalNotFoundError", "InvoiceNotFoundError", "TopupNotFoundError", "KeyNotFoundError", "SessionNotFoundError", "PasskeyNotFoundError", "QuoteNotFoundError", "EndpointNotFoundError", "WebhookNotFoundError", "MethodNotAllowedError", "ResyncError", "ChargeInProgressError", "AlreadyStoppedError", "QuoteExpiredError", "PriceChangedError", "RentalEndingError", "NoIdleGuardError", "NoSavedCardError", "WebhookNotEnabledError", "ProofNotReadyError", "ExportRunningError", "IdempotencyConflictError", "IdempotencyInProgressError", "PayloadTooLargeError", "UnsupportedMediaTypeError", "UnknownHostError", "RateLimitedError", "CodeRequestRateLimitedError", "InternalError", "TemporarilyUnavailableError"]
+ApiError = Union["ValidationFailedError", "InvalidEmailError", "InvalidAmountError", "InvalidCountError", "WeakKeyError", "DuplicateKeyError", "TooManyKeysError", "DuplicatePasskeyError", "TooManyPasskeysError", "UnknownFamilyError", "ModelUnavailableError", "SoftwareUnsupportedError", "IdleGuardUnsupportedError", "BillingDisabledError", "TooManyWebhooksError", "WebhooksDisabledError", "UnauthorizedError", "CodeInvalidError", "PasskeyInvalidError", "OauthStateMismatchError", "KeyUnknownError", "KeyExpiredError", "KeyRevokedError", "KeySuspendedError", "CardDeclinedError", "InsufficientBalanceError", "ForbiddenError", "BlockedError", "AccountClosingError", "FreshSignInRequiredError", "SessionRequiredError", "KeyScopeError", "KeyAddressError", "KeyEndsOwnError", "KeySetupError", "CapReservedError", "BudgetReservedError", "NotFoundError", "RentalNotFoundError", "InvoiceNotFoundError", "TopupNotFoundError", "KeyNotFoundError", "SessionNotFoundError", "PasskeyNotFoundError", "QuoteNotFoundError", "EndpointNotFoundError", "WebhookNotFoundError", "MethodNotAllowedError", "ResyncError", "ChargeInProgressError", "AlreadyStoppedError", "QuoteExpiredError", "PriceChangedError", "RentalEndingError", "NoIdleGuardError", "NoSavedCardError", "WebhookNotEnabledError", "ProofNotReadyError", "IdempotencyConflictError", "IdempotencyInProgressError", "PayloadTooLargeError", "UnsupportedMediaTypeError", "UnknownHostError", "RateLimitedError", "CodeRequestRateLimitedError", "InternalError", "TemporarilyUnavailableError"]
 ApiKeyEnds = Literal["all", "own"]
 ApiKeyScope = Literal["read", "rentals", "billing", "setup"]
-AuditKind = Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused", "account_exported"]
+AuditKind = Literal["signed_in", "signed_out", "proof_refreshed", "ssh_key_added", "ssh_key_removed", "rental_created", "rental_changed", "rental_stopped", "checkout_begun", "card_saved", "card_removed", "auto_topup_changed", "billing_details_changed", "changed_by_operator", "charges_held", "rental_ended", "notices_changed", "webhook_created", "webhook_changed", "webhook_removed", "webhook_switched_off", "budget_changed", "api_key_created", "api_key_changed", "api_key_revoked", "passkey_added", "passkey_removed", "passkey_refused"]
 AutoTopupDisabledReason = Literal["charge_failed", "card_removed", "card_expired", "charges_held"]
 Checkout = Union["CheckoutPage", "CheckoutCharge"]
 CreateRental = Union["NewRental", "TakenQuote"]
 EndpointAuth = Literal["none", "token"]
 EndpointKind = Literal["http", "tcp"]
-ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "duplicate_passkey", "too_many_passkeys", "unknown_family", "model_unavailable", "software_unsupported", "idle_guard_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "passkey_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "account_closing", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "passkey_not_found", "quote_not_found", "endpoint_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_idle_guard", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "export_running", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
+EntrypointChoice = Literal["keep", "replace"]
+ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "duplicate_passkey", "too_many_passkeys", "unknown_family", "model_unavailable", "software_unsupported", "idle_guard_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "passkey_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "account_closing", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "passkey_not_found", "quote_not_found", "endpoint_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_idle_guard", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
 Event = Union["RentalCreatedEvent", "RentalMachineFoundEvent", "RentalSshAnsweredEvent", "RentalRunningEvent", "RentalWarnedEvent", "RentalScriptFetchedEvent", "RentalKeptAliveEvent", "RentalPortsClosedEvent", "RentalChangedEvent", "RentalStoppingEvent", "RentalStoppedEvent", "RentalFailedEvent", "TopupSucceededEvent", "TopupFailedEvent", "TopupExpiredEvent", "TopupReversedEvent", "TopupReinstatedEvent", "WalletCreditedEvent", "WalletLowEvent", "WalletExhaustedEvent", "BudgetReachedEvent", "AutoTopupSucceededEvent", "AutoTopupSwitchedOffEvent", "CardSavedEvent", "CardRemovedEvent", "InvoiceOpenedEvent", "InvoicePaidEvent", "InvoiceVoidedEvent", "InvoiceUncollectibleEvent", "SshKeyAddedEvent", "SshKeyRemovedEvent", "PasskeyAddedEvent", "PasskeyRemovedEvent", "ApiKeyCreatedEvent", "ApiKeyRevokedEvent", "WebhookCreatedEvent", "WebhookChangedEvent", "WebhookSwitchedOffEvent", "WebhookRemovedEvent", "WebhookPingEvent", "SessionStartedEvent", "SessionEndedEvent", "FeedResyncEvent"]
 EventType = Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]
 FamilyId = Literal["rtx-3090", "rtx-4090", "rtx-5080", "rtx-5090", "rtx-4000-ada", "rtx-6000-ada", "rtx-pro-6000", "rtx-a4000", "rtx-a5000", "rtx-a6000", "a10", "a40", "l4", "l40", "l40s", "a100-40gb", "a100-80gb", "h100-80gb", "h100-94gb", "h200-141gb", "gh200", "b200", "b300", "mi300x"]
 IdleIgnored = Literal["sessions"]
 IdleLooksAt = Literal["gpu", "cpu", "network", "sessions"]
+ImageNeed = Literal["sh", "curl_or_wget"]
 InvoiceReason = Literal["topup_failed", "overage", "manual"]
 InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 LedgerEntryType = Literal["processor_topup", "auto_topup", "rental_charge", "refund", "adjustment"]

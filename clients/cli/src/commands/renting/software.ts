@@ -1,6 +1,6 @@
 import type { NewRental } from '@gpu-rental/client';
 import { readFileSync } from 'node:fs';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { readSecret } from '../../asking/read-secret.js';
 import type { Cli } from '../../cli.js';
 import { collect, label, wholeNumber } from '../../command.js';
@@ -11,6 +11,7 @@ type Port = NonNullable<NewRental['ports']>[number];
 /** What runs on the machine instead of a template, as options. */
 export interface SoftwareOptions {
   readonly image?: string;
+  readonly entrypoint?: 'keep' | 'replace';
   readonly arg?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly envFile?: string;
@@ -25,10 +26,16 @@ export interface SoftwareOptions {
 export function addSoftware(command: Command): Command {
   return command
     .option('--image <image>', 'run your own image instead of a template')
-    .option('--arg <text>', 'an argument of the image’s entrypoint; repeatable', collect)
+    .addOption(
+      new Option(
+        '--entrypoint <choice>',
+        'replace: run your --script, or your --arg words, in place of the image’s entrypoint',
+      ).choices(['keep', 'replace']),
+    )
+    .option('--arg <text>', 'an argument of what the image runs; repeatable', collect)
     .option('--env <KEY=value>', 'a variable that is no secret; repeatable', label)
     .option('--env-file <file>', 'variables from a file, a KEY=value in each line')
-    .option('--script <file>', 'a script that the machine runs once when it is up')
+    .option('--script <file>', 'a script that the machine, or with --entrypoint replace the image, runs')
     .option('--port <name:port>', 'a port, such as page:8080/http or page:8080/http:public', port)
     .option('--disk <GB>', 'the size of the disk', wholeNumber(1, 2_000))
     .option('--registry-user <name>', 'who signs in to the image’s registry')
@@ -37,11 +44,12 @@ export function addSoftware(command: Command): Command {
 
 /** The same in a request. */
 export async function softwareOf(cli: Cli, options: SoftwareOptions): Promise<Partial<NewRental>> {
-  const { image, arg: args, script, port: ports, disk: diskGb } = options;
+  const { image, entrypoint, arg: args, script, port: ports, disk: diskGb } = options;
   const env = { ...(options.envFile !== undefined && variablesIn(options.envFile)), ...options.env };
   const registryAuth = await registryOf(cli, options);
   return {
     ...(image !== undefined && { image }),
+    ...(entrypoint !== undefined && { entrypoint }),
     ...(args !== undefined && { args: [...args] }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(script !== undefined && { startScript: textOf(script) }),
