@@ -151,7 +151,7 @@ const rules: readonly Rule[] = [
     cant(
       wish.image !== null && !isReplaced(wish) && able.entrypoint === 'replaced',
       'entrypoint',
-      'runs an image only with another entrypoint: send entrypoint "replace", with startScript or args',
+      'runs an image only with its entrypoint replaced, by a start script or arguments',
     ),
   (wish, able) =>
     cant(wish.hasRegistryAuth && !able.registryAuth, 'registryAuth', 'can’t sign in to a registry'),
@@ -169,7 +169,7 @@ const rules: readonly Rule[] = [
     cant(
       wish.scriptBytes > 0 && wish.image !== null && !isReplaced(wish) && able.image !== 'none',
       'startScript',
-      'runs no start script inside of an image that keeps its entrypoint: send entrypoint "replace", or make it part of the image',
+      'runs no start script inside of an image that keeps its entrypoint: replace the entrypoint, or make the script part of the image',
     ),
   (wish, able) =>
     over(

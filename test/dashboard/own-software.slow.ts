@@ -183,9 +183,18 @@ describe('own software in the dashboard', function () {
     await page.getByLabel('Registry user').fill('');
     await page.getByLabel('Start script').fill('echo 1');
     await page.getByLabel('Image', { exact: true }).fill('ghcr.io/ada/page:1');
-    await (await noteOf('Start script')).getByText(/not inside of an image/).waitFor();
-    await page.getByLabel('Start script').fill('');
+    await (await noteOf('Start script')).getByText(/that keeps its entrypoint/).waitFor();
+    await page.getByLabel('Replace its entrypoint').check();
+    await page.getByText('without them the machine never answers, and you pay for it').waitFor();
     await until('it can be rented', () => rentButton().isEnabled());
+    await picture(page, 'own-replaced');
+    await page.getByLabel('Start script').fill('');
+    await page.getByText('Enter a start script or arguments to run instead.').waitFor();
+    await until('it can’t be rented', async () => !(await rentButton().isEnabled()));
+    await page.getByLabel('Arguments').fill('serve');
+    await until('its words run', () => rentButton().isEnabled());
+    await page.getByLabel('Replace its entrypoint').uncheck();
+    await until('its entrypoint stays', () => rentButton().isEnabled());
     await page.getByRole('button', { name: 'Add a port' }).click();
     await page.locator('input:focus').pressSequentially('page');
     await page.getByLabel('Number of port 1').fill('22');
@@ -193,6 +202,22 @@ describe('own software in the dashboard', function () {
     assert.equal(await rentButton().isEnabled(), false);
     await page.getByRole('button', { name: 'Remove port 1' }).click();
     await until('it can be rented again', () => rentButton().isEnabled());
+  });
+
+  it('asks for an entrypoint that is replaced, and rents by it', async () => {
+    const quotes = watchBodies('/v1/quotes');
+    await visitor.open('/app/rent/rtx-4090');
+    await rentButton().waitFor();
+    await unfold();
+    await page.getByLabel('Image', { exact: true }).fill('ghcr.io/ada/page:1');
+    await page.getByLabel('Start script').fill('echo 1');
+    await page.getByLabel('Replace its entrypoint').check();
+    await until('it is quoted', () => quotes.at(-1)?.['entrypoint'] === 'replace');
+    await until('it can be rented', () => rentButton().isEnabled());
+    await rentButton().click();
+    await page.waitForURL(/\/app\/rentals\/rent_/);
+    const [rental] = await renter.rentals();
+    assert.equal(rental?.software?.entrypoint, 'replace');
   });
 
   it('goes along to another machine, and stays while it is folded', async () => {

@@ -21,6 +21,19 @@ describe('own software as it is typed', () => {
     assert.equal(isFaulty(faults), false);
   });
 
+  it('asks to replace the entrypoint of an image once there is what runs instead', () => {
+    const image = 'ghcr.io/ada/page:1';
+    for (const started of [{ args: 'serve' }, { startScript: 'echo 1\n' }]) {
+      const { asked, faults } = read({ image, replaces: true, ...started });
+      assert.deepEqual([asked.entrypoint, isFaulty(faults)], ['replace', false]);
+      assert.equal(read({ image, ...started }).asked.entrypoint, undefined);
+    }
+    const nothing = read({ image, replaces: true });
+    assert.deepEqual([nothing.asked, nothing.faults.entrypoint], [{ image }, true]);
+    const noImage = read({ replaces: true, startScript: 'echo 1\n' });
+    assert.deepEqual([noImage.asked.entrypoint, isFaulty(noImage.faults)], [undefined, false]);
+  });
+
   it('becomes what the service is asked for, and takes values as they are', () => {
     const { asked, faults } = read({
       ...{ image: ' ghcr.io/ada/page:1 ', username: 'ada', password: ' s3cret ', diskGb: '２００' },
@@ -47,7 +60,7 @@ describe('own software as it is typed', () => {
     });
     assert.deepEqual(asked, { env: { A: '1' } });
     assert.deepEqual(faults, {
-      ...{ registryAuth: true, envLine: 2, diskGb: true },
+      ...{ registryAuth: true, entrypoint: false, envLine: 2, diskGb: true },
       ports: new Set([0, 1, 2, 3, 4]),
     });
     assert.deepEqual(read({ ports: [line({ name: 'Page', port: '80' })] }).faults.ports, new Set([0]));

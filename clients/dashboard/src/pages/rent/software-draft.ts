@@ -4,7 +4,7 @@ import { plainDigits } from '../../format/digits.js';
 /** What a request says of own software. */
 export type OwnSoftware = Pick<
   NewRental,
-  'image' | 'registryAuth' | 'args' | 'env' | 'startScript' | 'ports' | 'diskGb'
+  'image' | 'entrypoint' | 'registryAuth' | 'args' | 'env' | 'startScript' | 'ports' | 'diskGb'
 >;
 type Port = NonNullable<OwnSoftware['ports']>[number];
 
@@ -21,6 +21,8 @@ export interface PortLine {
 /** Own software as it is typed. */
 export interface SoftwareDraft {
   readonly image: string;
+  /** Whether the script, or the arguments, take the place of the image's entrypoint. */
+  readonly replaces: boolean;
   readonly username: string;
   readonly password: string;
   /** One in each line. */
@@ -35,6 +37,8 @@ export interface SoftwareDraft {
 /** What is not right in a draft. */
 export interface DraftFaults {
   readonly registryAuth: boolean;
+  /** Nothing takes the place of the entrypoint. */
+  readonly entrypoint: boolean;
   /** The number of the first line that is no variable; undefined for none. */
   readonly envLine: number | undefined;
   /** The lines of ports, by their `no`. */
@@ -56,7 +60,8 @@ const SSH_PORT = 22;
 /** Nothing besides a template. */
 export const noSoftware: HeldSoftware = {
   draft: {
-    ...{ image: '', username: '', password: '', args: '', env: '', startScript: '', ports: [], diskGb: '' },
+    ...{ image: '', replaces: false, username: '', password: '', args: '', env: '', startScript: '' },
+    ...{ ports: [], diskGb: '' },
   },
   asked: {},
 };
@@ -72,8 +77,10 @@ export function readDraft(draft: SoftwareDraft): {
   const { env, wrongLine } = readEnv(draft.env);
   const { ports, wrong } = readPorts(draft.ports);
   const diskGb = wholeFrom(draft.diskGb, MAX_DISK_GB);
+  const entrypoint = readEntrypoint(draft, image, args);
   const asked = {
     ...(image !== '' && { image }),
+    ...entrypoint.asked,
     ...(username !== '' && password !== '' && { registryAuth: { username, password } }),
     ...(args.length > 0 && { args }),
     ...(Object.keys(env).length > 0 && { env }),
@@ -83,6 +90,7 @@ export function readDraft(draft: SoftwareDraft): {
   };
   const faults = {
     registryAuth: (username === '') !== (password === ''),
+    entrypoint: entrypoint.isMissing,
     envLine: wrongLine,
     ports: wrong,
     diskGb: draft.diskGb.trim() !== '' && diskGb === undefined,
@@ -90,9 +98,16 @@ export function readDraft(draft: SoftwareDraft): {
   return { asked, faults };
 }
 
+function readEntrypoint({ replaces, startScript }: SoftwareDraft, image: string, args: readonly string[]) {
+  const isReplaced = replaces && image !== '';
+  const isThere = startScript.trim() !== '' || args.length > 0;
+  const asked: Pick<OwnSoftware, 'entrypoint'> = isReplaced && isThere ? { entrypoint: 'replace' } : {};
+  return { asked, isMissing: isReplaced && !isThere };
+}
+
 /** Tells whether something of a draft is not right. */
-export function isFaulty({ registryAuth, envLine, ports, diskGb }: DraftFaults): boolean {
-  return registryAuth || envLine !== undefined || ports.size > 0 || diskGb;
+export function isFaulty({ registryAuth, entrypoint, envLine, ports, diskGb }: DraftFaults): boolean {
+  return registryAuth || entrypoint || envLine !== undefined || ports.size > 0 || diskGb;
 }
 
 const linesOf = (text: string): string[] => text.split(/\r?\n/);

@@ -1,6 +1,6 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { ownSoftwareTexts as texts } from '../../../texts/own-software.js';
-import { Field, Input, Textarea } from '../../../ui/field.js';
+import { Checkbox, Field, Input, Textarea } from '../../../ui/field.js';
 import { useAfterPause } from '../../../ui/use-typed.js';
 import {
   isFaulty,
@@ -52,6 +52,14 @@ export function OwnSoftwareFields({ draft: before, onChange, error, onFault }: O
       <Field label={texts.image} hint={texts.imageHint} error={said('image')}>
         {(ids) => <Input {...ids} {...typed('image')} placeholder={texts.imagePlaceholder} maxLength={512} />}
       </Field>
+      <Entrypoint
+        draft={draft}
+        error={faults.entrypoint ? texts.replaceError : said('entrypoint')}
+        onChange={(replaces) => {
+          change({ replaces });
+          tellNow();
+        }}
+      />
       <Registry typed={typed} faults={faults} said={said('registryAuth')} />
       <Field label={texts.args} hint={texts.argsHint} error={said('args')}>
         {(ids) => <Textarea {...ids} {...typed('args')} rows={2} />}
@@ -88,10 +96,35 @@ export function OwnSoftwareFields({ draft: before, onChange, error, onFault }: O
   );
 }
 
-type TextName = Exclude<keyof SoftwareDraft, 'ports'>;
+type TextName = Exclude<keyof SoftwareDraft, 'ports' | 'replaces'>;
 
 /** Browsers keep what is typed for the next time, and send it away to check its spelling, unless they are told not to. */
 const off = { autoComplete: 'off', autoCapitalize: 'off', spellCheck: false } as const;
+
+interface EntrypointProps {
+  readonly draft: SoftwareDraft;
+  readonly error: string | undefined;
+  readonly onChange: (replaces: boolean) => void;
+}
+
+function Entrypoint({ draft: { image, replaces }, error, onChange }: EntrypointProps): ReactNode {
+  if (image.trim() === '') return null;
+  return (
+    <div>
+      <Checkbox
+        label={texts.replace}
+        hint={replaces ? texts.replaceHint : undefined}
+        checked={replaces}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      {error !== undefined && (
+        <p role="alert" className="mt-1 text-[13px] text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
 
 interface RegistryProps {
   readonly typed: (name: 'username' | 'password') => object;
