@@ -156,11 +156,11 @@ function refuseWithoutImage({ image, args, registryAuth }: Software): void {
 
 function refuseEntrypoint({ entrypoint, image, startScript, args }: Software): void {
   if (entrypoint === 'keep') return;
-  if (image === null) throw fieldRefusal('entrypoint', 'entrypoint needs image: it is the image’s own');
+  if (image === null) throw fieldRefusal('entrypoint', 'entrypoint needs an image, whose own it is');
   if (startScript === null && args.length === 0) {
     throw fieldRefusal(
       'entrypoint',
-      'entrypoint "replace" needs startScript or args: what runs in its place',
+      'entrypoint "replace" needs a start script or arguments, which run in its place',
     );
   }
 }

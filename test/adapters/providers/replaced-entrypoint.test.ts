@@ -8,15 +8,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrapLines } from '../../../adapters/providers/bootstrap.js';
 import type { AllocationRequest } from '../../../adapters/providers/provider.js';
+import { probeSsh } from '../../../adapters/providers/ssh/ssh-probe.js';
 import { fetchedScript, ownContainerOf, startupScript } from '../../../adapters/providers/startup-script.js';
 import { noSoftware, ownSoftwareId, type Software } from '../../../domain/rentals/software.js';
 import { noShell } from '../../../lab/provider/images.js';
 import {
   lambdaRequestOf,
+  newRenterKey,
   requestOf,
   runpodRequestOf,
   startLivingLab,
   until,
+  untilActive,
   vastRequestOf,
   type LivingLab,
 } from '../../lab/provider/living-lab.js';
@@ -152,6 +155,19 @@ describe('what takes the place of an entrypoint', function () {
     const own = { templateId: ownSoftwareId, software: { ...scripted, image: 'lab/curl-only:1' } };
     await refused('lambda', lambdaRequestOf(own));
     await refused('vast', vastRequestOf({ ...own, software: { ...own.software, entrypoint: 'keep' } }));
+  });
+
+  it('opens SSH at Vast, whose own daemon it is, and at RunPod only by what starts one', async () => {
+    const software = { ...scripted, startScript: null, args: ['sleep', '60'], image: 'lab/sshd-command:1' };
+    const answers = async (dialect: Container) => {
+      const publicKeys = [newRenterKey().line];
+      const request = requests[dialect]({ templateId: ownSoftwareId, software, publicKeys });
+      await lab.of(dialect).allocate(request);
+      const { host, port } = await untilActive(lab.of(dialect), request.tag);
+      const limits = { connectTimeoutMs: 1_500, identTimeoutMs: 500 };
+      return (await probeSsh({ host, port, allowPrivate: true, ...limits })).answered;
+    };
+    assert.deepEqual([await answers('vast'), await answers('runpod')], [true, false]);
   });
 
   it('leaves the words of an image alone that keeps its entrypoint, whatever they look like', async () => {

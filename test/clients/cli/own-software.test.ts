@@ -91,6 +91,8 @@ describe('gpu, with software of one’s own', () => {
     assert.equal(sent[0]?.['entrypoint'], 'replace');
     assert.match(out, /Image needs +sh, and curl or wget: without them it never answers, and is billed/);
     assert.match(out, /Exposed ports +may be open to everybody/);
+    const nothing = await ann.run([...words.slice(0, 4), '--entrypoint', 'replace']);
+    assert.match(nothing.err, /^--entrypoint "replace" needs a start script or arguments/);
     const other = await ann.run([...words, '--entrypoint', 'mine']);
     assert.deepEqual([other.code, other.err.includes('keep, replace')], [exitCodes.usage, true], other.err);
   });
