@@ -23,7 +23,8 @@ export async function layDownBundle(
   const token = machineTokenOf(installationKey, 'bundle', attempt.tag);
   const sealed = sealBundle(token, fetchedScript(software, provider.software?.image));
   const hash = hashOfMachineToken(token);
-  const isKept = provider.tellsRestarts === true;
+  // Beside a template a script runs at the first start alone.
+  const isKept = provider.tellsRestarts === true && software.image !== null;
   await insertMachineToken(db, { hash, attemptId: attempt.id, purpose: 'bundle', sealed, isKept });
   return bootstrapLines(machineUrl, token);
 }

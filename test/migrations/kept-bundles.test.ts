@@ -53,37 +53,39 @@ describe('the bundles that are kept for a restart', () => {
     return { rental, attempt, bundle };
   }
 
-  const starts = (machine: Machine, at: string | null) =>
+  /** @param minutes how long ago its upstream started it; null: it does not tell */
+  const starts = (machine: Machine, minutes: number | null) =>
     recordPodList(db, 'lab', {
       pods: [
         {
           ...{ podId: `p${machine.attempt.id}`, tag: machine.attempt.tag, status: 'active' },
           ...{ upstreamStatus: 'RUNNING', host: null, port: null, username: null, pricePerHourCents: 50 },
-          startedAt: at === null ? null : new Date(at),
+          startedAt: minutes === null ? null : new Date(Math.floor(began - minutes * 60_000)),
         },
       ],
       askedAt: new Date(),
     });
-  const [first, second] = ['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'];
+  const began = Date.now();
+  const [first, second] = [50, 40];
 
   /** One whose list tells its first start, and which has its bundle. */
-  async function keptMachine(): Promise<Machine> {
+  async function keptMachine(startedMinutesAgo = first): Promise<Machine> {
     const machine = await insertMachine();
     const { id } = machine.attempt;
     await db('allocation_attempts')
       .where({ id })
       .update({ pod_id: `p${id}` });
     assert.ok(await fetchBundle(machine.bundle), 'before any list shows it');
-    await starts(machine, first);
+    await starts(machine, startedMinutesAgo);
     assert.equal(await acknowledge(machine.bundle), true);
     return machine;
   }
 
   it('open nothing while it runs on, however often lists show it', async () => {
     const machine = await keptMachine();
-    for (const at of [first, null, '2026-01-01T09:00:00Z', '2999-01-01T00:00:00Z']) {
+    for (const at of [first, null, first + 5, -60]) {
       await starts(machine, at);
-      assert.equal(await fetchBundle(machine.bundle), null, String(at));
+      assert.equal(await fetchBundle(machine.bundle), null, `${at} minutes ago`);
     }
     assert.notEqual((await tokenOf(machine.bundle))?.sealed, null);
   });
@@ -117,17 +119,25 @@ describe('the bundles that are kept for a restart', () => {
   it('open again for ten restarts of a day', async () => {
     const machine = await keptMachine();
     const restart = async (minute: number) => {
-      await starts(machine, `2026-01-01T12:${minute}:00Z`);
+      await starts(machine, 40 - minute);
       const sealed = await fetchBundle(machine.bundle);
       await acknowledge(machine.bundle);
       return sealed !== null;
     };
-    for (let no = 0; no < 10; no += 1) assert.ok(await restart(10 + no), `restart ${no + 1}`);
-    assert.ok(!(await restart(20)));
+    for (let no = 0; no < 10; no += 1) assert.ok(await restart(no), `restart ${no + 1}`);
+    assert.ok(!(await restart(10)));
     await db('machine_tokens')
       .where({ token_sha256: machine.bundle })
       .update({ reopened_since: db.raw(`clock_ms() - interval '1 day'`) });
-    assert.ok(await restart(21));
+    assert.ok(await restart(11));
+  });
+
+  it('stay closed where nobody asked within an hour of the restart', async () => {
+    const machine = await keptMachine(70);
+    await starts(machine, 61);
+    assert.equal(await fetchBundle(machine.bundle), null);
+    await starts(machine, 59);
+    assert.ok(await fetchBundle(machine.bundle));
   });
 
   it('stay dead with their machine', async () => {

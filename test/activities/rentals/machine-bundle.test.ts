@@ -6,8 +6,9 @@ import { hashOfMachineToken, openBundle } from '../../../adapters/machine-bundle
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { insertAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import type { AllocationAttemptRow } from '../../../adapters/postgres/rows/tables.js';
+import { runpodSoftware } from '../../../adapters/providers/runpod/runpod-software.js';
 import { shadeformSoftware } from '../../../adapters/providers/shadeform/shadeform-software.js';
-import { fetching, noSoftware } from '../../../domain/rentals/software.js';
+import { fetching, noSoftware, type Software } from '../../../domain/rentals/software.js';
 import { databaseRoles } from '../../../migrations/roles.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 
@@ -59,6 +60,32 @@ describe('the bundle that is laid down for a machine', () => {
     assert.deepEqual(await db('machine_tokens').where({ attempt_id: attempt.id }), [before]);
     const next = await layDownBundle({ db, settings }, provider, await insert(), software);
     assert.notEqual(tokenIn(next ?? []), tokenIn(first ?? []));
+  });
+
+  it('stays after its acknowledgement for an image that its upstream may start again, and for nothing else', async () => {
+    const image = { ...software, image: 'a/b:1', entrypoint: 'replace' } as const;
+    const telling = { software: fetching(runpodSoftware, 100), tellsRestarts: true };
+    const isKept = async (at: Parameters<typeof layDownBundle>[1], own: Software) => {
+      const attempt = await insert();
+      assert.ok(await layDownBundle({ db, settings }, at, attempt, own));
+      return (await db('machine_tokens').where({ attempt_id: attempt.id }).first())?.kept;
+    };
+    assert.equal(await isKept(telling, image), true);
+    assert.equal(await isKept(provider, image), false);
+    assert.equal(await isKept({ ...telling, software: provider.software }, software), false);
+  });
+
+  it('starts the container of an image where the machine runs it in one', async () => {
+    const image = { ...software, image: 'a/b:1', entrypoint: 'replace' } as const;
+    for (const [at, has] of [
+      [provider, true],
+      [{ software: fetching(runpodSoftware, 100) }, false],
+    ] as const) {
+      const attempt = await insert();
+      const token = tokenIn((await layDownBundle({ db, settings }, at, attempt, image)) ?? []);
+      const row = await db('machine_tokens').where({ attempt_id: attempt.id }).first();
+      assert.equal(/^docker create .* --entrypoint sh a\/b:1 /m.test(openBundle(token, row!.sealed!)), has);
+    }
   });
 
   it('is none where the script goes to the upstream', async () => {
