@@ -100,3 +100,46 @@ for (const dialect of ['runpod', 'vast'] as const) {
     }
   });
 }
+
+describe('a replaced entrypoint at several upstreams', () => {
+  let service: TestService;
+  let user: SignedIn;
+  before(async () => {
+    service = await startService({ dialects: ['vast', 'runpod'], listener: true });
+    await until('both upstreams have told', async () => {
+      const rows = await service.db('providers').whereNotNull('software');
+      return rows.length === 2 && rows.every((row) => row.catalog_synced_at !== null);
+    });
+    user = await service.signIn(100_000);
+  });
+  after(() => service.stop());
+
+  const quoted = async (wish: object) =>
+    (await user.post('/v1/quotes', { familyId: rtx4090.familyId, gpuCount: 1, ...wish })).body;
+
+  it('goes to the cheapest that can do all of the wish', async () => {
+    const codeOf = async (wish: object) => (await quoted(wish)).listing?.providerCode;
+    assert.equal(await codeOf(replaced), 'lab-vast');
+    const closed = { name: 'db', port: 5432, kind: 'tcp' };
+    const registryAuth = { username: 'ann', password: 'x' };
+    for (const more of [{ ports: [closed] }, { registryAuth }, { diskGb: 100 }]) {
+      assert.equal(await codeOf({ ...replaced, ...more }), 'lab-runpod', JSON.stringify(more));
+    }
+    assert.equal(await codeOf({ image: replaced.image }), 'lab-runpod');
+  });
+
+  it('is refused by field, upstream and limit where none can', async () => {
+    const { error, details } = await quoted({ ...replaced, args: Array(17).fill('x'.repeat(4_096)) });
+    assert.equal(error, 'software_unsupported');
+    assert.deepEqual(
+      details.misfits.map(({ field, providerCode, limit }) => [field, providerCode, limit]).sort(),
+      ['lab-runpod', 'lab-vast'].map((code) => ['startScript', code, 65_536]),
+    );
+    const kept = await quoted({ image: replaced.image, startScript });
+    assert.deepEqual(kept.details.misfits.map(({ field, providerCode }) => [field, providerCode]).sort(), [
+      ['entrypoint', 'lab-vast'],
+      ['startScript', 'lab-runpod'],
+      ['startScript', 'lab-vast'],
+    ]);
+  });
+});
