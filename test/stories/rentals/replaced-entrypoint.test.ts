@@ -118,7 +118,7 @@ describe('a replaced entrypoint at several upstreams', () => {
     (await user.post('/v1/quotes', { familyId: rtx4090.familyId, gpuCount: 1, ...wish })).body;
 
   it('goes to the cheapest that can do all of the wish', async () => {
-    const codeOf = async (wish: object) => (await quoted(wish)).listing?.providerCode;
+    const codeOf = async (wish: object) => (await quoted(wish)).listing.providerCode;
     assert.equal(await codeOf(replaced), 'lab-vast');
     const closed = { name: 'db', port: 5432, kind: 'tcp' };
     const registryAuth = { username: 'ann', password: 'x' };
