@@ -1,6 +1,6 @@
 import {
   isSomethingDue,
-  markDueWebhooks,
+  noteDueWebhooks,
   takeDueWebhooks,
   untellWebhooks,
   type DueWebhook,
@@ -25,7 +25,7 @@ const AT_ONCE = 500;
 export async function wakeDueWebhooks(deps: ActivityDeps): Promise<number> {
   if (!(await isSomethingDue(deps.db))) return 0;
   await refuseWhenRestored(deps);
-  await markDueWebhooks(deps.db);
+  await noteDueWebhooks(deps.db);
   const due = await takeDueWebhooks(deps.db, AT_ONCE);
   const told = new Set<string>();
   try {

@@ -4,9 +4,9 @@ import {
   listSealedSecrets,
   lookAtWebhookRow,
   noteTry,
-  settleWebhook,
+  scheduleWebhook,
   type FoundWebhook,
-  type Settled,
+  type Scheduled,
 } from '../../adapters/postgres/webhooks/deliveries.js';
 import type { WebhookId } from '../../domain/ids.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
@@ -90,9 +90,9 @@ async function sendWhatIsDue(
     if (over) return over;
     const isDue = await sendOne(deps, hook, sentBefore, tell);
     if (!isDue || isEnough(tries)) {
-      const settled = await settleWebhook(deps.webhookDb, first.id);
+      const scheduled = await scheduleWebhook(deps.webhookDb, first.id);
       // What came at the last moment is sent in this go as well.
-      if (settled.waitMs !== 0 || isEnough(tries)) return lookOf(settled);
+      if (scheduled.waitMs !== 0 || isEnough(tries)) return lookOf(scheduled);
     }
     hook = await lookAtWebhookRow(deps.webhookDb, first.id);
   }
@@ -134,7 +134,7 @@ async function openSecrets({ webhookDb, webhooks }: ActivityDeps, id: WebhookId)
   return sealed.map((secret) => webhooks.openSecret(secret, id));
 }
 
-function lookOf({ waitMs, failures }: Settled): EventLook {
+function lookOf({ waitMs, failures }: Scheduled): EventLook {
   if (waitMs === null) return closed('idle', 'Nothing is left to send');
   if (failures === 0) return waiting('sending', 'More is to be sent', Math.max(1, waitMs));
   return waiting('failing', `The last ${failures} tries failed`, Math.max(1, waitMs));

@@ -246,7 +246,7 @@ async function switchOff(trx: Transaction, hook: WebhookRow, verdict: Verdict, a
 }
 
 /** How an endpoint stands when its workflow has done what there was to do. */
-export interface Settled {
+export interface Scheduled {
   /** When there is something to do again, in milliseconds from now; null: nothing is known of. */
   readonly waitMs: number | null;
   readonly failures: number;
@@ -256,7 +256,7 @@ export interface Settled {
  * Writes down when an endpoint has something to do next. What comes while this is decided is not lost: the row is locked
  * first, and the head of the feed is read after it (adapters/postgres/webhooks/waking.ts locks the same row).
  */
-export async function settleWebhook(db: Database, id: WebhookId): Promise<Settled> {
+export async function scheduleWebhook(db: Database, id: WebhookId): Promise<Scheduled> {
   return db.transaction(async (trx) => {
     const hook = await trx('webhooks').where({ id }).forUpdate().first();
     if (!hook || (hook.state !== 'pending' && hook.state !== 'enabled')) return { waitMs: null, failures: 0 };

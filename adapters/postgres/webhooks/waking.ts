@@ -23,11 +23,11 @@ export async function isSomethingDue(db: Database): Promise<boolean> {
 const isUntold = `(told_at is null or told_at < (select clock_ms()) - :againMs * interval '1 millisecond')`;
 
 /**
- * Marks the endpoints whose users have new events as due, and moves on in the feed, in one transaction. Each row is
+ * Notes that endpoints are due whose users have new events, and moves on in the feed, in one transaction. Each row is
  * written even if it is due already: one whose workflow is about to find nothing left must not miss what came now
- * (settleWebhook locks the same row). An endpoint that pauses is due at the end of its pause.
+ * (scheduleWebhook locks the same row). An endpoint that pauses is due at the end of its pause.
  */
-export async function markDueWebhooks(db: Database): Promise<void> {
+export async function noteDueWebhooks(db: Database): Promise<void> {
   await db.transaction(async (trx) => {
     const feed = await trx('webhook_feed').forUpdate().skipLocked().first('last_no');
     if (!feed) return;

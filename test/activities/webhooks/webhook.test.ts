@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createWebhookActivities } from '../../../activities/webhooks/webhook.js';
 import { stepOverLostEvents } from '../../../adapters/postgres/events/sequence.js';
-import { markDueWebhooks } from '../../../adapters/postgres/webhooks/waking.js';
+import { noteDueWebhooks } from '../../../adapters/postgres/webhooks/waking.js';
 import { createSecretOpener } from '../../../adapters/sealed-secrets.js';
 import { createWebhookSender } from '../../../adapters/webhooks/sender.js';
 import type { WebhookId } from '../../../domain/ids.js';
@@ -140,13 +140,13 @@ describe('lookAtWebhook', () => {
     const id = await enabled();
     await happen(api.db, user.user.id, times(2));
     await look(id);
-    await markDueWebhooks(api.db);
+    await noteDueWebhooks(api.db);
     assert.equal((await look(id)).status, 'idle');
     const last = receiver.events().at(-1)!.seq!;
     assert.equal(last, 3);
     await api.db.transaction(stepOverLostEvents);
     await happen(api.db, user.user.id, times(1));
-    await markDueWebhooks(api.db);
+    await noteDueWebhooks(api.db);
     assert.notEqual((await rowOf(id)).due_at, null, 'its workflow is told');
     assert.equal((await look(id)).status, 'idle');
     assert.deepEqual(

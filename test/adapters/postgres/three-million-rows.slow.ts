@@ -21,11 +21,11 @@ import {
   listSealedSecrets,
   lookAtWebhookRow,
   noteTry,
-  settleWebhook,
+  scheduleWebhook,
 } from '../../../adapters/postgres/webhooks/deliveries.js';
 import {
   isSomethingDue,
-  markDueWebhooks,
+  noteDueWebhooks,
   takeDueWebhooks,
   untellWebhooks,
 } from '../../../adapters/postgres/webhooks/waking.js';
@@ -169,7 +169,7 @@ describe('with three million rows that are done, each look of a loop', () => {
     'condemned purchases': () => closeCondemnedAttempts(db, 600_000),
     'events for webhooks': async () => {
       assert.equal(await isSomethingDue(db), true);
-      await markDueWebhooks(db);
+      await noteDueWebhooks(db);
     },
     'webhooks to tell': async () => {
       const told = await takeDueWebhooks(db, 500);
@@ -189,7 +189,7 @@ describe('with three million rows that are done, each look of a loop', () => {
         throw new Undone();
       });
       await assert.rejects(noting, Undone);
-      assert.notEqual((await settleWebhook(db, hook.id)).waitMs, null);
+      assert.notEqual((await scheduleWebhook(db, hook.id)).waitMs, null);
     },
     'the tries of a webhook': () => listDeliveries(db, busyHook, 50_000, 200),
     ...Object.fromEntries(retention.map((kept) => [`pruning ${kept.table}`, () => prune(db, kept)])),
