@@ -22,7 +22,10 @@ export function proxied(fleet: Fleet, asked: IncomingMessage, answer: ServerResp
   const { method, headers } = asked;
   const inside = fleet.portInside(pod, Number(port));
   const answering = request({ host: fleet.host, port: inside, path, method, headers }, (found) => {
-    answer.writeHead(found.statusCode ?? 502, found.headers);
+    // On the real proxy each port has a host of its own.
+    const { location } = found.headers;
+    const inPlace = location?.startsWith('/') && { location: `/proxy/${podId}-${port}${location}` };
+    answer.writeHead(found.statusCode ?? 502, { ...found.headers, ...inPlace });
     found.pipe(answer);
   });
   answering.on('error', () => {

@@ -49,7 +49,7 @@ describe('the notebook', function () {
       const signedIn = await until('it answers', () => throughSsh(pod, { authorization: `token ${token}` }));
       assert.deepEqual([signedIn.status, signedIn.text.includes('<h1>JupyterLab')], [200, true]);
       const stranger = await throughSsh(pod, {});
-      assert.deepEqual([stranger?.status, stranger?.location], [302, 'login']);
+      assert.deepEqual([stranger?.status, stranger?.location], [302, '/login?next=%2Flab']);
       // Nothing of it is open to anybody else.
       assert.deepEqual(
         (pod.ports ?? []).filter(({ port: open }) => open !== 22),
