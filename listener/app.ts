@@ -11,6 +11,7 @@ import { shareLook } from '../adapters/kept.js';
 import {
   listenerReadyPath,
   machineCallLimits,
+  machineKeepAlivePath,
   machineReportsPath,
   machineUsePath,
 } from '../domain/machines/calls.js';
@@ -27,7 +28,7 @@ export interface ListenerDeps extends Partial<CallLimits> {
 }
 
 /**
- * Makes what answers machines (decision 172, "The listener of machines"): four routes by a token, two for monitors, and one
+ * Makes what answers machines (decision 172, "The listener of machines"): five routes by a token, two for monitors, and one
  * by which workers see through the proxy whether machines are heard.
  * Every token that does nothing now gets one answer, byte for byte, and no line of the log has a token.
  */
@@ -96,7 +97,32 @@ function routesOf({ desk }: ListenerDeps, showReady: (ctx: Context) => Promise<v
       ctx.body = stopWords(new Date(reported.stopsAtMs));
     }
   });
+  router.post(machineKeepAlivePath, async (ctx) => {
+    const asked = textOf(await bytesOf(ctx), 'time_unreadable');
+    const kept = await desk.keepAlive(hashOfMachineToken(tokenOf(ctx)), minutesOf(asked));
+    if (kept === null) refuse('unauthorized');
+    if (kept.outcome !== 'kept') refuse(unkept[kept.outcome]);
+    ctx.body = keptWords(new Date(kept.untilMs ?? 0));
+  });
   return router;
+}
+
+const unkept = {
+  unguarded: 'no_idle_guard',
+  ending: 'rental_ending',
+  too_many: 'too_many_keep_alives',
+  unreadable: 'time_unreadable',
+} as const;
+
+/** Reads a time such as 2h or 90m in minutes. */
+function minutesOf(asked: string): number {
+  const [, count, unit] = /^(\d{1,4})([hm])\s*$/.exec(asked) ?? refuse('time_unreadable');
+  return Number(count) * (unit === 'h' ? 60 : 1);
+}
+
+function keptWords(until: Date): string {
+  const [day, time] = until.toISOString().split('T');
+  return `This machine does not stop for being idle before ${day} ${time?.slice(0, 5)} UTC. Its limits hold.\n`;
 }
 
 function stopWords(at: Date): string {
@@ -127,9 +153,12 @@ async function bytesOf(ctx: Context): Promise<Buffer> {
 }
 
 /** Reads a report as a text that the database can keep. */
-function textOf(bytes: Buffer): string {
+function textOf(
+  bytes: Buffer,
+  otherwise: 'report_unreadable' | 'time_unreadable' = 'report_unreadable',
+): string {
   const text = isUtf8(bytes) ? bytes.toString('utf8') : '';
-  return text === '' || text.includes('\0') ? refuse('report_unreadable') : text;
+  return text === '' || text.includes('\0') ? refuse(otherwise) : text;
 }
 
 function answerFailures(log: Logger): Koa.Middleware {

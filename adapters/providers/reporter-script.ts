@@ -1,3 +1,4 @@
+import { machineKeepAlivePath, machineUsePath } from '../../domain/machines/calls.js';
 import { useFields, useHeader } from '../../domain/machines/use-report.js';
 import type { ReportTarget } from './proof-script.js';
 
@@ -7,12 +8,14 @@ const query = `--query-gpu=${useFields.join(',')} --format=csv,noheader,nounits`
  * Makes the lines, for any POSIX shell, by which a machine tells each minute how much it is used (decision 181, "A reporter
  * of use"). They run beside all that follows, in a shell of their own, until the machine ends. Six samples of the GPUs make
  * a report. Whoever does not take it is asked a moment later, and then ever more rarely. What it answers goes to all who
- * are logged in, once.
+ * are logged in, once, and to a file that whoever logs in later is shown. Beside it lies the command that keeps the machine
+ * alive (decision 187, "Kept alive from within"): in the home of whoever is not root.
  * @param target.url of the route that takes reports of use
  */
 export function reporterLines({ url, token }: ReportTarget): string[] {
   return [
     `(trap '' HUP`,
+    ...keepAliveLines({ url: url.replace(machineUsePath, machineKeepAlivePath), token }),
     `a='Authorization: Bearer ${token}' c='Content-Type: text/plain' u='${url}'`,
     'p=0 q=0 r=0 t=0 w=0 l=',
     'send() {',
@@ -35,13 +38,40 @@ export function reporterLines({ url, token }: ReportTarget): string[] {
     'k=$((n1 + n2 + n3 + n6 + n7 + n8)) h=$((k + n4 + n5))',
     `m=$(awk '/^MemTotal/{t=$2}/^MemAvailable/{print int(100-100*$2/t)}' /proc/meminfo)`,
     `n=$(awk 'NR>2{sub(/:/," ")}NR>2&&!/^ *(lo|docker|br-|veth)/{s+=$2+$10}END{printf "%.0f",s}' /proc/net/dev)`,
-    `o=$(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c '^sshd[^ ]*: [^][ /]*\\(@.*\\)*$')`,
+    `o=$(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n')`,
+    // A tunnel of root has one process alone, with the title that a login under way has beside its helper.
+    `count() { printf '%s\\n' "$o" | grep -c "^sshd[^ ]*: $1$"; }`,
+    `o=$(($(count '[^][ /]*\\(@.*\\)*') + $(count 'root \\[priv]') - $(count 'root \\[net]')))`,
     `b="${useHeader} $s $((100 * (k - p) / (h - q))) $m \${n:+$(((n - r) / (s - t)))} $o$g"`,
     'p=$k q=$h r=$n t=$s',
     'if y=$(send) || { sleep 7; y=$(send); }; then',
     'w=0',
-    '[ "$y" = "$l" ] || { l=$y; [ -z "$y" ] || echo "$y" | wall; }',
+    '[ "$y" = "$l" ] || {',
+    'l=$y; rm -f "$F"',
+    '[ -z "$y" ] || {',
+    'y="$y',
+    'Or here: $K 2h"',
+    'echo "$y" | wall; echo "$y" > "$F"; }; }',
     'else sleep $w; w=$((w * 2 + 60)); [ $w -lt 960 ] || w=960; fi',
     'done) > /dev/null 2>&1 < /dev/null &',
+  ];
+}
+
+function keepAliveLines({ url, token }: ReportTarget): string[] {
+  return [
+    'K=/usr/local/bin/gpu-keep-alive F=/run/motd.d/gpu-idle',
+    '[ "$(id -u)" = 0 ] && mkdir -p /run/motd.d || K=~/gpu-keep-alive F=~/gpu-idle',
+    `cat > "$K" << 'E'`,
+    '#!/bin/sh',
+    `a='Authorization: Bearer ${token}' c='Content-Type: text/plain' u='${url}' b=\${1:-2h}`,
+    'y=$(if command -v curl > /dev/null; then curl -sm 9 -H "$a" -H "$c" --data-raw "$b" "$u"',
+    'else wget -qT 9 -O - --content-on-error --header "$a" --header "$c" --post-data "$b" "$u"; fi)',
+    'case $y in',
+    `'') echo 'Nobody answers. Try again in a minute.'; exit 1 ;;`,
+    `*'"message":"'*) y=\${y#*'"message":"'}; echo "\${y%%'"'*}"; exit 1 ;;`,
+    'esac',
+    'echo "$y"',
+    'E',
+    'chmod 755 "$K"',
   ];
 }

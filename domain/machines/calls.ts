@@ -13,6 +13,9 @@ export const listenerReadyPath = `${machinePaths}ready`;
 export const machineReportsPath = `${machinePaths}reports`;
 export const machineUsePath = `${machinePaths}use`;
 
+/** Where a machine that tells its use asks to be kept alive. */
+export const machineKeepAlivePath = `${machineUsePath}/keep-alive`;
+
 /** The limits of what machines may ask for and tell, beside those that the database holds for each token. */
 export const machineCallLimits = {
   /** Calls of one address in a minute: many machines of one host share one. */

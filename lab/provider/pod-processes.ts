@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { PodHome, PodUser } from './pod-home.js';
 
 /** Names the pod in the environment of each of its processes, so that they can be found again. */
-const POD_VARIABLE = 'LAB_POD_ID';
+export const POD_VARIABLE = 'LAB_POD_ID';
 
 /** bash if it exists: people expect it on a rented machine. */
 const SHELL = ['/bin/bash', '/usr/bin/bash', '/bin/sh'].find((path) => existsSync(path)) ?? '/bin/sh';

@@ -13,7 +13,7 @@ import {
   type PodHome,
   type PodUser,
 } from './pod-home.js';
-import { createPodProcesses, type PodProcesses } from './pod-processes.js';
+import { createPodProcesses, POD_VARIABLE, type PodProcesses } from './pod-processes.js';
 import { startPodSshServer, type PodSshServer } from './pod-ssh-server.js';
 import { openForwards, type PortForward, type PortForwards } from './port-forwards.js';
 import { startSickDaemon } from './sick-daemon.js';
@@ -51,6 +51,16 @@ const UFW = `#!/bin/sh
 echo "ufw $*" >> "$HOME/firewall.log"
 `;
 const SUDO = '#!/bin/sh\nexec "$@"\n';
+
+/** Writes to the terminals of its own machine alone: those of this one are the people's who run the lab. */
+const WALL = `#!/bin/sh
+text=$(cat)
+for pid in $(grep -lsz "^${POD_VARIABLE}=$${POD_VARIABLE}$" /proc/[0-9]*/environ | cut -d / -f 3); do
+  readlink /proc/$pid/fd/0
+done 2> /dev/null | grep ^/dev/pts/ | sort -u | while read -r terminal; do
+  printf '\\r\\n%s\\r\\n' "$text" > "$terminal"
+done
+`;
 
 /** Where a machine listens. */
 export interface Listening {
@@ -183,7 +193,7 @@ function createDisk(
 
 function programsOf(pod: LabPod): Record<string, string> {
   return {
-    ...{ 'nvidia-smi': nvidiaSmiOf(pod), docker: DOCKER, ufw: UFW, sudo: SUDO },
+    ...{ 'nvidia-smi': nvidiaSmiOf(pod), docker: DOCKER, ufw: UFW, sudo: SUDO, wall: WALL },
     'lab-notebook': notebookProgram,
   };
 }

@@ -14,10 +14,11 @@ import { openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js
 const key = randomBytes(32).toString('base64');
 const script = '#!/bin/sh\necho “planted-script”\n';
 const routes = [
-  ['GET', '/v1/machine/bundle'],
-  ['POST', '/v1/machine/bundle/acknowledged'],
-  ['POST', '/v1/machine/reports'],
-  ['POST', '/v1/machine/use'],
+  ['GET', '/v1/machine/bundle', undefined],
+  ['POST', '/v1/machine/bundle/acknowledged', undefined],
+  ['POST', '/v1/machine/reports', 'report'],
+  ['POST', '/v1/machine/use', 'report'],
+  ['POST', '/v1/machine/use/keep-alive', '2h'],
 ] as const;
 
 interface Machine {
@@ -38,6 +39,7 @@ describe('the listener of machines', () => {
     acknowledge: (hash) => ((asked += 1), desk.acknowledge(hash)),
     report: (hash, body) => ((asked += 1), desk.report(hash, body)),
     use: (hash, body) => ((asked += 1), desk.use(hash, body)),
+    keepAlive: (hash, minutes) => ((asked += 1), desk.keepAlive(hash, minutes)),
   });
 
   before(async () => {
@@ -130,11 +132,11 @@ describe('the listener of machines', () => {
       ],
       '/v1/machine/reports': [condemned.report, alive.bundle, alive.use, none, null],
       '/v1/machine/use': [condemned.use, alive.bundle, alive.report, none, null],
+      '/v1/machine/use/keep-alive': [condemned.use, alive.bundle, alive.report, none, null],
     };
     const answers = new Set<string>();
-    for (const [method, path] of routes) {
+    for (const [method, path, body] of routes) {
       for (const token of useless[path]) {
-        const body = /reports|use/.test(path) ? 'report' : undefined;
         answers.add(JSON.stringify(await ask(method, path, token && `Bearer ${token}`, body)));
       }
       for (const header of [
@@ -144,9 +146,7 @@ describe('the listener of machines', () => {
         `bearer ${alive.bundle}`,
         `Bearer ${alive.bundle} `.repeat(2),
       ]) {
-        answers.add(
-          JSON.stringify(await ask(method, path, header, method === 'POST' ? 'report' : undefined)),
-        );
+        answers.add(JSON.stringify(await ask(method, path, header, body)));
       }
     }
     assert.equal(answers.size, 1, [...answers].join('\n'));

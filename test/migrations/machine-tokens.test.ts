@@ -323,7 +323,7 @@ describe('the tokens of machines in the database', () => {
     );
     assert.deepEqual(
       functions.map(({ name }) => name),
-      ['machine_acknowledge', 'machine_bundle', 'machine_report', 'machine_use'],
+      ['machine_acknowledge', 'machine_bundle', 'machine_keep_alive', 'machine_report', 'machine_use'],
     );
     for (const table of [
       'machine_tokens',

@@ -10,6 +10,12 @@ export type UseReported = {
   readonly stopsAtMs?: number | null;
 } | null;
 
+/** What becomes of a machine's wish to be kept alive, and until when it is; null where its token tells no use. */
+export type KeptAlive = {
+  readonly outcome: 'kept' | 'unguarded' | 'ending' | 'too_many' | 'unreadable';
+  readonly untilMs?: number;
+} | null;
+
 export interface NewMachineToken {
   readonly hash: Buffer;
   readonly attemptId: number;
@@ -30,7 +36,7 @@ export async function insertMachineToken(
 }
 
 /**
- * The four things that the listener of machines may ask its database, each by the hash of a token. Every limit is the
+ * The five things that the listener of machines may ask its database, each by the hash of a token. Every limit is the
  * database's own.
  */
 export interface MachineDesk {
@@ -40,11 +46,12 @@ export interface MachineDesk {
   acknowledge(hash: Buffer): Promise<boolean>;
   report(hash: Buffer, body: string): Promise<Reported>;
   use(hash: Buffer, body: string): Promise<UseReported>;
+  keepAlive(hash: Buffer, minutes: number): Promise<KeptAlive>;
 }
 
 /** Asks as the role of the listener. */
 export function createMachineDesk(db: Database): MachineDesk {
-  async function call<T>(statement: string, bindings: readonly (Buffer | string)[]): Promise<T> {
+  async function call<T>(statement: string, bindings: readonly (Buffer | string | number)[]): Promise<T> {
     const { rows } = await db.raw<{ rows: { answer: T }[] }>(statement, [...bindings]);
     const row = rows[0];
     if (!row) throw new Error('a function of the database answered no row');
@@ -55,5 +62,6 @@ export function createMachineDesk(db: Database): MachineDesk {
     acknowledge: (hash) => call('select machine_acknowledge(?) as answer', [hash]),
     report: (hash, body) => call('select machine_report(?, ?) as answer', [hash, body]),
     use: (hash, body) => call('select machine_use(?, ?) as answer', [hash, body]),
+    keepAlive: (hash, minutes) => call('select machine_keep_alive(?, ?) as answer', [hash, minutes]),
   };
 }

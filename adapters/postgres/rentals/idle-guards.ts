@@ -11,7 +11,7 @@ import {
 } from '../../../domain/rentals/idle-guard.js';
 import { readClock } from '../clock.js';
 import type { Database, Transaction } from '../database.js';
-import { recordEvent, recordEvents } from '../events/outbox.js';
+import { recordEvents } from '../events/outbox.js';
 import { noteForUser } from '../notices/user-notices.js';
 import type { RentalRow } from '../rows/tables.js';
 import { endingOf } from './facts.js';
@@ -176,22 +176,10 @@ export async function requireGuard(db: Database | Transaction, rentalNo: number)
  * Keeps a guarded machine alive until an instant, or as long as was asked for before.
  * @throws Refusal as requireGuard
  */
-export async function keepAlive(
-  db: Database,
-  { id, no, user_id: userId }: Pick<RentalRow, 'id' | 'no' | 'user_id'>,
-  until: Date,
-): Promise<void> {
+export async function keepAlive(db: Database, { no }: Pick<RentalRow, 'no'>, until: Date): Promise<void> {
   await db.transaction(async (trx) => {
     await trx('idle_guards').where({ rental_no: no }).forUpdate().first('rental_no');
     await requireGuard(trx, no);
-    await trx.raw(
-      `update idle_guards set keep_alive_until = greatest(keep_alive_until, :until),
-              stops_at = case when stops_at >= :until then stops_at end where rental_no = :no`,
-      { until, no },
-    );
-    await recordEvent(trx, {
-      ...{ type: 'rental.kept_alive', userId, entityId: id },
-      data: { until: until.toISOString() },
-    });
+    await trx.raw('select keep_rental_alive(:no, :until)', { no, until });
   });
 }

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,7 +21,7 @@ import { nvidiaSmiScript } from '../../../lab/provider/nvidia-smi.js';
 import { until } from '../../support/until.js';
 
 const TOKEN = 'a'.repeat(64);
-const PROGRAMS = ['sh', 'sleep', 'timeout', 'head', 'cut', 'cat', 'tr', 'grep', 'awk'];
+const PROGRAMS = ['sh', 'sleep', 'timeout', 'head', 'cut', 'cat', 'tr', 'grep', 'awk', 'chmod', 'rm'];
 const shells = ['dash', 'bash'].filter((shell) => isThere(shell));
 const gpu = { vramGb: 80, productName: 'NVIDIA H100 80GB HBM3', memoryMib: 81_559 };
 const idle = nvidiaSmiScript(gpu, 2, 'a-pod');
@@ -44,7 +53,11 @@ describe('the reporter', () => {
   let dir: string;
   let server: Server;
   let url: string;
-  let heard: { readonly authorization: string | undefined; readonly body: string }[];
+  let heard: {
+    readonly path: string | undefined;
+    readonly authorization: string | undefined;
+    readonly body: string;
+  }[];
   /** What the listener answers next; the last one holds. */
   let answers: [status: number, text?: string][];
   let machine: ChildProcess | undefined;
@@ -57,7 +70,7 @@ describe('the reporter', () => {
       let body = '';
       request.on('data', (part: Buffer) => (body += part.toString()));
       request.on('end', () => {
-        heard.push({ authorization: request.headers.authorization, body });
+        heard.push({ path: request.url, authorization: request.headers.authorization, body });
         const [status, text] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [204];
         response.writeHead(status).end(text);
       });
@@ -92,6 +105,8 @@ describe('the reporter', () => {
     // A hanging program is waited for as long as the machine sleeps.
     const hurried = `#!/bin/sh\nshift 3\nexec ${whichOf('timeout')} -k 0.1 0.3 "$@"\n`;
     const written = {
+      // Whoever is root has the command elsewhere.
+      id: '#!/bin/sh\necho 1000\n',
       sleep: nap,
       wall,
       timeout: hurried,
@@ -104,9 +119,9 @@ describe('the reporter', () => {
       writeFileSync(join(programs, name), text, { mode: 0o755 });
     }
     const lines = reporterLines({ url, token: TOKEN }).join('\n');
-    assert.ok(lines.length < 1_536, `${lines.length} characters`);
+    assert.ok(lines.length < 2_560, `${lines.length} characters`);
     writeFileSync(join(dir, 'script'), `${lines}\necho "renter $g $s $b"\n`);
-    const env = { PATH: programs, NO_PROXY: '*' };
+    const env = { PATH: programs, NO_PROXY: '*', HOME: dir };
     const child = spawn(whichOf(shell), [join(dir, 'script')], { env, detached: true });
     machine = child;
     let said = '';
@@ -166,9 +181,12 @@ describe('the reporter', () => {
   const sessions = [
     ...['sshd: ubuntu', 'sshd: ubuntu@pts/0', 'sshd: ada@notty', 'sshd: ubuntu@pts/1,pts/2'],
     ...['sshd-session: ubuntu', 'sshd-session: ubuntu@pts/3'],
+    // Root’s, for tunnels alone.
+    ...['sshd: root [priv]', 'sshd-session: root [priv]'],
   ];
   const noSessions = [
     ...['sshd: /usr/sbin/sshd -D [listener] 0 of 10-100 startups', '/usr/sbin/sshd', '-D', 'grep', 'sshd'],
+    ...['sshd: root [priv]', 'sshd: root [net]', 'sshd-session: root [priv]', 'sshd-auth: root [net]'],
     ...['sshd: [accepted]', 'sshd: unknown [net]', 'sshd: unknown [priv]', 'sshd: ubuntu [priv]'],
     ...[
       'sshd-session: ubuntu [priv]',
@@ -188,7 +206,36 @@ describe('the reporter', () => {
       answers = [[204], [200, 'This machine stops.\n']];
       await start('sh', idle, { sender });
       await hears(4);
-      assert.equal(execFileSync('cat', [join(dir, 'wall')], { encoding: 'utf8' }), 'This machine stops.\n');
+      const shown = `This machine stops.\nOr here: ${dir}/gpu-keep-alive 2h\n`;
+      assert.equal(readFileSync(join(dir, 'wall'), 'utf8'), shown);
+      assert.equal(readFileSync(join(dir, 'gpu-idle'), 'utf8'), shown);
+      answers = [[204]];
+      await until('the file is gone', () => !existsSync(join(dir, 'gpu-idle')));
+    });
+
+    it(`leaves a command that keeps the machine alive, by ${sender}`, async () => {
+      await start('sh', idle, { sender });
+      await hears(1);
+      const command = join(dir, 'gpu-keep-alive');
+      assert.equal(statSync(command).mode & 0o777, 0o755);
+      const keep = (...args: string[]) =>
+        new Promise((resolve) => {
+          const env = { PATH: join(dir, 'bin'), NO_PROXY: '*' };
+          execFile(command, args, { env }, (error, stdout) => resolve([error?.code ?? 0, stdout]));
+        });
+      answers = [[200, 'Kept.\n']];
+      assert.deepEqual(await keep(), [0, 'Kept.\n']);
+      assert.deepEqual(await keep('@/etc/passwd'), [0, 'Kept.\n']);
+      const wishes = heard.filter(({ path }) => path === '/v1/machine/use/keep-alive');
+      assert.deepEqual(
+        wishes.map(({ authorization, body }) => [authorization, body]),
+        ['2h', '@/etc/passwd'].map((body) => [`Bearer ${TOKEN}`, body]),
+      );
+      answers = [[429, '{"error":"too_many","message":"Too many. Use its GPUs."}']];
+      assert.deepEqual(await keep(), [1, 'Too many. Use its GPUs.\n']);
+      server.closeAllConnections();
+      server.close();
+      assert.deepEqual(await keep(), [1, 'Nobody answers. Try again in a minute.\n']);
     });
   }
 

@@ -5,6 +5,7 @@ import { MINUTE } from '../../../domain/durations.js';
 import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import type { Quote } from '../../../api/rentals/quotes.js';
 import type { Telemetry } from '../../../api/rentals/describe-telemetry.js';
+import { login, newRenterKey } from '../../lab/provider/living-lab.js';
 import { installationKey, type SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { Renting } from '../../support/story/renting.js';
@@ -19,6 +20,7 @@ for (const dialect of ['shadeform', 'lambda'] as const satisfies Dialect[]) {
     let renting: Renting;
     let user: SignedIn;
     let rental: RentalRow;
+    const key = newRenterKey();
     before(async () => {
       service = await startService({ dialects: [dialect], listener: true, bootMs: 50 });
       renting = new Renting(service);
@@ -27,6 +29,7 @@ for (const dialect of ['shadeform', 'lambda'] as const satisfies Dialect[]) {
         return row !== undefined && row.catalog_synced_at !== null;
       });
       user = await service.signIn(100_000);
+      await user.post('/v1/ssh-keys', { name: 'mine', publicKey: key.line });
     });
     after(() => service.stop());
 
@@ -82,7 +85,7 @@ for (const dialect of ['shadeform', 'lambda'] as const satisfies Dialect[]) {
       assert.ok(point?.cpuPercent !== null && point?.memoryPercent !== null);
     });
 
-    it('is warned in its own answers when it is idle, and then stopped', async () => {
+    it('is warned in its own answers when it is idle', async () => {
       await report();
       await until('it is idle', async () => (await guardNow())?.idle_since !== null);
       await service
@@ -94,6 +97,51 @@ for (const dialect of ['shadeform', 'lambda'] as const satisfies Dialect[]) {
       const warned = await report();
       assert.equal(warned.status, 200);
       assert.match(warned.text, /^This machine is idle and stops at \d\d:\d\d UTC\./);
+    });
+
+    const inside = (command: string, tty = false) =>
+      login({ port: rental.port ?? 0, user: rental.username ?? '', key, command, tty });
+
+    // The same lines run at each upstream, and its own report takes a minute.
+    const once = dialect === 'shadeform' ? it : (): void => undefined;
+    once('shows that to whoever is logged in, and who logs in later', async () => {
+      const watching = inside('until [ -s gpu-idle ]; do sleep 1; done; cat gpu-idle > seen', true);
+      // This machine is not idle, so its own report takes the warning back.
+      await until(
+        'its own report was answered',
+        async () => {
+          await service
+            .db('idle_guards')
+            .where({ rental_no: rental.no })
+            .update({ stops_at: new Date(Date.now() + 10 * MINUTE) });
+          return (await inside('cat seen')).code === 0;
+        },
+        100_000,
+      );
+      const words = /This machine is idle and stops at .* UTC\..*\s+Or here: \S+\/gpu-keep-alive 2h/;
+      assert.match((await watching).stdout, words);
+      assert.match((await inside('cat seen')).stdout, words);
+    });
+
+    it('is kept alive by a command on it, and its renter reads of it', async () => {
+      const refused = await inside('./gpu-keep-alive soon');
+      assert.deepEqual(
+        [refused.code, refused.stdout],
+        [1, 'Say how long, such as 2h or 90m; 24h at most.\n'],
+      );
+      const kept = await inside('./gpu-keep-alive 3h');
+      assert.match(kept.stdout, /^This machine does not stop for being idle before \S+ \d\d:\d\d UTC\./);
+      const guard = await guardNow();
+      assert.equal(guard?.stops_at, null);
+      assert.ok(Math.abs(Number(guard.keep_alive_until) - Date.now() - 180 * MINUTE) < MINUTE);
+      await until('it is told', async () => {
+        const { body } = await user.get('/v1/events?types=rental.kept_alive');
+        return JSON.stringify(body).includes('rental.kept_alive');
+      });
+      await service.db('idle_guards').where({ rental_no: rental.no }).update({ keep_alive_until: null });
+    });
+
+    it('is stopped when it stays idle', async () => {
       await service
         .db('idle_guards')
         .where({ rental_no: rental.no })
