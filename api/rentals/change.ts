@@ -16,6 +16,7 @@ import { readUnderWalletLock, type LastWord } from '../../adapters/postgres/requ
 import { awaitChange } from '../../adapters/temporal/open-rental.js';
 import type { ApiKeyId, ChangeId } from '../../domain/ids.js';
 import { asksForLimits, mayEnd, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
+import { findOrderedAt } from '../../adapters/postgres/machines/attempts.js';
 import { findTelemetryTold } from '../../adapters/postgres/machines/telemetry.js';
 import { Refusal } from '../../domain/refusal.js';
 import { guardMisfitsOf, toldOf } from '../../domain/rentals/idle-guard.js';
@@ -36,10 +37,11 @@ export function changeRoutes(router: ApiRouter, deps: ApiDeps): void {
 /** @throws Refusal idle_guard_unsupported for a guard that the rental's upstream can't keep */
 async function refuseGuard(
   { db }: ApiDeps,
-  { provider_code: providerCode, telemetry }: RentalWithHealth,
+  { id, provider_code: bought, telemetry }: RentalWithHealth,
   { idleGuard }: AskedChange,
 ): Promise<void> {
   if (!idleGuard) return;
+  const providerCode = (await findOrderedAt(db, id)) ?? bought;
   const toldThere = await findTelemetryTold(db, providerCode);
   const told = toldOf({ telemetry }, toldThere);
   const misfits = guardMisfitsOf(idleGuard, told).map((misfit) => ({ ...misfit, providerCode }));

@@ -110,3 +110,12 @@ export async function listAttempts(
 ): Promise<AllocationAttemptRow[]> {
   return db('allocation_attempts').where({ rental_id: rentalId }).orderBy('attempt');
 }
+
+/** The upstream that is asked for the machine of a rental by now; undefined: none is, or the next one waits for its turn. */
+export async function findOrderedAt(db: Database, rentalId: RentalId): Promise<string | undefined> {
+  const row = await db('allocation_attempts')
+    .where({ rental_id: rentalId, state: 'open' })
+    .whereRaw('(launch_at is null or asked_at is not null)')
+    .first('provider_code');
+  return row?.provider_code;
+}

@@ -5,11 +5,13 @@ import {
 } from '../../../adapters/postgres/requests/opening-requests.js';
 import { reportedUse } from '../../../domain/machines/telemetry.js';
 import { newId } from '../../../adapters/ids.js';
+import { insertAttempt, moveAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import {
   insertApiKeyOf,
   insertListing,
   insertProvider,
+  insertRental,
   insertRunningRental,
   insertStoppedRental,
 } from '../../support/money/factories.js';
@@ -124,6 +126,26 @@ describe('the idle guard of a rental', () => {
     assert.equal((await change(true))[0], 200);
   });
 
+  it('is not set while a machine without a reporter is ordered, and may be while one waits for its turn', async () => {
+    await tells('telling');
+    await reports('lab');
+    const rental = await insertRental(api.db, user.user.id, { provider_code: 'telling', pod_id: null });
+    const order = (launchAfterMs?: number) =>
+      insertAttempt(api.db, {
+        ...{ rentalId: rental.id, deployment: 'test', providerCode: 'lab', listingId: newId('lst') },
+        ...{ offerId: 'o', pricePerHourCents: 50, endBy: null, deadlineMs: 60_000 },
+        ...(launchAfterMs !== undefined && { launchAfterMs }),
+      });
+    const change = () => told(user.patch(`/v1/rentals/${rental.id}`, guard));
+    const { id } = await order();
+    const [status, refused] = await change();
+    assert.deepEqual([status, refused.error], [400, 'idle_guard_unsupported']);
+    assert.deepEqual(fieldsOf(refused), ['stopWhenIdleMinutes']);
+    await moveAttempt(api.db, id, 'open', 'failed', { failedBy: 'upstream' });
+    await order(60_000);
+    assert.equal((await change())[0], 200);
+  });
+
   it('is not needed for telemetry, which is refused by name where nobody tells it', async () => {
     await insertListing(api.db, { provider_code: 'lab' });
     const [status, refused] = await told(user.post('/v1/quotes', { ...wish, telemetry: true }));
@@ -213,7 +235,9 @@ describe('the idle guard of a rental', () => {
       [rental.auto_stop_at, rental.spend_limit_at, 900],
     );
     // What is refused and what another's key asks for do not count: two of them do so far.
-    const answers = await Promise.all(Array.from({ length: 59 }, () => keep(until)));
+    const many = (count: number) => Promise.all(Array.from({ length: count }, () => keep(until)));
+    // No user may have all of them under way at once.
+    const answers = [...(await many(30)), ...(await many(29))];
     assert.deepEqual(
       answers.map(([code]) => code).toSorted((a, b) => a - b),
       [...Array<number>(58).fill(200), 429],
