@@ -122,7 +122,7 @@ function minutesOf(asked: string): number {
 
 function keptWords(until: Date): string {
   const [day, time] = until.toISOString().split('T');
-  return `This machine does not stop for being idle before ${day} ${time?.slice(0, 5)} UTC. Its limits hold.\n`;
+  return `This machine does not stop for being idle before ${day} ${time?.slice(0, 5)} UTC. Its limits still apply.\n`;
 }
 
 function stopWords(at: Date): string {
