@@ -29,6 +29,7 @@ import { ensureSchedules } from '../../adapters/temporal/schedules.js';
 import { createClient, createGate } from './temporal/client.js';
 import type { SimulatedServer } from './temporal/server.js';
 import type { ActivityCode } from './temporal/tasks.js';
+import { idleFrom } from './world/use.js';
 import type { World } from './world/world.js';
 
 /** The answer of the API to one request. */
@@ -135,6 +136,8 @@ export class Service {
       const intercepted = plainly(createActivities(deps) as unknown as Record<string, ActivityCode>, deps);
       const beforeRest = async (loop: Loop): Promise<void> => {
         if (loop.name.startsWith('runMeter')) loop.dueMs = await dueMsOf(statements);
+        const [, watched] = /^watchProvider (.+)/.exec(loop.name) ?? [];
+        if (watched !== undefined) loop.dueMs = await this.#guardsDueMs(watched);
         // What a loop writes wakes no other, but for events, which are numbered and delivered by loops.
         if (/^run(Meter|Sequencer)/.test(loop.name)) await this.#wakeForEvents();
       };
@@ -147,6 +150,22 @@ export class Service {
         await this.crash(process);
       }
     });
+  }
+
+  /** Reads when the next list of an upstream may tell of an idle machine that is guarded: what a rest leaves out is use. */
+  async #guardsDueMs(code: string): Promise<number | undefined> {
+    const { kernel, statements, world } = this.parts;
+    const idle = world.machines.filter(({ provider, goneMs }) => provider === code && goneMs === undefined);
+    const begins = new Map(idle.map(({ podId, use }) => [podId, idleFrom(use, kernel.nowMs)]));
+    if (Math.min(...begins.values()) === Infinity) return undefined;
+    const guarded = await statements.ask<{ pod: string }>(
+      `select r.pod_id as pod from idle_guards g join rentals r on r.no = g.rental_no
+        where r.status = 'running' and r.provider_code = $1
+          and not exists (select 1 from stop_requests s where s.rental_no = r.no)`,
+      [code],
+    );
+    const firstMs = Math.min(...guarded.map(({ pod }) => begins.get(pod) ?? Infinity));
+    return firstMs === Infinity ? undefined : Math.max(firstMs, kernel.nowMs + GUARDS_LOOK_MS);
   }
 
   async #wakeForEvents(): Promise<void> {
@@ -303,6 +322,9 @@ function plainly(activities: Record<string, ActivityCode>, deps: ActivityDeps): 
   ]);
   return Object.fromEntries(entries);
 }
+
+/** How far apart lists are at the most while a guarded machine is idle, in milliseconds: nothing is told of two minutes else. */
+const GUARDS_LOOK_MS = 100_000;
 
 /** Reads the instant at which a tick has something to charge or to end. */
 async function dueMsOf(statements: Statements): Promise<number | undefined> {

@@ -235,4 +235,25 @@ export const mutants: readonly Mutant[] = [
     what: 'a rental that was stopped in the lost time is not ended at its stop',
     at: 'reconciling of a restored database',
   },
+  {
+    file: 'adapters/postgres/rentals/idle-guards.ts',
+    from: "    await warn(trx, to('warn'));\n",
+    to: '',
+    what: 'an idle machine is stopped without a warning',
+    at: 'a minute of the use of a guarded machine',
+  },
+  {
+    file: 'domain/rentals/idle-guard.ts',
+    from: 'minutes * MINUTE, keepAliveUntilMs ?? 0);',
+    to: 'minutes * MINUTE, 0 * (keepAliveUntilMs ?? 0));',
+    what: 'an idle machine is stopped while it is kept alive',
+    at: 'a minute of the use of a guarded machine',
+  },
+  {
+    file: 'activities/machines/await-pod.ts',
+    from: 'activeMs >= graceMs',
+    to: 'activeMs >= 0 * graceMs',
+    what: 'own software is billed as soon as its upstream runs it',
+    at: 'beginning of billing',
+  },
 ];

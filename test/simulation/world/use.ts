@@ -34,6 +34,14 @@ export function drawUse(chance: Chance, fromMs: number): Stretch[] {
   return [...stretches, { fromMs: atMs, kind: 'idle' }];
 }
 
+/** Since when, or from when on, a machine is idle at an instant; Infinity: never again, or nobody tells. */
+export function idleFrom(stretches: readonly Stretch[], nowMs: number): number {
+  const idle = stretches.find(
+    ({ kind }, index) => kind === 'idle' && (stretches[index + 1]?.fromMs ?? Infinity) > nowMs,
+  );
+  return idle?.fromMs ?? Infinity;
+}
+
 /** The use of a machine as a list tells it at an instant; undefined: it does not. */
 export function useAt(stretches: readonly Stretch[], nowMs: number): ListedUse | undefined {
   const at = stretches.findLastIndex(({ fromMs }) => fromMs <= nowMs);

@@ -3,10 +3,13 @@ import type { Answered } from '../../service.js';
 import { SOFTWARE_PORT } from '../../world/upstream.js';
 import type { User } from '../user.js';
 import type { ToldKey } from '../told.js';
+import { guardOf, keepOneAlive } from './guarding.js';
 
 /** Of a thousand wishes: those with an idle guard, and with own software. */
 const GUARDED = 300;
 const OWN_SOFTWARE = 200;
+/** Of a thousand guarded machines, those that are kept alive at once. */
+const KEPT_ALIVE = 400;
 
 const families = ['rtx-4090', 'a100-80gb', 'h100-80gb'] as const;
 
@@ -28,6 +31,10 @@ export async function rent(user: User): Promise<void> {
   const wish = wishOf(user);
   const answer = await user.askKeyed('create', '/v1/rentals', wish);
   noteRental(user, answer, { wish, acceptedCents: wish.maxPricePerHourCents });
+  const id = answer?.status === 200 ? answer.body['id'] : undefined;
+  const isGuarded = wish.stopWhenIdleMinutes !== undefined;
+  if (isGuarded && typeof id === 'string' && user.parts.chance.perMille(KEPT_ALIVE))
+    await keepOneAlive(user, id);
 }
 
 /** Draws what a user wants. */
@@ -42,11 +49,6 @@ export function wishOf({ isSpendthrift, parts: { chance } }: User): Wish {
     ...(chance.perMille(GUARDED) ? guardOf(chance) : {}),
     ...(chance.perMille(OWN_SOFTWARE) ? softwareOf(chance) : {}),
   };
-}
-
-/** Draws after how many minutes a machine is to stop that is idle: few, as most machines live for less than an hour. */
-export function guardOf(chance: Chance): Pick<Wish, 'stopWhenIdleMinutes' | 'idleIgnores'> {
-  return { stopWhenIdleMinutes: 15 + chance.below(10), idleIgnores: ['sessions'] };
 }
 
 /** An image, which listens at a public port, or does not. */
