@@ -69,7 +69,8 @@ describe('a machine that asks to be kept alive', () => {
       assert.deepEqual([status, text.includes('"time_unreadable"')], [400, true], time);
     }
     const { status, text } = await keep('90m\n');
-    const words = /^This machine does not stop for being idle before (\S+) (\S+) UTC\. Its limits still apply\.\n$/;
+    const words =
+      /^This machine does not stop for being idle before (\S+) (\S+) UTC\. Its limits still apply\.\n$/;
     const [, day, time] = words.exec(text) ?? [];
     const inMs = Date.parse(`${day}T${time}:00Z`) - Date.now();
     assert.ok(status === 200 && inMs > 88 * MINUTE && inMs <= 90 * MINUTE, text);
