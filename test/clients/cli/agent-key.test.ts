@@ -42,7 +42,7 @@ describe('the key that gpu mcp makes for agents', () => {
 
   async function serve(args = ['mcp']): Promise<Agent> {
     const env = { PATH: process.env['PATH'] ?? '', HOME: ann.home, GPU_API_URL: mock.url };
-    const agent = await Agent.spawn([...gpuArgs, ...args], env);
+    const agent = await Agent.spawn([...(await gpuArgs()), ...args], env);
     agents.push(agent);
     return agent;
   }

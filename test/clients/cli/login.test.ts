@@ -27,8 +27,13 @@ describe('gpu login', () => {
   afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
   after(() => mock.stop());
 
-  function open(user: GpuUser, line: string, env: Record<string, string> = {}, columns = 40): Terminal {
-    const terminal = new Terminal(`${gpuLine} ${line}`, {
+  async function open(
+    user: GpuUser,
+    line: string,
+    env: Record<string, string> = {},
+    columns = 40,
+  ): Promise<Terminal> {
+    const terminal = new Terminal(`${await gpuLine()} ${line}`, {
       env: { HOME: user.home, GPU_API_URL: mock.url, ...env },
       columns,
     });
@@ -37,7 +42,7 @@ describe('gpu login', () => {
   }
 
   async function logIn(user: GpuUser, email: string, env: Record<string, string> = {}): Promise<Terminal> {
-    const terminal = open(user, 'login', env);
+    const terminal = await open(user, 'login', env);
     await terminal.sees('Your email address');
     terminal.enter(email);
     await terminal.sees('Six-digit code');
@@ -91,7 +96,7 @@ describe('gpu login', () => {
 
   it('asks again for a code that is no code, and leaves nothing behind after ctrl-C', async () => {
     const user = new GpuUser(mock.url);
-    const terminal = open(user, 'login --email login3@example.com');
+    const terminal = await open(user, 'login --email login3@example.com');
     await terminal.sees('Six-digit code');
     terminal.enter('12345');
     await terminal.sees('Enter six digits.');
@@ -223,7 +228,7 @@ describe('gpu login', () => {
     const email = 'login7@example.com';
     await logIn(user, email);
     const asked = async (line: string): Promise<Terminal> => {
-      const terminal = open(user, line, {}, 100);
+      const terminal = await open(user, line, {}, 100);
       await terminal.sees('Six-digit code');
       terminal.enter('123456');
       assert.equal(await terminal.ended(), 0, terminal.shown);

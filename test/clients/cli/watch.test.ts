@@ -108,9 +108,9 @@ describe('gpu watch', () => {
     afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
     after(() => mock.stop());
 
-    function watching(columns: number, line = 'watch'): Terminal {
+    async function watching(columns: number, line = 'watch'): Promise<Terminal> {
       const env = { HOME: ann.home, GPU_API_URL: mock.url, GPU_API_KEY: ann.apiKey ?? '' };
-      const terminal = new Terminal(`${gpuLine} ${line}`, { env, columns });
+      const terminal = new Terminal(`${await gpuLine()} ${line}`, { env, columns });
       terminals.push(terminal);
       return terminal;
     }
@@ -120,7 +120,7 @@ describe('gpu watch', () => {
       ['ctrl-C', keys.ctrlC],
     ] as const) {
       it(`draws in its place, second by second, and ends by ${name}`, async () => {
-        const terminal = watching(40);
+        const terminal = await watching(40);
         await terminal.sees('Live. Press q to quit');
         const cost = Number((await terminal.sees(/running .*\$(\d+\.\d\d)/))![1]);
         await until(
@@ -136,7 +136,7 @@ describe('gpu watch', () => {
     }
 
     it('tells what happens meanwhile', async () => {
-      const terminal = watching(80);
+      const terminal = await watching(80);
       await terminal.sees('Live.');
       const rented = await ann.rent('rtx-4090');
       await terminal.sees(`${rented.slice(-6)} is ready, and billing starts`);

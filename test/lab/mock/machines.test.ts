@@ -42,12 +42,14 @@ describe('the machines of the mock', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const gpu = (...args: string[]): Promise<Ended> =>
-    new Promise((resolve) => {
-      execFile(process.execPath, [...gpuArgs, ...args], { env, cwd: folder }, (error, out, err) => {
+  async function gpu(...args: string[]): Promise<Ended> {
+    const started = [...(await gpuArgs()), ...args];
+    return new Promise((resolve) => {
+      execFile(process.execPath, started, { env, cwd: folder }, (error, out, err) => {
         resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
       });
     });
+  }
   const done = async (...args: string[]): Promise<string> => {
     const { code, out, err } = await gpu(...args);
     assert.equal(code, 0, `gpu ${args.join(' ')}: ${err}`);

@@ -41,7 +41,7 @@ export class AgentBench {
   }
 
   async serve({ key }: Pick<AgentKey, 'key'>, ...options: readonly string[]): Promise<Agent> {
-    const agent = await Agent.spawn([...gpuArgs, 'mcp', ...options], this.environment(key));
+    const agent = await Agent.spawn([...(await gpuArgs()), 'mcp', ...options], this.environment(key));
     this.#agents.push(agent);
     return agent;
   }
@@ -50,8 +50,10 @@ export class AgentBench {
    * Starts the command with pipes, and says hello.
    * @param command the arguments that start it; default: its build
    */
-  async pipe(key: string, command: readonly string[] = gpuArgs) {
-    const child = spawn(process.execPath, [...command, 'mcp'], { env: this.environment(key) });
+  async pipe(key: string, command?: readonly string[]) {
+    const child = spawn(process.execPath, [...(command ?? (await gpuArgs())), 'mcp'], {
+      env: this.environment(key),
+    });
     this.#children.push(child);
     const lines: string[] = [];
     createInterface(child.stdout).on('line', (line) => lines.push(line));

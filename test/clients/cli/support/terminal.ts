@@ -11,10 +11,10 @@ const projectDir = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
 export const gpuFile = join(projectDir, 'clients/cli/bin/gpu.mjs');
 
 /** The arguments by which Node runs the command from its build, in a third of the time that its sources take. */
-export const gpuArgs = await argsToTest('clients/cli/src/main.ts');
+export const gpuArgs = (): Promise<string[]> => argsToTest('clients/cli/src/main.ts');
 
 /** The same as the beginning of a line of shell. */
-export const gpuLine = [process.execPath, ...gpuArgs].join(' ');
+export const gpuLine = async (): Promise<string> => [process.execPath, ...(await gpuArgs())].join(' ');
 
 export interface TerminalOptions {
   readonly env: Readonly<Record<string, string>>;
