@@ -14,6 +14,7 @@ import { exportMail } from '../../domain/mails/sign-in.js';
 import { Refusal } from '../../domain/refusal.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { asking, type Ask } from '../http/ask.js';
+import { refuseWhenRestored } from '../http/middleware/restored.js';
 import type { Step } from '../http/middleware/session.js';
 import { register } from '../http/serve.js';
 import { auditEvent } from './audit-event.js';
@@ -21,7 +22,7 @@ import { exportAccount } from './describe-export.js';
 import { filesOf, type ExportSource } from './export-files.js';
 import { refuseWhenNotFresh } from './fresh-proof.js';
 
-/** Everything that the service holds of a user, as one archive (decision 184, "One archive"). */
+/** Everything that the service holds about a user, as one archive (decision 184, "One archive"). */
 export function exportRoutes(router: ApiRouter, deps: ApiDeps): void {
   register(router, deps, exportAccount, sendExport(router, deps));
 }
@@ -41,6 +42,7 @@ function sendExport(router: ApiRouter, deps: ApiDeps): Step {
       ctx.type = 'zip';
       return;
     }
+    await refuseWhenRestored(db);
     const lease = await takeLease(db, `export:${userId}`, exportLeaseMs);
     if (!lease) throw exportRunning();
     try {

@@ -16,7 +16,10 @@ const REPEATS: Readonly<Record<string, string>> = {
   endOtherSessions: 'same',
   closeAccount: 'same',
   logOut: 'same',
+  exportAccount: 'once',
 };
+
+const REPEATS_OF_METHODS: Readonly<Record<string, string>> = { GET: 'read', POST: 'once' };
 
 /** What a repetition is refused with after an end whose answer was lost, as the typed client has it. */
 const GONE: Readonly<Record<string, number>> = { logOut: 401 };
@@ -127,8 +130,7 @@ const isKeyed = (operation: Described): boolean => parametersOf(operation, 'head
 
 function repeatsOf(operation: Described): string {
   if (isKeyed(operation)) return 'keyed';
-  if (operation.method === 'GET') return 'read';
-  return REPEATS[operation.operationId] ?? (operation.method === 'POST' ? 'once' : 'same');
+  return REPEATS[operation.operationId] ?? REPEATS_OF_METHODS[operation.method] ?? 'same';
 }
 
 /** The arguments of Ask. */

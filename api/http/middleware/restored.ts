@@ -17,12 +17,16 @@ const taken = /^\/v1\/(auth\/.*|rentals\/[^/]+\/stop|billing\/processor\/webhook
 export function refuseChangesWhenRestored(db: Database): Middleware {
   return async (ctx, next) => {
     const changes = !isReading(ctx.method) && ctx.path.startsWith('/v1/') && !taken.test(ctx.path);
-    if (changes && !(await isDatabaseConfirmed(db))) {
-      throw new Refusal(
-        'temporarily_unavailable',
-        'The service is under repair and accepts no changes, so nothing happened. Your machines keep running. Try again later.',
-      );
-    }
+    if (changes) await refuseWhenRestored(db);
     await next();
   };
+}
+
+/** Refuses what changes something, whatever its method. @throws Refusal temporarily_unavailable */
+export async function refuseWhenRestored(db: Database): Promise<void> {
+  if (await isDatabaseConfirmed(db)) return;
+  throw new Refusal(
+    'temporarily_unavailable',
+    'The service is under repair and accepts no changes, so nothing happened. Your machines keep running. Try again later.',
+  );
 }

@@ -27,6 +27,8 @@ describe('the API on a restored database', () => {
       assert.match(answer.body.message, /under repair/);
     }
     assert.equal((await user.get('/v1/rentals')).status, 200);
+    const exported = await user.get('/v1/account/export');
+    assert.deepEqual([exported.status, exported.body.error], [503, 'temporarily_unavailable']);
     assert.deepEqual((await user.get('/readyz')).body.checks.brakes, ['restored']);
     assert.equal((await user.post(`/v1/rentals/${rentalId}/stop`)).status, 200);
     assert.equal((await api.db('stop_requests')).length, 1);

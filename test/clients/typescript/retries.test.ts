@@ -142,6 +142,8 @@ describe('retries of the typed client', () => {
       await assert.rejects(gpu.webhooks.add({ url: 'https://example.com/' }));
       api.script(reply);
       await assert.rejects(gpu.sshKeys.add({ name: 'laptop', generate: true }));
+      api.script(reply);
+      await assert.rejects(gpu.account.export());
     }
   });
 

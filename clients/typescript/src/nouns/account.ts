@@ -158,9 +158,10 @@ export class Account extends Noun {
   /**
    * Everything that the service holds of it, as a ZIP archive that comes as fast as it is read. The options' time and signal
    * end the wait for its beginning; cancel the stream to end it later. One that ends too early throws.
+   * None is begun a second time by itself: each is mailed, and counts.
    */
   async export(options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
-    const body = await this.call('read', options, (api, init) =>
+    const body = await this.call('once', options, (api, init) =>
       api.GET('/v1/account/export', { ...init, parseAs: 'stream' }),
     );
     return body ?? new ReadableStream();
