@@ -399,7 +399,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Everything we hold of you, as one ZIP archive
+         * Everything we hold about you, as one ZIP archive
          * @description Rentals, money, keys, sign-ins, emails and the rest, as JSON lines and CSV; README.txt in it says what each file is. No secret is in it. It is written while you read it, each file as of its moment. Read at least 16 KiB in each 30 s. One runs at a time, and 6 may begin in an hour. An archive that ends early does not open: ask for it again. We email you that it was made.
          */
         get: operations["exportAccount"];

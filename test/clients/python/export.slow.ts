@@ -21,15 +21,25 @@ describe('an export in Python', function () {
     rmSync(folder, { recursive: true });
   });
 
-  it('is written to a file as it comes, and refused by its class', async () => {
+  it('is written to a file as it comes, though the file takes little at a time, and refused by its class', async () => {
     const person = new ApiClient(mock.url);
     await person.post('/v1/auth/verify-code', { email: 'ann@example.com', code: '123456' });
     const file = join(folder, 'account.zip');
     const code = `
 import asyncio, io, gpu_rental as gpu
 options = {"base_url": "${mock.url}", "session": {"sid": "${person.sid}"}}
-with open("${file}", "wb") as file:
-    print(gpu.Client(**options).save_export(file))
+class Short(io.RawIOBase):
+    def __init__(self, file):
+        self.file = file
+
+    def writable(self):
+        return True
+
+    def write(self, piece):
+        return self.file.write(piece[:1000])
+
+with open("${file}", "wb", buffering=0) as file:
+    print(gpu.Client(**options).save_export(Short(file)))
 
 async def waiting():
     async with gpu.AsyncClient(**options) as client:

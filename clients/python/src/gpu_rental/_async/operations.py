@@ -327,11 +327,11 @@ class AsyncOperations:
         *,
         timeout: float | None = None,
     ) -> bytes:
-        """Everything we hold of you, as one ZIP archive. GET /v1/account/export"""
+        """Everything we hold about you, as one ZIP archive. GET /v1/account/export"""
         ask = Ask(
             "GET",
             "/v1/account/export",
-            "read",
+            "once",
         )
         return cast("bytes", await self._call(ask, timeout))
 

@@ -12,6 +12,7 @@ import httpx
 from typing_extensions import TypedDict
 
 from .._ask import Ask
+from .._files import write_whole
 from .._retries import FIRST_PAUSE, RETRIES, pause_before, was_begun
 from .._settings import base_url_of, headers_of
 from ..errors import ApiError, GpuRentalError, NoAnswerError, error_of
@@ -127,7 +128,7 @@ class AsyncTransport:
                 raise error_of(response)
             written = 0
             async for piece in response.aiter_bytes():
-                written += file.write(piece)
+                written += write_whole(file, piece)
             return written
         except httpx.RequestError as error:
             raise self._no_answer(error) from error

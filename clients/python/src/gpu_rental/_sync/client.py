@@ -94,7 +94,7 @@ class Client(Operations):
         return self._call(Ask(method, path, "read" if method == "GET" else "once", body=body), timeout)
 
     def save_export(self, file: BinaryIO) -> int:
-        """Everything we hold of you, as export_account gives it, but written to a file as it comes.
+        """Everything we hold about you, as export_account gives it, but written to a file as it comes.
 
         An archive that ends early raises, and what was written of it does not open.
 
