@@ -7,7 +7,7 @@ export const exportAccount = operation({
   path: '/v1/account/export',
   name: 'exportAccount',
   tag: 'Sign-in',
-  summary: 'Everything we hold of you, as one ZIP archive',
+  summary: 'Everything we hold about you, as one ZIP archive',
   description: [
     'Rentals, money, keys, sign-ins, emails and the rest, as JSON lines and CSV; README.txt in it says what each file is. No',
     'secret is in it. It is written while you read it, each file as of its moment. Read at least 16 KiB in each 30 s. One',

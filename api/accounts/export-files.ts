@@ -182,7 +182,7 @@ const ledger: ExportFile = {
   },
 };
 
-/** Everything that the service holds of a user, file by file (decision 184, "One archive"). */
+/** Everything that the service holds about a user, file by file (decision 184, "One archive"). */
 export const exportFiles: readonly ExportFile[] = [
   one('account', showMe, 'Your account: its number, your address, since when.'),
   one('closing', showClosing, 'What closing your account does, or how far it is.'),

@@ -4,7 +4,7 @@ export function readmeOf(
   at: Date,
 ): string {
   const width = Math.max(...files.map(({ name }) => name.length)) + 2;
-  return `Everything we hold of you, begun ${at.toISOString()}.
+  return `Everything we hold about you, begun ${at.toISOString()}.
 
 Each file shows what it holds at the moment it was written: while the archive was made, your machines may have gone on.
 

@@ -42,7 +42,7 @@ describe('gpu account export', () => {
     assert.match(err, /^An API key can’t export your account: sign in\.\nWe emailed a code to /);
     assert.match(
       out,
-      /^Saved everything we hold of you as \S+account\.zip \(\d+ kB\)\. README\.txt in it explains /,
+      /^Saved everything we hold about you as \S+account\.zip \(\d+ kB\)\. README\.txt in it explains /,
     );
     const files = whole(readFileSync(file));
     assert.ok(files['ledger.csv']?.includes('processor_topup'));

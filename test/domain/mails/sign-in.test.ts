@@ -54,7 +54,7 @@ const mails: readonly Whole[] = [
     exportMail(),
     'Your data was exported',
     [
-      'Somebody who is signed in to your account downloaded everything we hold of you, such as your rentals, payments and emails. No keys and no passwords are in it.',
+      'Somebody who is signed in to your account downloaded everything we hold about you, such as your rentals, payments and emails. No private or API keys are in it.',
       '',
       'If it was you, there is nothing to do. If not, sign in, open Sessions, and end each one that is not yours.',
       '',

@@ -19,7 +19,7 @@ export const addAccountExport: AddCommand = (account, act) => {
     .command('export')
     .argument('<file>', 'where to, such as account.zip; - is the standard output')
     .description(
-      'Download everything the service holds of you as one ZIP archive. Asks for a code that we email you.',
+      'Download everything the service holds about you as one ZIP archive. Asks for a code that we email you.',
     )
     .option('--force', 'overwrite the file')
     .action(
@@ -36,7 +36,7 @@ async function exportTo(cli: Cli, file: string, force: boolean): Promise<void> {
     throw usageFailure(`${file} exists already.`, 'Choose another name, or overwrite it with --force');
   if (file === '-' && (out.isJson || surroundings.stdout.isTTY === true))
     throw usageFailure(
-      'The archive is no text.',
+      'The archive is binary.',
       'Name a file, or pipe it: gpu account export - > account.zip',
     );
   const bytes = await withSession(cli, 'An API key can’t export your account: sign in.', (client) =>
@@ -45,7 +45,7 @@ async function exportTo(cli: Cli, file: string, force: boolean): Promise<void> {
   if (file === '-') return;
   out.result({ file, bytes }, () =>
     out.text(
-      `Saved everything we hold of you as ${file} (${sizeOf(bytes)}). README.txt in it explains each file.`,
+      `Saved everything we hold about you as ${file} (${sizeOf(bytes)}). README.txt in it explains each file.`,
     ),
   );
 }
