@@ -35,10 +35,18 @@ export async function takeLease(db: Database, name: string, lastsMs: number): Pr
     // A database that is away for a moment ends nothing, and takes nothing back.
     await db.raw(update, { ...facts, leftMs }).catch(() => undefined);
   };
-  const renewing = setInterval(() => void end(lastsMs), lastsMs / RENEWALS).unref();
+  let isReleased = false;
+  let renewed = Promise.resolve();
+  const renew = (): void => {
+    renewed = renewed.then(() => (isReleased ? undefined : end(lastsMs)));
+  };
+  const renewing = setInterval(renew, lastsMs / RENEWALS).unref();
   return {
     async release() {
+      isReleased = true;
       clearInterval(renewing);
+      // One that is under way would take it anew after it was given back.
+      await renewed;
       await end(0);
     },
   };

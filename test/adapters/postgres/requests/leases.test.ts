@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../../../adapters/postgres/database.js';
 import { takeLease } from '../../../../adapters/postgres/requests/leases.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 import { until } from '../../../support/until.js';
@@ -38,6 +40,27 @@ describe('leases', function () {
     await first.release();
     assert.equal(await takeLease(db, 'a', 60_000), undefined);
     await Promise.all([second.release(), other.release()]);
+  });
+
+  it('are given back for good while they are taken anew', async () => {
+    let isSlow = true;
+    const slow = {
+      async raw(sql: string, facts: Record<string, string>) {
+        if (sql.startsWith('update') && isSlow) {
+          isSlow = false;
+          await sleep(500);
+        }
+        return money.db.raw(sql, facts);
+      },
+    } as unknown as Database;
+    const lease = await takeLease(slow, 'c', 3_000);
+    assert.ok(lease);
+    await until('it is being taken anew', () => !isSlow);
+    await lease.release();
+    await sleep(600);
+    const next = await takeLease(money.db, 'c', 60_000);
+    assert.ok(next);
+    await next.release();
   });
 
   it('last as long as their holder, and end after a killed one', async () => {
