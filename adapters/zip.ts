@@ -10,11 +10,22 @@ export interface ArchivedFile {
 /**
  * Makes a ZIP archive of files, one after the other, as fast as its reader takes it; one larger than 4 GiB is ZIP64. When
  * a file fails, so does the archive: without the directory at its end, no program takes it for a whole one. Whoever
- * destroys it closes the file that is open.
+ * destroys it closes the file that is open. No file is opened before somebody reads.
  */
 export function zipOf(files: readonly ArchivedFile[]): Readable {
+  let isBegun = false;
+  const archive = new PassThrough({
+    read(size) {
+      if (!isBegun) write(files, archive);
+      isBegun = true;
+      PassThrough.prototype._read.call(archive, size);
+    },
+  });
+  return archive;
+}
+
+function write(files: readonly ArchivedFile[], archive: PassThrough): void {
   const zip = new ZipFile();
-  const archive = new PassThrough();
   let current: Readable | undefined;
   const fail = (error: Error): void => void archive.destroy(error);
   pipeline(zip.outputStream, archive, () => current?.destroy());
@@ -27,5 +38,4 @@ export function zipOf(files: readonly ArchivedFile[]): Readable {
     });
   }
   zip.end();
-  return archive;
 }

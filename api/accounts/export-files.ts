@@ -4,6 +4,7 @@ import type { KeptMailRow } from '../../adapters/postgres/rows/tables.js';
 import type { ArchivedFile } from '../../adapters/zip.js';
 import { DAY, MINUTE } from '../../domain/durations.js';
 import { telemetryLimits } from '../../domain/machines/telemetry.js';
+import { Refusal, type RefusalCode } from '../../domain/refusal.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { listApiKeys } from '../api-keys/describe.js';
 import { listEvents } from '../events/describe.js';
@@ -35,6 +36,8 @@ export interface ExportSource {
   readonly mails: (before: number | undefined, limit: number) => Promise<readonly KeptMailRow[]>;
   /** The accounts elsewhere that sign the user in. */
   readonly identities: () => Promise<readonly LinkedAccount[]>;
+  /** Is called when somebody begins to read, before anything is told. */
+  readonly begun?: () => Promise<void>;
   /** Is called when everything is read: the archive ends after it. */
   readonly ended?: () => Promise<void>;
 }
@@ -99,6 +102,20 @@ function listed<Answer extends object>(
   };
 }
 
+/** A list whose oldest are forgotten: where that comes to what a page ended with, nothing is left that is older. */
+function whileKept(pages: Pages): Pages {
+  return async function* (source) {
+    try {
+      yield* pages(source);
+    } catch (error) {
+      if (!(error instanceof Refusal && goneCodes.has(error.code))) throw error;
+    }
+  };
+}
+
+/** How the API refuses a place in a list that it has no more, and a webhook that was removed. */
+const goneCodes: ReadonlySet<RefusalCode> = new Set(['validation_failed', 'webhook_not_found']);
+
 /** What is read by the last one of the page before, until a page is not full. */
 async function* byLast<T>(
   read: (last: T | undefined) => Promise<readonly T[]>,
@@ -117,10 +134,11 @@ const invoices: Pages = ({ ask }) =>
     return (await ask(listInvoices, { query })).data;
   });
 
+/** Newest first: whoever reads so misses nothing that is forgotten meanwhile but what is older still. */
 const events: Pages = ({ ask }) =>
   byLast(async (last: { readonly seq: number } | undefined) => {
-    const query = { pageSize, ...(last && { after: String(last.seq) }) };
-    return (await ask(listEvents, { query })).events;
+    const before = String(last?.seq ?? Number.MAX_SAFE_INTEGER);
+    return (await ask(listEvents, { query: { pageSize, before } })).events;
   });
 
 const mails: Pages = async function* (source) {
@@ -138,7 +156,7 @@ const identities: Pages = async function* (source) {
 
 const deliveries: Pages = async function* (source) {
   for (const { id } of (await source.ask(listWebhooks)).webhooks) {
-    for await (const page of listed(listWebhookDeliveries, 'deliveries', { id })(source)) {
+    for await (const page of whileKept(listed(listWebhookDeliveries, 'deliveries', { id }))(source)) {
       yield page.map((delivery) => ({ webhookId: id, ...(delivery as object) }));
     }
   }
@@ -152,22 +170,21 @@ const machineUse: Pages = async function* (source) {
 
 const { keptDays, pointsMax } = telemetryLimits;
 
-/** The use of one machine, a day at a time: so each point stands for a minute. */
+/** The use of one machine, a day at a time from a whole minute on: so each point stands for a minute. */
 async function* useOf({ ask }: ExportSource, { id, runningAt, stoppedAt }: Rental) {
-  const isForgotten = stoppedAt !== null && Date.parse(stoppedAt) < Date.now() - (keptDays + 1) * DAY;
+  const forgottenAt = Date.now() - keptDays * DAY;
+  const isForgotten = stoppedAt !== null && Date.parse(stoppedAt) < forgottenAt - DAY;
   if (runningAt === null || isForgotten) return;
-  const params = { id };
-  const { source, from, to } = await ask(showTelemetry, {
-    params,
-    query: { from: '1970-01-01', points: '1' },
-  });
-  if (source === null) return;
-  const first = Math.floor(Date.parse(from) / MINUTE) * MINUTE;
-  for (let at = first; at < Date.parse(to); at += DAY) {
-    const day = { from: iso(at), to: iso(Math.min(at + DAY, Date.parse(to))) };
-    const use = await ask(showTelemetry, { params, query: { ...day, points: String(pointsMax) } });
+  const firstMs = Math.max(Date.parse(runningAt), forgottenAt);
+  let at = Math.floor(firstMs / MINUTE) * MINUTE;
+  let toldUpTo: string;
+  do {
+    const query = { from: iso(at), to: iso(at + DAY), points: String(pointsMax) };
+    const use = await ask(showTelemetry, { params: { id }, query });
     if (use.source !== null) yield [use];
-  }
+    toldUpTo = use.to;
+    at += DAY;
+  } while (Date.parse(toldUpTo) === at);
 }
 
 function iso(ms: number): string {
@@ -189,8 +206,16 @@ export const exportFiles: readonly ExportFile[] = [
   many('sessions', listed(listSessions, 'sessions'), 'Where you are signed in.'),
   many('sign-in-accounts', identities, 'Your accounts elsewhere that sign you in.'),
   many('passkeys', listed(listPasskeys, 'passkeys'), 'Your passkeys.'),
-  many('failed-sign-ins', listed(listAuditEvents, 'failedSignIns'), 'Wrong sign-in codes, by hour.'),
-  many('audit', listed(listAuditEvents, 'events'), 'Who changed what, by which key and from where.'),
+  many(
+    'failed-sign-ins',
+    whileKept(listed(listAuditEvents, 'failedSignIns')),
+    'Wrong sign-in codes, by hour.',
+  ),
+  many(
+    'audit',
+    whileKept(listed(listAuditEvents, 'events')),
+    'Who changed what, by which key and from where.',
+  ),
   many('ssh-keys', listed(listSshKeys, 'sshKeys'), 'Your public SSH keys.'),
   many('api-keys', listed(listApiKeys, 'apiKeys'), 'Your API keys, without the keys themselves.'),
   one('notices', showNotices, 'Which emails you get.'),
@@ -206,17 +231,22 @@ export const exportFiles: readonly ExportFile[] = [
   one('budget', showBudget, 'Your budget, and this month’s spending.'),
   many('rentals', listed(listRentals, 'rentals'), 'Your machines, with names, labels, notes and software.'),
   many('machine-use', machineUse, `How busy your machines were, by minute and day, for ${keptDays} days.`),
-  many('events', events, 'What happened to your account and machines, oldest first.'),
+  many('events', events, 'What happened to your account and machines, newest first.'),
   many('webhooks', listed(listWebhooks, 'webhooks'), 'Where we send your events, without the secrets.'),
   many('webhook-deliveries', deliveries, 'What was sent there.'),
 ];
 
 /** The files of an archive. @param at when it is begun */
 export function filesOf(source: ExportSource, at: Date): ArchivedFile[] {
-  const readme = { name: 'README.txt', open: () => Readable.from([readmeOf(exportFiles, at)]) };
+  const readme = { name: 'README.txt', open: () => Readable.from(opening(source, at)) };
   const last = exportFiles.at(-1);
   const open = (file: ExportFile) => (): Readable => Readable.from(written(file, source, file === last));
   return [readme, ...exportFiles.map((file) => ({ name: file.name, open: open(file) }))];
+}
+
+async function* opening(source: ExportSource, at: Date): AsyncGenerator<string> {
+  await source.begun?.();
+  yield readmeOf(exportFiles, at);
 }
 
 async function* written(

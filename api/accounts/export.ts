@@ -45,24 +45,28 @@ function sendExport(router: ApiRouter, deps: ApiDeps): Step {
     await refuseWhenRestored(db);
     const lease = await takeLease(db, `export:${userId}`, exportLeaseMs);
     if (!lease) throw exportRunning();
-    try {
-      refuseWhenTooMany(await begun.count(userId));
-      await tellOfExport(ctx, deps);
-    } catch (error) {
-      await lease.release();
-      throw error;
-    }
     // Whoever has gone while it waited needs no page.
     const read = <T>(page: () => Promise<T>): Promise<T> =>
       atOnce(() => (ctx.res.closed ? Promise.reject(new Error('its reader has gone')) : page()));
     const ask = asking(router, ctx);
     const source: ExportSource = {
+      begun: () =>
+        read(async () => {
+          await begun.count(userId);
+          await tellOfExport(ctx, deps);
+        }),
       ask: ((operation, asked) => read(() => ask(operation, asked))) satisfies Ask,
       mails: (before, limit) => read(() => listKeptMails(db, email, before, limit)),
       identities: () => read(() => listIdentities(db, userId)),
       ended: () => lease.release(),
     };
-    sendArchive(ctx, source).once('close', () => void lease.release());
+    try {
+      refuseWhenTooMany(await begun.look(userId));
+      sendArchive(ctx, source).once('close', () => void lease.release());
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
   };
 }
 

@@ -16,11 +16,17 @@ export interface RequestCount {
   count(key: string): Promise<Standing>;
 }
 
+/** A count that can be asked for a caller's standing without counting anything. */
+export interface ExactCount extends RequestCount {
+  /** The standing before a further request; `allowed` tells whether one more may come. */
+  look(key: string): Promise<Standing>;
+}
+
 /**
  * Counts each request in the database: exact over all processes. A caller who has used up a window is refused from
  * memory until it ends. While the database is away each process counts for itself.
  */
-export function createExactCount(db: Database, name: string, points: number, windowMs: number): RequestCount {
+export function createExactCount(db: Database, name: string, points: number, windowMs: number): ExactCount {
   const common = { keyPrefix: `api-${name}`, points, duration: windowMs / 1000 };
   // Made at the first request: routes are described without a database as well.
   let made: RateLimiterPostgres | undefined;
@@ -36,7 +42,14 @@ export function createExactCount(db: Database, name: string, points: number, win
       inMemoryBlockOnConsumed: points,
       insuranceLimiter: new RateLimiterMemory(common),
     }));
-  return { count: (key) => consume(limiter(), key) };
+  return {
+    count: (key) => consume(limiter(), key),
+    async look(key) {
+      const found = await limiter().get(key);
+      if (found === null) return { allowed: true, remaining: points, resetMs: windowMs };
+      return standingOf(found.remainingPoints > 0, found);
+    },
+  };
 }
 
 async function consume(limiter: RateLimiterPostgres, key: string): Promise<Standing> {

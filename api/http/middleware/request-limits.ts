@@ -120,7 +120,7 @@ interface Policy {
   readonly name: string;
   readonly quota: number;
   readonly what: string;
-  readonly count: ReturnType<typeof createExactCount>;
+  readonly count: ReturnType<typeof createLeasedCount>;
 }
 
 /** A counted request: a limit, and the caller's standing by it. */
@@ -173,7 +173,7 @@ type Policies = Record<'reads' | 'readsOfUser' | 'changesOfKeys' | 'changes' | '
 
 function policiesOf({ db, settings }: ApiDeps): Policies {
   const windowMs = requestLimits.requestWindowMs;
-  const policy = (name: string, quota: number, what: string, create: typeof createExactCount): Policy => ({
+  const policy = (name: string, quota: number, what: string, create: typeof createLeasedCount): Policy => ({
     name,
     quota,
     what,

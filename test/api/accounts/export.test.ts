@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { exportFiles } from '../../../api/accounts/export-files.js';
+import { Downloads } from '../../../api/http/middleware/downloads.js';
 import { defaultTimeouts } from '../../../api/server.js';
 import type { Telemetry } from '../../../api/rentals/describe-telemetry.js';
 import { HOUR } from '../../../domain/durations.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
+import { Refusal } from '../../../domain/refusal.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { askExport, exportOf, filesIn, linesOf } from '../../support/http/archive.js';
 import { FileReader } from '../../support/http/file-reader.js';
@@ -113,6 +115,33 @@ describe('the export of an account (decision 184)', function () {
     const mails = await api.db('mail_outbox').where({ recipient: user.user.email }).select('subject');
     assert.deepEqual(mails, [{ subject: 'Your data was exported' }]);
   });
+
+  it('tells nobody of what was never sent, and counts it as nothing', async () => {
+    const { begin } = Downloads.prototype;
+    Downloads.prototype.begin = () => {
+      throw new Refusal('temporarily_unavailable', 'Too many files.');
+    };
+    try {
+      for (let tries = 0; tries <= accountLimits.exportsPerHour; tries += 1) {
+        const refused = await user.get(EXPORT);
+        assert.deepEqual([refused.status, refused.body.error], [503, 'temporarily_unavailable']);
+        await until('its place is free', async () => !(await isLeased(user)));
+      }
+    } finally {
+      Downloads.prototype.begin = begin;
+    }
+    assert.deepEqual(await api.db('mail_outbox').where({ recipient: user.user.email }), []);
+    assert.deepEqual(await api.db('audit_events').where({ user_id: user.user.id }), []);
+    await exportOf(user);
+  });
+
+  async function isLeased({ user: { id } }: SignedIn): Promise<boolean> {
+    const { rows } = await api.db.raw<{ rows: unknown[] }>(
+      'select 1 from rate_limits where key = ? and expire > epoch_ms(clock_ms())',
+      [`lease:export:${id}`],
+    );
+    return rows.length > 0;
+  }
 
   it('runs once at a time, in any process, and leaves its place when its reader goes', async () => {
     await fill();
