@@ -68,8 +68,10 @@ export type MailCause =
   | Caused<'invoice_paid', { invoiceId: InvoiceId }>
   /** The instant at which the wallet fell below the warning's level. */
   | Caused<'low_balance', { walletId: number; since: Date }>
-  /** The user whose card is not charged any more; null: the mail to operators about it. */
-  | Caused<'charges_held', { markId: string; userId: UserId | null }>
+  /** The user whose card is not charged any more. */
+  | Caused<'charges_held', { markId: string; userId: UserId }>
+  /** The mail to operators about it. */
+  | Caused<'charges_held', { markId: string; userId: null }>
   | Caused<'operation', { operationId: OperationId }>
   /** The sum that an order of many gave one user. */
   | Caused<'operation_user', { operationId: OperationId; userId: UserId }>
@@ -81,6 +83,15 @@ export type MailCause =
   | Caused<'notice', { noticeId: number }>
   | ReversalCause
   | ReversalReturned;
+
+/**
+ * The cause of a mail to operators. It is not its reader's own, whoever has their address: the view kept_mails leaves it
+ * out, which a test holds against this.
+ */
+export type OperatorMailCause = Extract<
+  MailCause,
+  { kind: 'operator_notice' } | { kind: 'reconcile' } | { kind: 'charges_held'; userId: null }
+>;
 
 /** The cause of a notice to operators. */
 export type NoticeCause =

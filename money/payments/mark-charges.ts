@@ -5,7 +5,7 @@ import { wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import { insertMail, mailUser } from '../../adapters/postgres/upkeep/outbox.js';
+import { mailOperators, mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { ChargeMarkRow } from '../../adapters/postgres/rows/tables.js';
 import { lockWalletOfUser } from '../ledger/wallets.js';
 
@@ -47,7 +47,10 @@ export async function markCharges(
     if (mark.userId !== null) await wakeClosing(trx, mark.userId);
     const owners = await listOwners(trx, mark);
     for (const userId of owners) await holdCharges(trx, userId, mark);
-    if (operatorEmail !== null) await mailOperators(trx, operatorEmail, mark, owners);
+    if (operatorEmail !== null) {
+      const cause = { kind: 'charges_held', markId: mark.id, userId: null } as const;
+      await mailOperators(trx, operatorEmail, cause, chargeMarkMail(mark, owners));
+    }
     return true;
   });
 }
@@ -74,18 +77,4 @@ async function holdCharges(trx: Transaction, userId: UserId, mark: NewMark): Pro
     details: { cause: mark.kind, reference: mark.id },
   });
   await mailUser(trx, userId, { kind: 'charges_held', markId: mark.id, userId }, chargesHeldMail(mark));
-}
-
-async function mailOperators(
-  trx: Transaction,
-  recipient: string,
-  mark: NewMark,
-  owners: readonly UserId[],
-): Promise<void> {
-  await insertMail(trx, {
-    cause: { kind: 'charges_held', markId: mark.id, userId: null },
-    recipient,
-    message: chargeMarkMail(mark, owners),
-    wipeAfterSending: false,
-  });
 }

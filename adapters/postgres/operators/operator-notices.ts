@@ -1,7 +1,7 @@
 import { causeOf, type NoticeCause } from '../../../domain/causes.js';
 import type { Message } from '../../../domain/mails/message.js';
 import type { Database, Transaction } from '../database.js';
-import { insertMail } from '../upkeep/outbox.js';
+import { mailOperators } from '../upkeep/outbox.js';
 import type { OperatorNoticeRow } from '../rows/tables.js';
 
 /** Something that a person has to look at, and that no alert of a figure tells. */
@@ -46,12 +46,8 @@ export async function claimUntoldNotices(
     );
     if (operatorEmail === null) return rows;
     for (const { id, subject, body, html } of rows) {
-      await insertMail(trx, {
-        cause: { kind: 'operator_notice', noticeId: id },
-        recipient: operatorEmail,
-        message: { subject, text: body, html },
-        wipeAfterSending: false,
-      });
+      const message = { subject, text: body, html };
+      await mailOperators(trx, operatorEmail, { kind: 'operator_notice', noticeId: id }, message);
     }
     return rows;
   });

@@ -1,6 +1,6 @@
 import { findingsMail } from '../../../domain/mails/operators.js';
 import type { Transaction } from '../database.js';
-import { insertMail } from '../upkeep/outbox.js';
+import { mailOperators } from '../upkeep/outbox.js';
 import { listGaps } from './findings.js';
 
 /**
@@ -18,12 +18,7 @@ export async function tellOperators(
     .update({ told_at: trx.raw('clock_ms()') })
     .returning('*');
   if (fresh.length === 0 || operatorEmail === null) return fresh.length;
-  const gaps = await listGaps(trx);
-  await insertMail(trx, {
-    cause: { kind: 'reconcile', runId },
-    recipient: operatorEmail,
-    message: findingsMail(fresh, gaps),
-    wipeAfterSending: false,
-  });
+  const message = findingsMail(fresh, await listGaps(trx));
+  await mailOperators(trx, operatorEmail, { kind: 'reconcile', runId }, message);
   return fresh.length;
 }

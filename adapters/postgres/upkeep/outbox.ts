@@ -1,12 +1,12 @@
 import { isClosedAddress } from '../../../domain/accounts/closing.js';
-import { causeOf, type MailCause } from '../../../domain/causes.js';
+import { causeOf, type MailCause, type OperatorMailCause } from '../../../domain/causes.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Message } from '../../../domain/mails/message.js';
 import type { Database, Transaction } from '../database.js';
 
-export interface Mail {
+interface Mail<Cause extends MailCause> {
   /** The cause of the mail, unique: a retry never mails twice (decision 36, "The mail outbox"). */
-  readonly cause: MailCause;
+  readonly cause: Cause;
   readonly recipient: string;
   readonly message: Message;
   /** True for a text that carries a code: it is wiped as soon as it is sent. */
@@ -15,8 +15,24 @@ export interface Mail {
   readonly unsubscribeUrl?: string | null;
 }
 
-/** Puts a mail into the outbox, unless one with its cause is there already. A closed account gets none. */
-export async function insertMail(db: Database | Transaction, mail: Mail): Promise<void> {
+type UserMailCause = Exclude<MailCause, OperatorMailCause>;
+
+/** Puts a mail to a user into the outbox, unless one with its cause is there already. A closed account gets none. */
+export async function insertMail(db: Database | Transaction, mail: Mail<UserMailCause>): Promise<void> {
+  await insert(db, mail);
+}
+
+/** Puts a mail to operators into the outbox, unless one with its cause is there already. Its text carries no code. */
+export async function mailOperators(
+  db: Database | Transaction,
+  recipient: string,
+  cause: OperatorMailCause,
+  message: Message,
+): Promise<void> {
+  await insert(db, { cause, recipient, message, wipeAfterSending: false });
+}
+
+async function insert(db: Database | Transaction, mail: Mail<MailCause>): Promise<void> {
   if (isClosedAddress(mail.recipient)) return;
   await db('mail_outbox')
     .insert({
@@ -36,7 +52,7 @@ export async function insertMail(db: Database | Transaction, mail: Mail): Promis
 export async function mailUser(
   db: Database | Transaction,
   userId: UserId,
-  cause: MailCause,
+  cause: UserMailCause,
   message: Message,
 ): Promise<void> {
   const recipient = await addressOf(db, userId);

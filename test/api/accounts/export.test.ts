@@ -117,7 +117,7 @@ describe('the export of an account (decision 184)', function () {
   });
 
   it('tells nobody of what was never sent, and counts it as nothing', async () => {
-    const { begin } = Downloads.prototype;
+    const begin = Object.getOwnPropertyDescriptor(Downloads.prototype, 'begin')!;
     Downloads.prototype.begin = () => {
       throw new Refusal('temporarily_unavailable', 'Too many files.');
     };
@@ -128,7 +128,7 @@ describe('the export of an account (decision 184)', function () {
         await until('its place is free', async () => !(await isLeased(user)));
       }
     } finally {
-      Downloads.prototype.begin = begin;
+      Object.defineProperty(Downloads.prototype, 'begin', begin);
     }
     assert.deepEqual(await api.db('mail_outbox').where({ recipient: user.user.email }), []);
     assert.deepEqual(await api.db('audit_events').where({ user_id: user.user.id }), []);

@@ -84,7 +84,7 @@ function mailCauses(): string[] {
   const list = /export type MailCause =([\s\S]*?);\n\n/.exec(source)?.[1] ?? '';
   const kinds = [...list.matchAll(/Caused<'(\w+)'/g)].map(([, kind]) => kind ?? '');
   if (kinds.length === 0) throw new Error('domain/causes.ts does not list the causes of mails');
-  return [...kinds, 'reversal', 'reversal_returned'];
+  return [...new Set(kinds), 'reversal', 'reversal_returned'];
 }
 
 const templates: { readonly name: string; readonly path: RegExp }[] = [];

@@ -50,7 +50,7 @@ describe('leases', function () {
           isSlow = false;
           await sleep(500);
         }
-        return money.db.raw(sql, facts);
+        return money.db.raw<unknown>(sql, facts) as Promise<unknown>;
       },
     } as unknown as Database;
     const lease = await takeLease(slow, 'c', 3_000);
