@@ -68,9 +68,8 @@ export type MailCause =
   | Caused<'invoice_paid', { invoiceId: InvoiceId }>
   /** The instant at which the wallet fell below the warning's level. */
   | Caused<'low_balance', { walletId: number; since: Date }>
-  /** The user whose card is not charged any more. */
+  /** The user whose card is not charged any more; null: the mail to operators about it. */
   | Caused<'charges_held', { markId: string; userId: UserId }>
-  /** The mail to operators about it. */
   | Caused<'charges_held', { markId: string; userId: null }>
   | Caused<'operation', { operationId: OperationId }>
   /** The sum that an order of many gave one user. */
@@ -83,15 +82,6 @@ export type MailCause =
   | Caused<'notice', { noticeId: number }>
   | ReversalCause
   | ReversalReturned;
-
-/**
- * The cause of a mail to operators. It is not its reader's own, whoever has their address: the view kept_mails leaves it
- * out, which a test holds against this.
- */
-export type OperatorMailCause = Extract<
-  MailCause,
-  { kind: 'operator_notice' } | { kind: 'reconcile' } | { kind: 'charges_held'; userId: null }
->;
 
 /** The cause of a notice to operators. */
 export type NoticeCause =

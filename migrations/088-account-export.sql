@@ -10,8 +10,8 @@ alter table audit_events drop constraint audit_events_kind_check, add constraint
   )) not valid;
 
 -- The mails that are kept, without texts that carry a code, and without the address that switches mails off by itself: the
--- API may not read those. Nor are mails to operators their reader's own, whoever has that address (OperatorMailCause in
--- domain/causes.ts).
+-- API may not read those. Nor are mails to operators (OperatorMailCause in adapters/postgres/upkeep/outbox.ts) their
+-- reader's own, whoever has that address.
 create view kept_mails as
   select id, recipient, subject, created_at, sent_at,
          case when not wipe_after_sending then replace(body, coalesce(unsubscribe_url, ''), '(link)') end as body

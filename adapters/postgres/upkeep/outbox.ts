@@ -1,8 +1,17 @@
 import { isClosedAddress } from '../../../domain/accounts/closing.js';
-import { causeOf, type MailCause, type OperatorMailCause } from '../../../domain/causes.js';
+import { causeOf, type MailCause } from '../../../domain/causes.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Message } from '../../../domain/mails/message.js';
 import type { Database, Transaction } from '../database.js';
+
+/**
+ * The cause of a mail to operators. It is not its reader's own, whoever has their address: the view kept_mails leaves it
+ * out, which a test holds against this.
+ */
+export type OperatorMailCause = Extract<
+  MailCause,
+  { kind: 'operator_notice' } | { kind: 'reconcile' } | { kind: 'charges_held'; userId: null }
+>;
 
 interface Mail<Cause extends MailCause> {
   /** The cause of the mail, unique: a retry never mails twice (decision 36, "The mail outbox"). */

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { listKeptMails } from '../../../../adapters/postgres/notices/kept-mails.js';
-import { mailOperators, mailUser } from '../../../../adapters/postgres/upkeep/outbox.js';
-import type { OperatorMailCause } from '../../../../domain/causes.js';
+import {
+  mailOperators,
+  mailUser,
+  type OperatorMailCause,
+} from '../../../../adapters/postgres/upkeep/outbox.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 /** One of each kind of mail to operators. */
