@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { filesIn } from '../../support/http/archive.js';
@@ -77,25 +77,46 @@ describe('gpu account export', () => {
     assert.equal((await exportTo('-')).code, exitCodes.usage);
   });
 
-  it('keeps nothing of an archive that ended early', async () => {
-    const cut = changing(
-      (answer) =>
-        new Response(
-          answer.body?.pipeThrough(
-            new TransformStream<Uint8Array, Uint8Array>({
-              transform(piece, control) {
-                control.enqueue(piece.slice(0, 100));
-                control.error(new TypeError('terminated'));
-              },
-            }),
-          ),
-          answer,
+  const cut = changing(
+    (answer) =>
+      new Response(
+        answer.body?.pipeThrough(
+          new TransformStream<Uint8Array, Uint8Array>({
+            transform(piece, control) {
+              control.enqueue(piece.slice(0, 100));
+              control.error(new TypeError('terminated'));
+            },
+          }),
         ),
-    );
+        answer,
+      ),
+  );
+
+  it('keeps nothing of an archive that ended early', async () => {
     const { code, err } = await exportTo(file, [], { fetch: cut });
     assert.equal(code, exitCodes.network, err);
     assert.match(err, /The download ended early, and nothing was kept\./);
     assert.deepEqual(left(), []);
+    const piped = await exportTo('-', [], { fetch: cut, stdout: new PassThrough().resume() });
+    assert.equal(piped.code, exitCodes.network);
+    assert.match(piped.err, /ended early: what came of it doesn’t open/);
+    assert.doesNotMatch(piped.err, /nothing was kept/);
+  });
+
+  it('leaves alone what others write meanwhile, and opens its own before it asks for a code', async () => {
+    writeFileSync(`${file}.part`, 'theirs');
+    const meanwhile = changing((answer) => {
+      const own = left().find((name) => /\.zip\.[\da-f-]{36}\.part$/.test(name)) ?? '';
+      assert.equal(statSync(join(ann.home, own)).mode & 0o777, 0o600);
+      writeFileSync(file, 'theirs');
+      return answer;
+    });
+    const refused = await exportTo(file, [], { fetch: meanwhile });
+    assert.deepEqual([refused.code, readFileSync(file, 'utf8')], [exitCodes.usage, 'theirs']);
+    assert.match(refused.err, /exists already.*--force/s);
+    assert.deepEqual(left(), ['account.zip', 'account.zip.part']);
+    const nowhere = await exportTo(join(ann.home, 'no', 'x.zip'));
+    assert.doesNotMatch(nowhere.err, /emailed/);
   });
 
   it('says what to do where it is refused, or can’t write', async () => {

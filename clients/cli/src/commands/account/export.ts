@@ -1,6 +1,7 @@
 import type { GpuRental } from '@gpu-rental/client';
-import { createWriteStream, existsSync, rmSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Progress } from '../../asking/progress.js';
@@ -31,44 +32,76 @@ export const addAccountExport: AddCommand = (account, act) => {
 };
 
 async function exportTo(cli: Cli, file: string, force: boolean): Promise<void> {
-  const { out, surroundings } = cli;
-  if (file !== '-' && !force && existsSync(file))
-    throw usageFailure(`${file} exists already.`, 'Choose another name, or overwrite it with --force');
-  if (file === '-' && (out.isJson || surroundings.stdout.isTTY === true))
-    throw usageFailure(
-      'The archive is binary.',
-      'Name a file, or pipe it: gpu account export - > account.zip',
-    );
-  const bytes = await withSession(cli, 'An API key can’t export your account: sign in.', (client) =>
-    file === '-' ? download(cli, client, () => surroundings.stdout) : downloadTo(cli, client, file),
-  );
-  if (file === '-') return;
-  out.result({ file, bytes }, () =>
-    out.text(
+  if (file === '-') {
+    await pipe(cli);
+    return;
+  }
+  const bytes = await save(cli, file, force);
+  cli.out.result({ file, bytes }, () =>
+    cli.out.text(
       `Saved everything we hold about you as ${file} (${sizeOf(bytes)}). README.txt in it explains each file.`,
     ),
   );
 }
 
-/** What is not whole has another name, and does not stay. */
-async function downloadTo(cli: Cli, client: GpuRental, file: string): Promise<number> {
-  const part = `${file}.part`;
+const why = 'An API key can’t export your account: sign in.';
+
+async function pipe(cli: Cli): Promise<void> {
+  const { stdout } = cli.surroundings;
+  if (cli.out.isJson || stdout.isTTY === true)
+    throw usageFailure(
+      'The archive is binary.',
+      'Name a file, or pipe it: gpu account export - > account.zip',
+    );
+  await withSession(cli, why, (client) =>
+    download(cli, client, () => stdout, 'The download ended early: what came of it doesn’t open.'),
+  );
+}
+
+/** What is not whole has another name, of its own, and does not stay. @returns how many bytes it has */
+async function save(cli: Cli, file: string, force: boolean): Promise<number> {
+  refuseToOverwrite(file, force);
+  const part = `${file}.${randomUUID()}.part`;
+  const handle = await open(part, 'wx', 0o600);
   try {
-    const bytes = await download(cli, client, () => createWriteStream(part, { mode: 0o600 }));
+    const bytes = await withSession(cli, why, (client) =>
+      download(
+        cli,
+        client,
+        () => handle.createWriteStream(),
+        'The download ended early, and nothing was kept.',
+      ),
+    );
+    // Somebody may have written it meanwhile.
+    refuseToOverwrite(file, force);
     await rename(part, file);
     return bytes;
   } finally {
+    await handle.close();
     rmSync(part, { force: true });
   }
 }
 
-/** @returns how many bytes came */
-async function download(cli: Cli, client: GpuRental, open: () => Writable): Promise<number> {
+function refuseToOverwrite(file: string, force: boolean): void {
+  if (!force && existsSync(file))
+    throw usageFailure(`${file} exists already.`, 'Choose another name, or overwrite it with --force');
+}
+
+/**
+ * @param endedEarly what is said where not all of it comes
+ * @returns how many bytes came
+ */
+async function download(
+  cli: Cli,
+  client: GpuRental,
+  opened: () => Writable,
+  endedEarly: string,
+): Promise<number> {
   const { signal } = cli;
   const progress = new Progress(cli);
   let bytes = 0;
   const archive = await client.account.export({ signal });
-  const to = open();
+  const to = opened();
   try {
     await pipeline(
       archive,
@@ -80,7 +113,8 @@ async function download(cli: Cli, client: GpuRental, open: () => Writable): Prom
             yield piece;
           }
         } catch (error) {
-          throw signal.aborted ? error : endedEarly(error);
+          if (signal.aborted) throw error;
+          throw new Failure('network', endedEarly, 'Run the command again.', { cause: error });
         }
       },
       to,
@@ -90,12 +124,6 @@ async function download(cli: Cli, client: GpuRental, open: () => Writable): Prom
   } finally {
     progress.end();
   }
-}
-
-function endedEarly(cause: unknown): Failure {
-  return new Failure('network', 'The download ended early, and nothing was kept.', 'Run the command again.', {
-    cause,
-  });
 }
 
 function sizeOf(bytes: number): string {
