@@ -4,6 +4,8 @@ import type { KeptMailRow } from '../../adapters/postgres/rows/tables.js';
 import type { ArchivedFile } from '../../adapters/zip.js';
 import { DAY, MINUTE } from '../../domain/durations.js';
 import { telemetryLimits } from '../../domain/machines/telemetry.js';
+import type { TopupId } from '../../domain/ids.js';
+import type { Receipt } from '../../domain/payments/receipt.js';
 import { Refusal, type RefusalCode } from '../../domain/refusal.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { listApiKeys } from '../api-keys/describe.js';
@@ -34,6 +36,8 @@ export interface ExportSource {
   readonly ask: Ask;
   /** A page of the mails to the user, newest first. */
   readonly mails: (before: number | undefined, limit: number) => Promise<readonly KeptMailRow[]>;
+  /** The receipt of a top-up; undefined where it was not paid. */
+  readonly receipt: (topupId: TopupId) => Promise<Receipt | undefined>;
   /** The accounts elsewhere that sign the user in. */
   readonly identities: () => Promise<readonly LinkedAccount[]>;
   /** Is called when somebody begins to read, before anything is told. */
@@ -154,6 +158,17 @@ const identities: Pages = async function* (source) {
   yield found.map(({ issuer, subject, linked_at: linkedAt }) => ({ issuer, subject, linkedAt }));
 };
 
+const receipts: Pages = async function* (source) {
+  for await (const page of listed(listTopups, 'topups')(source)) {
+    const found: Receipt[] = [];
+    for (const { id } of page as readonly { readonly id: TopupId }[]) {
+      const receipt = await source.receipt(id);
+      if (receipt) found.push(receipt);
+    }
+    yield found;
+  }
+};
+
 const deliveries: Pages = async function* (source) {
   for (const { id } of (await source.ask(listWebhooks)).webhooks) {
     for await (const page of whileKept(listed(listWebhookDeliveries, 'deliveries', { id }))(source)) {
@@ -224,6 +239,7 @@ export const exportFiles: readonly ExportFile[] = [
   one('standing', showStanding, 'Blocks, and payments that were lately reversed.'),
   ledger,
   many('topups', listed(listTopups, 'topups'), 'What you paid in, or tried to, newest first.'),
+  many('receipts', receipts, 'Your receipts: whom each is made out to, the card, and who sold.'),
   many('invoices', invoices, 'Your invoices and their lines, newest first.'),
   one('billing-details', showBillingDetails, 'Whom your receipts are made out to.'),
   one('card', showCard, 'Your saved card.'),

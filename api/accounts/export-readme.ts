@@ -26,9 +26,12 @@ WHAT IS NOT HERE
 Secrets: API keys, webhook secrets, codes, and the variables and passwords of your own software. We keep them
 hashed or sealed, or not at all.
 Card numbers: only the payment processor has them.
+Marks by which we recognize a card or a mailbox: they tell only that it is the same one.
+Numbers by which the payment processor and the providers of machines find their own records.
+Reports by which machines prove what they are: they are about the machines, not you.
 What is on your machines’ disks: we never have it.
-Receipts, which say whom they were made out to: download each one with GET /v1/billing/topups/ID/receipt.
-The proof of your ledger: download a month’s with GET /v1/billing/proof.
+Receipts as PDF files: download each one with GET /v1/billing/topups/ID/receipt. What they say is in receipts.jsonl.
+The proofs of your ledger: download a month’s with GET /v1/billing/proof.
 Quotes and begun requests: they are gone within days, and what came of them is in rentals.jsonl and topups.jsonl.
 Our staff’s notes and our comparisons of books: audit.jsonl tells what they changed for you.
 `;

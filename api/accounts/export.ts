@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { listIdentities } from '../../adapters/postgres/accounts/identities.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { listKeptMails } from '../../adapters/postgres/notices/kept-mails.js';
+import { findReceipt } from '../../adapters/postgres/payments/receipts.js';
 import { takeLease } from '../../adapters/postgres/requests/leases.js';
 import { createExactCount, type Standing } from '../../adapters/postgres/requests/request-counts.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
@@ -57,6 +58,7 @@ function sendExport(router: ApiRouter, deps: ApiDeps): Step {
         }),
       ask: ((operation, asked) => read(() => ask(operation, asked))) satisfies Ask,
       mails: (before, limit) => read(() => listKeptMails(db, email, before, limit)),
+      receipt: (topupId) => read(() => findReceipt(db, { userId, topupId }, settings.seller)),
       identities: () => read(() => listIdentities(db, userId)),
       ended: () => lease.release(),
     };

@@ -34,6 +34,7 @@ export const toldIn: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'topups.jsonl': {
     topups: 'id status session_id checkout_url charge_id receipt_url error source decline_code',
   },
+  'receipts.jsonl': { topups: 'billed_to card_brand card_last4 sold_by' },
   'invoices.jsonl': {
     invoices: 'id status reason currency processor_invoice_id hosted_invoice_url invoice_pdf_url receipt_url',
     invoice_line_items: 'id description',
@@ -91,9 +92,6 @@ export const leftOut: Readonly<Record<string, Readonly<Record<string, string>>>>
     user_notices: '*',
     webhook_retries: '*',
     webhooks: 'api_key_id',
-  },
-  'stands on the receipts, which are downloaded one by one': {
-    topups: 'billed_to card_brand card_last4 sold_by',
   },
   'a number by which the service or a provider finds its own': {
     invoices: 'cause payment_id',

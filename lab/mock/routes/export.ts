@@ -1,6 +1,7 @@
 import { refuseUnlessAsked, sendArchive } from '../../../api/accounts/export.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { asking } from '../../../api/http/ask.js';
+import { receiptOf } from '../receipts.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -12,7 +13,10 @@ export function exportRoutes(router: ApiRouter, world: World): void {
     signedIn(world, (ctx, account) => {
       refuseUnlessAsked(ctx);
       note(world, ctx, account, 'account_exported');
-      sendArchive(ctx, { ask: asking(router, ctx), mails: none, identities: none });
+      sendArchive(ctx, {
+        ...{ ask: asking(router, ctx), mails: none, identities: none },
+        receipt: (topupId) => Promise.resolve(receiptOf(account, topupId)),
+      });
     }),
   );
 }

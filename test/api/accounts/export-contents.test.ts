@@ -168,6 +168,18 @@ describe('what stands in an export', function () {
       ...{ charge_id: `ch_${mark}`, receipt_url: `https://r.example/${mark}`, error: `${mark} error` },
       ...{ decline_code: `${mark}_declined` },
     });
+    await insertTopup(db, userId, {
+      ...{
+        status: 'succeeded',
+        payment_id: `pi_${mark}_receipt`,
+        checkout_url: null,
+        credited_at: new Date(),
+        credited_cents: 2_000,
+      },
+      ...{ card_brand: `${mark}brand`, card_last4: mark === 'mine' ? '4712' : '0816' },
+      billed_to: { name: `${mark} Ltd of then`, address: `${mark} Lane`, taxId: `${mark}-TAX-THEN` },
+      sold_by: { name: `${mark} Seller`, address: [`${mark} Seller Street`], taxId: `${mark}-SELLER` },
+    });
     const invoice = newId('inv');
     await db('invoices').insert({
       ...{

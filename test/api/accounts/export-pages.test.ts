@@ -88,7 +88,8 @@ describe('the pages of an export', function () {
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
     }) as Ask;
     const none = () => Promise.resolve([]);
-    const source: ExportSource = { ask, mails: none, identities: none };
+    const receipt = () => Promise.resolve(undefined);
+    const source: ExportSource = { ask, receipt, mails: none, identities: none };
     let text = '';
     for await (const piece of exportFiles.find((file) => file.name === name)!.write(source)) text += piece;
     assert.deepEqual(left, []);
