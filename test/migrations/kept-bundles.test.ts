@@ -8,6 +8,7 @@ import {
   type MachineDesk,
 } from '../../adapters/postgres/machines/machine-tokens.js';
 import { recordPodList } from '../../adapters/postgres/machines/pods.js';
+import { findPod } from '../../adapters/providers/runpod/runpod-wire.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { databaseRoles } from '../../migrations/roles.js';
@@ -138,6 +139,29 @@ describe('the bundles that are kept for a restart', () => {
     assert.equal(await fetchBundle(machine.bundle), null);
     await starts(machine, 59);
     assert.ok(await fetchBundle(machine.bundle));
+  });
+
+  it('stay closed where a list tells no possible start, which stops nothing else of the list', async () => {
+    const starts = new Map<string, unknown>([
+      ['good', '2026-06-01T12:02:00Z'],
+      ['far', '+275760-09-13T00:00:00Z'],
+      ['old', '1970-01-01T00:00:00Z'],
+      ['nowhere', '2026-06-01T12:02:00'],
+      ['day', '2026-06-01'],
+      ['none', 1_780_000_000],
+      ['offset', '2026-06-01 14:02:00.000 +0200'],
+    ]);
+    const pods = [...starts].map(([id, startedAt]) => {
+      const listed = { id, name: `test-${id}`, status: 'RUNNING', startedAt };
+      return findPod(listed, { tagPrefix: 'test-', proxyUrl: '' }, ({ subject }) =>
+        assert.equal(subject, null),
+      )!;
+    });
+    await recordPodList(db, 'lab', { pods, askedAt: new Date() });
+    const rows = await db('pods').whereIn('pod_id', [...starts.keys()]);
+    const told = rows.flatMap((row) => (row.started_at === null ? [] : [[row.pod_id, row.started_at]]));
+    const at = new Date('2026-06-01T12:02:00Z');
+    assert.deepEqual([rows.length, Object.fromEntries(told)], [7, { good: at, offset: at }]);
   });
 
   it('stay dead with their machine', async () => {

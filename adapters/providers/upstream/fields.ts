@@ -21,10 +21,14 @@ export function numberField(fields: Fields, name: string): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Returns the instant of a text that tells one, or null. */
+const WITH_ZONE = /\d:\d\d.*(Z|UTC|GMT|[+-]\d\d:?\d\d)$/;
+
+/** Returns the instant of a text that tells one of this century, with its zone, or null: a database does not take any other. */
 export function dateField(fields: Fields, name: string): Date | null {
-  const ms = Date.parse(textField(fields, name) ?? '');
-  return Number.isNaN(ms) ? null : new Date(ms);
+  const text = textField(fields, name) ?? '';
+  const at = new Date(WITH_ZONE.test(text) ? text : NaN);
+  const year = at.getUTCFullYear();
+  return year >= 2000 && year < 2100 ? at : null;
 }
 
 /** Returns a list, or undefined when there is none: an empty list and no list mean different things. */
