@@ -4,7 +4,6 @@ import {
   entrypointChoices,
   imageNeeds,
   imageNeedsOf,
-  mayOpenExposed,
   publicPortsOf,
   type SoftwareOutline,
 } from '../../domain/rentals/software.js';
@@ -75,11 +74,6 @@ export const quotedSoftware = named(
       description:
         'What must be in your image, so that your script can run in place of its entrypoint. An image without it never answers, and is billed.',
     },
-    exposedPortsMayOpen: {
-      ...bool,
-      description:
-        'Whether the provider may open ports that the image exposes, since its entrypoint is replaced. A port that you name as closed rules that out.',
-    },
   }),
 );
 
@@ -111,7 +105,6 @@ export function presentQuotedSoftware(outline: SoftwareOutline | undefined, grac
   if (!outline) return null;
   return {
     ...{ graceSeconds, publicPorts: publicPortsOf(outline), imageNeeds: [...imageNeedsOf(outline)] },
-    exposedPortsMayOpen: mayOpenExposed(outline),
   };
 }
 
@@ -134,5 +127,5 @@ export const exampleSoftware: ShownSoftware = {
 };
 
 export const exampleQuotedSoftware: ValueOf<typeof quotedSoftware> = {
-  ...{ graceSeconds: 120, publicPorts: ['page'], imageNeeds: [], exposedPortsMayOpen: false },
+  ...{ graceSeconds: 120, publicPorts: ['page'], imageNeeds: [] },
 };

@@ -100,7 +100,7 @@ const portsField = manyOf(portField)
 export const softwareFields = {
   image: imageField,
   entrypoint: wordOf(entrypointChoices).description(
-    'With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs sh and curl or wget in the image. Without a closed port in your request, the provider may open the ports that the image exposes. Default: keep.',
+    'With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs sh and curl or wget in the image. Default: keep.',
   ),
   registryAuth: fields({
     username: needed(secretText(limits.credentialMaxChars)),

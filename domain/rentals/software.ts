@@ -87,8 +87,8 @@ export const ownSoftwareId = 'own-software';
 export interface SoftwareCapabilities {
   /** Whether the machine is the image, or runs it in a container of its own, or neither. */
   readonly image: 'machine' | 'container' | 'none';
-  /** What may become of an image's entrypoint: either, or it is replaced always. Absent: it is kept always. */
-  readonly entrypoint?: 'any' | 'replaced';
+  /** Whether a wish may replace an image's entrypoint. Absent: it is kept always. */
+  readonly entrypoint?: boolean;
   readonly registryAuth: boolean;
   /** Whether it runs a script itself, beside a template. Inside of an image one runs in the place of the entrypoint alone. */
   readonly startScript: boolean;
@@ -148,12 +148,6 @@ const rules: readonly Rule[] = [
   (wish, able) =>
     cant(isReplaced(wish) && !able.entrypoint, 'entrypoint', 'can’t replace the entrypoint of an image'),
   (wish, able) =>
-    cant(
-      wish.image !== null && !isReplaced(wish) && able.entrypoint === 'replaced',
-      'entrypoint',
-      'runs an image only with its entrypoint replaced, by a start script or arguments',
-    ),
-  (wish, able) =>
     cant(wish.hasRegistryAuth && !able.registryAuth, 'registryAuth', 'can’t sign in to a registry'),
   (wish, able) =>
     over('args', isScripted(wish, able) ? 0 : wish.argsChars, able.argsMaxChars, 'characters of arguments'),
@@ -204,11 +198,11 @@ function isReplaced({ image, entrypoint }: SoftwareOutline): boolean {
 
 /**
  * Tells whether a script of ours starts what the renter brings, with its arguments: beside a template, or in the place
- * of an image's entrypoint. Where an upstream replaces each entrypoint by its own, words alone are started so as well.
+ * of an image's entrypoint.
  */
 function isScripted(wish: SoftwareOutline, { startScript, entrypoint }: SoftwareCapabilities): boolean {
   if (wish.image === null) return wish.scriptBytes > 0 && startScript;
-  return isReplaced(wish) && (wish.scriptBytes > 0 ? entrypoint !== undefined : entrypoint === 'replaced');
+  return isReplaced(wish) && wish.scriptBytes > 0 && entrypoint === true;
 }
 
 /** What an upstream can do whose machines fetch from us what it does not take, or should not have. */
@@ -235,14 +229,6 @@ export type ImageNeed = (typeof imageNeeds)[number];
 /** What an image must have for a wish: words in the place of its entrypoint need nothing of ours. */
 export function imageNeedsOf(wish: SoftwareOutline): readonly ImageNeed[] {
   return isReplaced(wish) && wish.scriptBytes > 0 ? imageNeeds : [];
-}
-
-/**
- * Tells whether ports that an image exposes may be open although nobody asked for that: an upstream that replaces its
- * entrypoint may open them. A wish that names a closed port goes to none of those.
- */
-export function mayOpenExposed(wish: SoftwareOutline): boolean {
-  return isReplaced(wish) && wish.ports.every((port) => port.public);
 }
 
 /** The names of the ports that everybody on the internet can reach. */

@@ -176,17 +176,16 @@ function createDisk(
   { paths, user }: { readonly paths: PodHome; readonly user: PodUser | null },
   processes: PodProcesses,
 ) {
-  const habit = habitOf(pod.os);
   return {
     makeHome: (): Promise<void> =>
       makePodHome(paths, user, {
         publicKey: pod.publicKey,
         userName: podUserNameOf(pod),
         hostName: `lab-${pod.id.slice(0, 8)}`,
-        programs: { ...programsOfImage(habit), ...programsOf(pod) },
+        programs: { ...programsOfImage(habitOf(pod.os)), ...programsOf(pod) },
       }),
     runOwnScript: async (): Promise<void> => {
-      if (pod.base64Script !== null) await runScript(processes, habit.hasSh ? pod.base64Script : null);
+      if (pod.base64Script !== null) await runScript(processes, pod.base64Script);
     },
   };
 }
@@ -206,10 +205,8 @@ function containerOf(pod: LabPod): {
   readonly tcpPorts: readonly number[];
 } {
   const { ports, os, args = '' } = pod;
+  if (ports === undefined) return { hasSsh: true, ssh: pod.ssh, command: null, tcpPorts: [] };
   const habit = habitOf(os);
-  // Vast brings the daemon, for which it needs the shell of the image.
-  const ssh = habit.hasSh ? pod.ssh : 'refused';
-  if (ports === undefined) return { hasSsh: true, ssh, command: null, tcpPorts: [] };
   const entrypoint = replacedEntrypointOf(args);
   const tcp = ports.flatMap((text) => /^(\d+)\/tcp$/.exec(text)?.[1] ?? []).map(Number);
   return {
@@ -252,12 +249,8 @@ function createNotebook(pod: LabPod, processes: PodProcesses, host: string) {
   };
 }
 
-/** @param base64Script null: its image has no shell for it */
-async function runScript(processes: PodProcesses, base64Script: string | null): Promise<void> {
-  const script =
-    base64Script === null
-      ? shellWords(['echo', noShell])
-      : Buffer.from(base64Script, 'base64').toString('utf8');
+async function runScript(processes: PodProcesses, base64Script: string): Promise<void> {
+  const script = Buffer.from(base64Script, 'base64').toString('utf8');
   const child = runInBackground(processes, `exec > "$HOME/init-script.log" 2>&1\n${script}`);
   const ended = new Promise<void>((resolve) => {
     child.on('error', () => resolve());

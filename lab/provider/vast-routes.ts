@@ -209,7 +209,7 @@ function instanceOf(pod: LabPod, { host, settings }: Fleet): Record<string, unkn
     ...{ dph_total: pod.priceCents / 100, is_bid: false },
     ...vastUseOf(pod, offer),
     ...hardwareOf(pod, offer),
-    start_date: (pod.startedAtMs ?? pod.createdAtMs) / 1_000,
+    start_date: pod.createdAtMs / 1_000,
     end_date: (pod.createdAtMs + settings.contractMs) / 1_000,
   };
 }

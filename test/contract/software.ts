@@ -16,7 +16,7 @@ interface Endpoint {
 }
 
 /** What a quote says of software with one public port. */
-const told = { graceSeconds: 120, publicPorts: ['page'], imageNeeds: [], exposedPortsMayOpen: false };
+const told = { graceSeconds: 120, publicPorts: ['page'], imageNeeds: [] };
 
 /** What renters bring along, and the notebook that a template brings. */
 export function describeSoftware(backend: () => Backend): void {
@@ -73,7 +73,6 @@ export function describeSoftware(backend: () => Backend): void {
       const quote = await person.post('/v1/quotes', { ...wish, startScript });
       assert.deepEqual(quote.body.ownSoftware, {
         ...{ ...told, publicPorts: [], imageNeeds: ['sh', 'curl_or_wget'] },
-        exposedPortsMayOpen: true,
       });
       const closed = { name: 'db', port: 5432, kind: 'tcp' };
       const words = await person.post('/v1/quotes', { ...wish, ports: [closed] });

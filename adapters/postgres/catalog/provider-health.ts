@@ -3,7 +3,7 @@ import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { noFundsMail, unfitAccountMail } from '../../../domain/mails/operators.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { telemetryMisfitsOf, type GuardMisfit } from '../../../domain/rentals/idle-guard.js';
-import { misfitsOf, type Misfit } from '../../../domain/rentals/software.js';
+import { misfitsOf, ownSoftwareId, type Misfit } from '../../../domain/rentals/software.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
 import type { ProviderRow } from '../rows/tables.js';
@@ -42,7 +42,11 @@ export async function listProvidersFor(
   }: Pick<RentalRequest, 'templateId' | 'software' | 'idleGuard' | 'telemetry'>,
 ): Promise<ProvidersFor> {
   const rows = await db('providers')
-    .whereRaw('(template_ids is null or ?::text = any (template_ids))', [templateId])
+    // Who runs no image says so by its own misfits, which name it.
+    .whereRaw('(template_ids is null or ?::text = any (array_append(template_ids, ?)))', [
+      templateId,
+      ownSoftwareId,
+    ])
     .select('code', 'software', 'telemetry')
     .orderBy('code');
   const judged = rows.map(({ code, software: able, telemetry }) => ({

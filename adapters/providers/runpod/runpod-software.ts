@@ -14,7 +14,7 @@ const MOST_ARGS = 4_096;
  */
 export const runpodSoftware: SoftwareCapabilities = {
   image: 'machine',
-  entrypoint: 'any',
+  entrypoint: true,
   registryAuth: true,
   startScript: false,
   scriptMaxBytes: 1_024,

@@ -13,7 +13,7 @@ import { ownContainerOf } from '../startup-script.js';
  */
 export const shadeformSoftware: SoftwareCapabilities = {
   image: 'container',
-  entrypoint: 'any',
+  entrypoint: true,
   registryAuth: true,
   startScript: true,
   argsMaxChars: softwareLimits.args * softwareLimits.argMaxChars,

@@ -1,5 +1,4 @@
 import type { Software } from '../../../domain/rentals/software.js';
-import { SECOND } from '../../../domain/durations.js';
 import { notebookPort } from '../../../domain/rentals/notebook.js';
 import { ProviderError, type AllocationRequest, type Oddity, type Pod } from '../provider.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
@@ -47,15 +46,8 @@ export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity)
     pricePerHourCents: centsOfUsd(numberField(instance, 'dph_total') ?? 0),
     use: useOf(instance),
     hardware: hardwareOf(instance),
-    startedAt: startOf(instance),
   };
   return findOurPod(listed, WORDS, tagPrefix, odd);
-}
-
-/** Reads `start_date`, in seconds since 1970. */
-function startOf(instance: Fields): Date | null {
-  const seconds = numberField(instance, 'start_date');
-  return seconds === null ? null : new Date(Math.round(seconds * SECOND));
 }
 
 /** Reads what the list tells of the machine below the container. */
@@ -115,7 +107,7 @@ export function onstartOf({
     'cd "${HOME:-/root}" && mkdir -p .ssh',
     `printf '%s\\n' ${lines === '' ? "''" : lines} > .ssh/authorized_keys`,
     ...(notebookToken === undefined ? [] : notebookLines(notebookToken)),
-    ...(software?.image ? eachStartLines : onceLines)(ownLines(software, bootstrap)),
+    ...onceLines(ownLines(software, bootstrap)),
   ].join('\n');
   // It tells how its GPUs are, where there is room for that: nobody loses a machine for it.
   const telling = report === undefined ? script : [...tellingLines(report), script].join('\n');
@@ -148,14 +140,6 @@ function ownLines(
 function onceLines(lines: readonly string[]): string[] {
   if (lines.length === 0) return [];
   return ['umask 022', 'if mkdir .start-script; then (', ...lines, ') > .start-script/log 2>&1 & fi'];
-}
-
-/** Runs what takes the place of an image's entrypoint: at each start of the container, in the image's own folder. */
-function eachStartLines(lines: readonly string[]): string[] {
-  return [
-    ...['umask 022', 'mkdir -p .start-script', '( cd "$OLDPWD"', ...lines],
-    ') >> .start-script/log 2>&1 &',
-  ];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isTemplateId } from '../../../domain/catalog/templates.js';
 import { MINUTE, SECOND } from '../../../domain/durations.js';
-import { fetching, ownSoftwareId } from '../../../domain/rentals/software.js';
+import { fetching } from '../../../domain/rentals/software.js';
 import { lastOfEach } from '../listed-pod.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import {
@@ -60,10 +60,9 @@ export function createVastProvider(options: ProviderOptions): Provider {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     createEveryMs: PACES.create.everyMs,
-    templates: new Set([...vastTemplates.keys(), ownSoftwareId]),
+    templates: new Set(vastTemplates.keys()),
     software: options.machinesFetch ? fetching(vastSoftware, vastSoftware.scriptMaxBytes ?? 0) : vastSoftware,
     proof: 'container',
-    tellsRestarts: true,
     telemetry: { cpu: true, network: false, sessions: false },
     async listOffers() {
       await checkAccount({ seenMs: 0 });
@@ -187,8 +186,8 @@ async function allocate(
 }
 
 function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
-  const image = imageOf(request);
-  if (!image || !/^[1-9]\d*$/.test(request.offerId)) {
+  const image = isTemplateId(request.templateId) ? vastTemplates.get(request.templateId) : undefined;
+  if (image === undefined || !/^[1-9]\d*$/.test(request.offerId)) {
     throw noSuchOrder(request);
   }
   checkTag(request.tag, { prefix: tagPrefix });
@@ -202,11 +201,6 @@ function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
     cancel_unavail: true,
     onstart: onstartOf(request),
   };
-}
-
-function imageOf({ templateId, software }: AllocationRequest): string | null | undefined {
-  if (templateId === ownSoftwareId) return software?.entrypoint === 'replace' ? software.image : undefined;
-  return isTemplateId(templateId) ? vastTemplates.get(templateId) : undefined;
 }
 
 function forOthersTurn(error: unknown): never {

@@ -3380,7 +3380,7 @@ export interface components {
             /** @description An image of your own, such as ghcr.io/you/server:1. It runs instead of a template. */
             image?: string;
             /**
-             * @description With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs sh and curl or wget in the image. Without a closed port in your request, the provider may open the ports that the image exposes. Default: keep.
+             * @description With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs sh and curl or wget in the image. Default: keep.
              * @enum {string}
              */
             entrypoint?: "keep" | "replace";
@@ -3894,8 +3894,6 @@ export interface components {
             publicPorts: string[];
             /** @description What must be in your image, so that your script can run in place of its entrypoint. An image without it never answers, and is billed. */
             imageNeeds: components["schemas"]["ImageNeed"][];
-            /** @description Whether the provider may open ports that the image exposes, since its entrypoint is replaced. A port that you name as closed rules that out. */
-            exposedPortsMayOpen: boolean;
         };
         RateLimitedDetails: {
             /** @description As the header Retry-After says. */

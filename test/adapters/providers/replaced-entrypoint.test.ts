@@ -66,13 +66,10 @@ describe('what takes the place of an entrypoint', function () {
     asked = [];
   });
 
-  const requests = { runpod: runpodRequestOf, vast: vastRequestOf };
-  type Container = keyof typeof requests;
-
-  async function rent(dialect: Container, software: Software, isFetched = true): Promise<string> {
+  async function rent(software: Software, isFetched = true): Promise<string> {
     const bootstrap = isFetched ? bootstrapLines(url, token) : undefined;
-    const request = requests[dialect]({ templateId: ownSoftwareId, software, bootstrap });
-    await lab.of(dialect).allocate(request);
+    const request = runpodRequestOf({ templateId: ownSoftwareId, software, bootstrap });
+    await lab.of('runpod').allocate(request);
     return until(`${request.tag} runs`, async () => {
       const pod = (await lab.state()).pods.find(({ name }) => name === request.tag);
       return pod?.status === 'active' ? pod.id : undefined;
@@ -88,94 +85,84 @@ describe('what takes the place of an entrypoint', function () {
       }
     });
   const fetchedOnce = ['GET /v1/machine/bundle', 'POST /v1/machine/bundle/acknowledged'];
-  const logs = { runpod: 'container.log', vast: '.start-script/log' };
+  const log = 'container.log';
 
-  for (const dialect of Object.keys(requests) as Container[]) {
-    describe(`at ${dialect}`, () => {
-      for (const image of ['lab/curl-only:1', 'lab/wget-only:1']) {
-        it(`is the renter’s script in ${image}, with arguments and variables that the upstream has not`, async () => {
-          const podId = await rent(dialect, { ...scripted, image });
-          assert.equal(await homeFile(podId, 'ran', (text) => text.endsWith('\n')), told);
-          assert.deepEqual(asked, fetchedOnce);
-          const made = (await lab.state()).pods.find(({ id }) => id === podId);
-          const sent = `${made?.args}${JSON.stringify(made?.envs)}${Buffer.from(made?.base64Script ?? '', 'base64').toString('utf8')}`;
-          assert.ok(sent.includes(token) && !/GREETING|a .?"b/.test(sent));
-        });
-      }
-
-      it('is fetched by each start of the container', async () => {
-        const podId = await rent(dialect, { ...scripted, image: 'lab/curl-only:1' });
-        await homeFile(podId, 'ran', (text) => text.endsWith('\n'));
-        await lab.call('POST', `/lab/pods/${podId}/restart`, {});
-        // A pod of RunPod has a new disk.
-        const ran = dialect === 'runpod' ? told : told + told;
-        assert.equal(await homeFile(podId, 'ran', (text) => text.length >= ran.length), ran);
-        await until('it is fetched again', () => Promise.resolve(asked.length === 4 || undefined));
-        assert.deepEqual(asked, [...fetchedOnce, ...fetchedOnce]);
-      });
-
-      it('says why nothing runs in an image without a shell, or without a program that fetches', async () => {
-        const without = await rent(dialect, { ...scripted, image: 'lab/no-fetcher:1' });
-        await homeFile(without, logs[dialect], (text) => text.includes('no curl or wget'));
-        const bare = await rent(dialect, { ...scripted, image: 'lab/no-sh:1' });
-        const log = dialect === 'vast' ? 'init-script.log' : logs.runpod;
-        await homeFile(bare, log, (text) => text.includes(noShell));
-        assert.deepEqual(asked, []);
-        for (const podId of [without, bare]) {
-          assert.throws(() => readFileSync(join(lab.homesDir(), podId, 'home', 'ran')));
-        }
-      });
-
-      it('is a short script without the listener, which needs no program that fetches', async () => {
-        const software = { ...scripted, env: {}, image: 'lab/no-fetcher:1' };
-        const podId = await rent(dialect, software, false);
-        assert.equal(
-          await homeFile(podId, 'ran', (text) => text.endsWith('\n')),
-          told.replace('hi “you”', ''),
-        );
-      });
-
-      it('are words alone, which are run as they are', async () => {
-        const words = ['/bin/sh', '-c', 'printf "%s|" "$GREETING" "$@" > "$HOME/ran"', 'sh', ...args];
-        const software = { ...scripted, startScript: null, args: words, image: 'lab/curl-only:1' };
-        const podId = await rent(dialect, software, false);
-        assert.equal(await homeFile(podId, 'ran', (text) => text.endsWith('x"]}|')), told.trim());
-      });
-
-      it('goes elsewhere where it is too long', async () => {
-        const long = { ...scripted, startScript: 'x'.repeat(4_000), image: 'lab/curl-only:1' };
-        await assert.rejects(rent(dialect, long, false), { kind: 'no_capacity' });
-      });
+  for (const image of ['lab/curl-only:1', 'lab/wget-only:1']) {
+    it(`is the renter’s script in ${image}, with arguments and variables that the upstream has not`, async () => {
+      const podId = await rent({ ...scripted, image });
+      assert.equal(await homeFile(podId, 'ran', (text) => text.endsWith('\n')), told);
+      assert.deepEqual(asked, fetchedOnce);
+      const made = (await lab.state()).pods.find(({ id }) => id === podId);
+      const sent = `${made?.args}${JSON.stringify(made?.envs)}${Buffer.from(made?.base64Script ?? '', 'base64').toString('utf8')}`;
+      assert.ok(sent.includes(token) && !/GREETING|a .?"b/.test(sent));
     });
   }
 
-  it('can’t be had at Lambda, nor an image that keeps its entrypoint at Vast', async () => {
+  it('is fetched by each start of the container', async () => {
+    const podId = await rent({ ...scripted, image: 'lab/curl-only:1' });
+    await homeFile(podId, 'ran', (text) => text.endsWith('\n'));
+    await lab.call('POST', `/lab/pods/${podId}/restart`, {});
+    // Its disk is a new one.
+    assert.equal(await homeFile(podId, 'ran', (text) => text.length >= told.length), told);
+    await until('it is fetched again', () => Promise.resolve(asked.length === 4 || undefined));
+    assert.deepEqual(asked, [...fetchedOnce, ...fetchedOnce]);
+  });
+
+  it('says why nothing runs in an image without a shell, or without a program that fetches', async () => {
+    const without = await rent({ ...scripted, image: 'lab/no-fetcher:1' });
+    await homeFile(without, log, (text) => text.includes('no curl or wget'));
+    const bare = await rent({ ...scripted, image: 'lab/no-sh:1' });
+    await homeFile(bare, log, (text) => text.includes(noShell));
+    assert.deepEqual(asked, []);
+    for (const podId of [without, bare]) {
+      assert.throws(() => readFileSync(join(lab.homesDir(), podId, 'home', 'ran')));
+    }
+  });
+
+  it('is a short script without the listener, which needs no program that fetches', async () => {
+    const software = { ...scripted, env: {}, image: 'lab/no-fetcher:1' };
+    const podId = await rent(software, false);
+    assert.equal(await homeFile(podId, 'ran', (text) => text.endsWith('\n')), told.replace('hi “you”', ''));
+  });
+
+  it('are words alone, which are run as they are', async () => {
+    const words = ['/bin/sh', '-c', 'printf "%s|" "$GREETING" "$@" > "$HOME/ran"', 'sh', ...args];
+    const software = { ...scripted, startScript: null, args: words, image: 'lab/curl-only:1' };
+    const podId = await rent(software, false);
+    assert.equal(await homeFile(podId, 'ran', (text) => text.endsWith('x"]}|')), told.trim());
+  });
+
+  it('goes elsewhere where it is too long', async () => {
+    const long = { ...scripted, startScript: 'x'.repeat(4_000), image: 'lab/curl-only:1' };
+    await assert.rejects(rent(long, false), { kind: 'no_capacity' });
+  });
+
+  it('can’t be had at Lambda, nor at Vast, which would open what the image exposes', async () => {
     const refused = async (dialect: 'lambda' | 'vast', request: AllocationRequest) =>
       assert.rejects(lab.of(dialect).allocate(request), { kind: 'refused' });
     const own = { templateId: ownSoftwareId, software: { ...scripted, image: 'lab/curl-only:1' } };
     await refused('lambda', lambdaRequestOf(own));
-    await refused('vast', vastRequestOf({ ...own, software: { ...own.software, entrypoint: 'keep' } }));
+    await refused('vast', vastRequestOf(own));
   });
 
-  it('opens SSH at Vast, whose own daemon it is, and at RunPod only by what starts one', async () => {
+  it('opens SSH only by what starts a daemon', async () => {
     const software = { ...scripted, startScript: null, args: ['sleep', '60'], image: 'lab/sshd-command:1' };
-    const answers = async (dialect: Container) => {
-      const publicKeys = [newRenterKey().line];
-      const request = requests[dialect]({ templateId: ownSoftwareId, software, publicKeys });
-      await lab.of(dialect).allocate(request);
-      const { host, port } = await untilActive(lab.of(dialect), request.tag);
-      const limits = { connectTimeoutMs: 1_500, identTimeoutMs: 500 };
-      return (await probeSsh({ host, port, allowPrivate: true, ...limits })).answered;
-    };
-    assert.deepEqual([await answers('vast'), await answers('runpod')], [true, false]);
+    const request = runpodRequestOf({
+      ...{ templateId: ownSoftwareId, software },
+      publicKeys: [newRenterKey().line],
+    });
+    await lab.of('runpod').allocate(request);
+    const { host, port } = await untilActive(lab.of('runpod'), request.tag);
+    const limits = { connectTimeoutMs: 1_500, identTimeoutMs: 500 };
+    assert.equal((await probeSsh({ host, port, allowPrivate: true, ...limits })).answered, false);
   });
 
   it('leaves the words of an image alone that keeps its entrypoint, whatever they look like', async () => {
     const software = { ...scripted, entrypoint: 'keep', startScript: null, image: 'lab/command:1' } as const;
-    const podId = await rent('runpod', software, false);
+    const podId = await rent(software, false);
     const made = (await lab.state()).pods.find(({ id }) => id === podId);
     assert.equal(made?.args, `'it’s' '$HOME' 'a "b" \\c' '{"entrypoint":["x"]}'`);
-    const only = await rent('runpod', { ...software, args: ['{"entrypoint":["x"]}'] }, false);
+    const only = await rent({ ...software, args: ['{"entrypoint":["x"]}'] }, false);
     assert.match((await lab.state()).pods.find(({ id }) => id === only)?.args ?? '', /^'/);
   });
 

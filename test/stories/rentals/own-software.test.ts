@@ -53,7 +53,7 @@ describe('own software', () => {
     assert.equal(quote.status, 200, JSON.stringify(quote.body));
     assert.equal(quote.body.listing.providerCode, 'lab-runpod');
     assert.deepEqual(quote.body.ownSoftware, {
-      ...{ graceSeconds: 120, publicPorts: ['page'], imageNeeds: [], exposedPortsMayOpen: false },
+      ...{ graceSeconds: 120, publicPorts: ['page'], imageNeeds: [] },
     });
     const answer = await user.post('/v1/rentals', { quoteId: quote.body.quoteId });
     assert.deepEqual(answer.body.warnings, ['public_port'], JSON.stringify(answer.body));

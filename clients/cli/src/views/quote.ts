@@ -13,7 +13,6 @@ export function quoteFacts(quote: Quote): readonly (readonly [string, string | n
     ['Left after', quote.missingCents > 0 ? null : leftWords(quote)],
     ['Ready in', expectedReadySeconds === null ? null : readyWords(expectedReadySeconds)],
     ['Public ports', publicWords(quote)],
-    ['Exposed ports', exposedWords(quote)],
     ['Image needs', needsWords(quote)],
     ['Billed from', billedWords(quote)],
     ['Use told by', quote.telemetrySource === 'reporter' ? 'a small script of ours on the machine' : null],
@@ -38,11 +37,6 @@ function readyWords({ p50, p90 }: NonNullable<Quote['expectedReadySeconds']>): s
 function publicWords({ ownSoftware }: Quote): string | null {
   const names = ownSoftware?.publicPorts ?? [];
   return names.length === 0 ? null : `${names.join(', ')}: everybody on the internet can reach them`;
-}
-
-function exposedWords({ ownSoftware }: Quote): string | null {
-  if (ownSoftware?.exposedPortsMayOpen !== true) return null;
-  return 'may be open to everybody; name a closed one with --port to rule that out';
 }
 
 const needs: Readonly<Record<string, string>> = { curl_or_wget: 'curl or wget' };

@@ -1304,7 +1304,6 @@ class QuotedSoftware(TypedDict):
     graceSeconds: int
     publicPorts: List[str]
     imageNeeds: List["ImageNeed"]
-    exposedPortsMayOpen: bool
 
 class RateLimitedDetails(TypedDict):
     retryAfterSeconds: int

@@ -37,7 +37,7 @@ const CAPABILITIES: Readonly<
 > = {
   shadeform: { balance: false, endBy: true, telemetry: false, restarts: false },
   runpod: { balance: true, endBy: false, telemetry: true, restarts: true },
-  vast: { balance: true, endBy: false, telemetry: true, restarts: true },
+  vast: { balance: true, endBy: false, telemetry: true, restarts: false },
   lambda: { balance: false, endBy: false, telemetry: false, restarts: false },
 };
 

@@ -144,7 +144,7 @@ for (const { dialect, create, tag, failures, podId } of DIALECTS) {
           REQUESTS[dialect]({ templateId: ownSoftwareId, software, bootstrap, publicKeys }),
         );
       };
-      if (able && able.image !== 'none' && able.entrypoint !== 'replaced') await start({});
+      if (able && able.image !== 'none') await start({});
       if (!able?.entrypoint) return;
       for (const startScript of ['true', null]) await start({ entrypoint: 'replace', startScript });
       await start({ entrypoint: 'replace', startScript: 'true' }, ['true']);
