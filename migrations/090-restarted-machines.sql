@@ -43,7 +43,10 @@ as $function$
     if token.kept then
       select p.started_at into restarted_at
         from allocation_attempts a join pods p on p.provider_code = a.provider_code and p.pod_id = a.pod_id
-       where a.id = token.attempt_id and p.started_at > greatest(p.first_started_at, token.opened_for)
+       where a.id = token.attempt_id
+         -- Lists round a start, and tell the first one late: neither is a restart.
+         and p.started_at >= greatest(p.first_started_at, token.opened_for) + interval '30 seconds'
+         and p.started_at >= coalesce(token.acknowledged_at, '-infinity') + interval '60 seconds'
          -- Who did not ask by then is not its machine, which asks as soon as it starts.
          and p.started_at > clock_ms() - interval '60 minutes';
       if token.reopened_since <= clock_ms() - interval '1 day' then

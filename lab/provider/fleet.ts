@@ -3,7 +3,7 @@ import { drawAils, noFaults, type Ails, type CrashMode, type LabFaults } from '.
 import type { LabOffer } from './offers.js';
 import { Quotas } from './quotas.js';
 import { createRunningPod, type PodPlace, type RunningPod } from './running-pod.js';
-import type { LabDialect, LabPod, LabStore } from './state.js';
+import type { LabDialect, LabPod, LabRestart, LabStore } from './state.js';
 
 export interface NewPod {
   /** Default: Shadeform's. */
@@ -140,11 +140,15 @@ export class Fleet {
     }
   }
 
-  /** Restarts a machine that is up, as its renter or its upstream may: its tcp ports get other numbers. */
-  async restart(pod: LabPod): Promise<void> {
+  /**
+   * Restarts a machine that is up, as its renter or its upstream may: its tcp ports get other numbers.
+   * @param how.isTold false: its upstream's list tells the start before, as where a container starts by itself
+   * @param how.aheadMs how far the upstream's clock is ahead
+   */
+  async restart(pod: LabPod, { isTold = true, aheadMs = 0 }: LabRestart): Promise<void> {
     const machine = this.#machineOf(pod);
     await machine.halt();
-    pod.startedAtMs = Date.now();
+    if (isTold) pod.startedAtMs = Date.now() + aheadMs;
     await machine.bootAgain();
     await this.#listenAgain(pod);
     await this.store.save();

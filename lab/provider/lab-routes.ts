@@ -6,7 +6,12 @@ import type { Fleet } from './fleet.js';
 import { useSchema } from './machine-use.js';
 import { getPod, readBody } from './requests.js';
 import { podUserNameOf } from './running-pod.js';
-import type { LabStore, LabUse } from './state.js';
+import type { LabRestart, LabStore, LabUse } from './state.js';
+
+const restartSchema = Joi.object({
+  isTold: Joi.boolean(),
+  aheadMs: Joi.number().integer().min(0).max(60_000),
+});
 
 const crashSchema = Joi.object({
   mode: Joi.string()
@@ -80,7 +85,7 @@ export function labRoutes(fleet: Fleet, store: LabStore): Router {
   });
   router.post('/pods/:id/restart', async (ctx) => {
     const pod = getPod(ctx, fleet, ctx.params['id']);
-    await fleet.restart(pod);
+    await fleet.restart(pod, await readBody<LabRestart>(ctx, restartSchema));
     ctx.body = { id: pod.id, status: pod.status };
   });
   return router;

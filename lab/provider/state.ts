@@ -21,6 +21,12 @@ export interface LabUse {
   readonly told: 'well' | 'absent' | 'stale';
 }
 
+/** How a machine is started again. */
+export interface LabRestart {
+  readonly isTold?: boolean;
+  readonly aheadMs?: number;
+}
+
 export interface LabPod {
   readonly id: string;
   /** Default: Shadeform's. */

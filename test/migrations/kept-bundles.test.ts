@@ -33,7 +33,13 @@ describe('the bundles that are kept for a restart', () => {
   });
 
   const fetchBundle = (hash: Buffer) => desk.bundle(hash);
-  const acknowledge = (hash: Buffer) => desk.acknowledge(hash);
+  /** @param minutes how long ago it was */
+  const acknowledge = async (hash: Buffer, minutes = 90) => {
+    const is = await desk.acknowledge(hash);
+    const at = new Date(began - minutes * 60_000);
+    if (is) await db('machine_tokens').where({ token_sha256: hash }).update({ acknowledged_at: at });
+    return is;
+  };
   const tokenOf = (hash: Buffer) => db('machine_tokens').where({ token_sha256: hash }).first();
 
   interface Machine {
@@ -131,6 +137,20 @@ describe('the bundles that are kept for a restart', () => {
       .where({ token_sha256: machine.bundle })
       .update({ reopened_since: db.raw(`clock_ms() - interval '1 day'`) });
     assert.ok(await restart(11));
+  });
+
+  it('open for a start that is half a minute after the last, and a minute after the acknowledgement', async () => {
+    const machine = await keptMachine();
+    const seconds = (count: number) => count / 60;
+    await starts(machine, first - seconds(29));
+    assert.equal(await fetchBundle(machine.bundle), null);
+    await starts(machine, first - seconds(30));
+    assert.ok(await fetchBundle(machine.bundle));
+    assert.equal(await acknowledge(machine.bundle, second), true);
+    await starts(machine, second - seconds(59));
+    assert.equal(await fetchBundle(machine.bundle), null);
+    await starts(machine, second - seconds(60));
+    assert.ok(await fetchBundle(machine.bundle));
   });
 
   it('stay closed where nobody asked within an hour of the restart', async () => {

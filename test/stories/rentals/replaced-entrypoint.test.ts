@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RentalId } from '../../../domain/ids.js';
 import type { SignedIn } from '../../support/http/api.js';
+import type { LabRestart } from '../../../lab/provider/state.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { b200, Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
@@ -54,11 +55,29 @@ describe('a script in place of an entrypoint', () => {
     assert.equal(await askAgain(), 401);
   });
 
-  it('is fetched again by each restart that the list shows, and by nobody after that', async () => {
+  /** An hour is as good as a minute after the acknowledgement. */
+  const restart = async (how: LabRestart) => {
     const [pod] = await renting.pods(id);
-    for (const restart of [1, 2]) {
-      await service.gpus.call('POST', `/lab/pods/${pod!.id}/restart`, {});
-      await untilAcknowledged(restart);
+    await service
+      .db('machine_tokens')
+      .where({ purpose: 'bundle' })
+      .update({ acknowledged_at: service.db.raw(`acknowledged_at - interval '1 hour'`) });
+    await service.gpus.call('POST', `/lab/pods/${pod!.id}/restart`, how);
+  };
+
+  it('is not fetched again by a restart that the list does not show', async () => {
+    const seen = async () => (await service.db('providers').first())!.pods_listed_at!;
+    const before = await seen();
+    await restart({ isTold: false });
+    await until('a list has shown it again', async () => (await seen()) > before);
+    assert.equal(await askAgain(), 401);
+    assert.equal((await fetches()).length, 1);
+  });
+
+  it('is fetched again by each restart that the list shows, and by nobody after that', async () => {
+    for (const [place, aheadMs] of [30_000, 60_000].entries()) {
+      await restart({ aheadMs });
+      await untilAcknowledged(place + 1);
       assert.equal(await askAgain(), 401);
     }
     assert.deepEqual(await fetches(), [
