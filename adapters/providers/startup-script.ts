@@ -1,8 +1,8 @@
 import type { Software, SoftwareCapabilities } from '../../domain/rentals/software.js';
+import { shellWords } from '../../domain/rentals/start-command.js';
 import type { TemplateContainer } from './offers/templates.js';
 import { proofLines, type ReportTarget } from './proof-script.js';
 import { reporterLines } from './reporter-script.js';
-import { shellWords } from './shell-words.js';
 
 /** The name of the one container of a machine. */
 const NAME = 'template';
@@ -94,18 +94,18 @@ export function fetchedScript(software: Software, runs: SoftwareCapabilities['im
 }
 
 /**
- * Makes the lines of sh that run the renter's own script, or their words where there is none. It may serve for as long as
+ * Makes the lines of sh that run the renter's own script, if there is one. It may serve for as long as
  * the machine runs.
  */
 export function ownScriptLines({ env, startScript, args }: Software): string[] {
+  if (startScript === null) return [];
   const exported = Object.entries(env).map(([name, value]) => `export ${name}="$(${decoded(value)})"`);
-  if (startScript === null) return args.length === 0 ? [] : [...exported, `exec ${shellWords(args)}`];
   return [
     ...exported,
     'script=$(mktemp)',
     `${decoded(startScript)} > "$script"`,
     'chmod 700 "$script"',
-    `exec ${['"$script"', ...args.map((arg) => shellWords([arg]))].join(' ')}`,
+    `exec "$script" ${shellWords(args)}`.trimEnd(),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { HOUR, MINUTE, SECOND } from '../durations.js';
 import type { SoftwareId } from '../ids.js';
+import { argsCharsOf } from './start-command.js';
 
 /** A port that a renter's software listens on. One that is not public is not opened at the upstream. */
 export interface SoftwarePort {
@@ -52,6 +53,7 @@ export interface SoftwareOutline extends Pick<Software, 'image' | 'ports' | 'dis
   readonly envNames: readonly string[];
   readonly longestEnvChars: number;
   readonly envChars: number;
+  /** In a start command, with what quotes them there. */
   readonly argsChars: number;
   readonly scriptBytes: number;
   readonly hasRegistryAuth: boolean;
@@ -122,7 +124,7 @@ export interface Misfit {
 
 /** Describes own software by what is no secret. @param secretsId null where there are no secrets */
 export function outlineOf(software: Software, secretsId: SoftwareOutline['secretsId']): SoftwareOutline {
-  const { image, entrypoint, ports, diskGb, args, env, startScript, registryAuth } = software;
+  const { image, entrypoint, ports, diskGb, env, startScript, registryAuth } = software;
   const values = Object.entries(env).map(([name, value]) => name.length + value.length);
   return {
     ...{ image, ports, diskGb, secretsId },
@@ -130,7 +132,7 @@ export function outlineOf(software: Software, secretsId: SoftwareOutline['secret
     envNames: Object.keys(env),
     longestEnvChars: Math.max(0, ...Object.values(env).map((value) => value.length)),
     envChars: values.reduce((sum, chars) => sum + chars, 0),
-    argsChars: args.reduce((sum, arg) => sum + arg.length + 1, 0),
+    argsChars: argsCharsOf(software),
     scriptBytes: startScript === null ? 0 : new TextEncoder().encode(startScript).length,
     hasRegistryAuth: registryAuth !== null,
   };

@@ -17,7 +17,7 @@ import { createPodProcesses, POD_VARIABLE, type PodProcesses } from './pod-proce
 import { startPodSshServer, type PodSshServer } from './pod-ssh-server.js';
 import { openForwards, type PortForward, type PortForwards } from './port-forwards.js';
 import { startSickDaemon } from './sick-daemon.js';
-import { shellWords } from '../../adapters/providers/shell-words.js';
+import { shellWords } from '../../domain/rentals/start-command.js';
 import type { LabDialect, LabPod } from './state.js';
 
 /** The login name that the lab advertises, as each upstream does. */

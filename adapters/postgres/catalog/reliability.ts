@@ -58,17 +58,19 @@ const counting = `with hours as (
       where r.running_at >= :from and r.running_at < :to
       group by 1, 2, 3
    ), undelivered as (
-     -- Machines that were bought and never came up; a stop makes no such rental fail.
+     -- Machines that were bought and never came up; a stop makes no such rental fail. What a renter's own software kept
+     -- from coming up says nothing of the machine.
      select r.provider_code, r.family, date_trunc('hour', r.settled_at, 'UTC') as hour, count(*) as machines
        from rentals r
       where r.status = 'failed' and r.settled_at >= :from and r.settled_at < :to
-        and r.running_at is null and r.pod_id is not null
+        and r.running_at is null and r.pod_id is not null and r.software is null
       group by 1, 2, 3
      union all
      -- Purchases of which nothing came, or what came was given back.
      select a.provider_code, l.family, date_trunc('hour', a.given_up_at, 'UTC'), count(*)
        from allocation_attempts a join listings l on l.id = a.listing_id
       where a.failed_by = 'upstream' and a.given_up_at >= :from and a.given_up_at < :to
+        and not exists (select from rental_requests q where q.id = a.rental_id and q.software is not null)
       group by 1, 2, 3
    ), lost as (
      select r.provider_code, r.family, date_trunc('hour', l.settled_at, 'UTC') as hour, count(*) as losses

@@ -1,7 +1,7 @@
 import type { PodPort } from '../../../domain/rentals/endpoints.js';
 import type { Software, SoftwareCapabilities } from '../../../domain/rentals/software.js';
+import { startCommandOf } from '../../../domain/rentals/start-command.js';
 import { ProviderError, type AllocationRequest } from '../provider.js';
-import { shellWords } from '../shell-words.js';
 import { ownScriptLines } from '../startup-script.js';
 import { findList, fieldsOf, numberField, textField, textsField, type Fields } from '../upstream/fields.js';
 
@@ -28,16 +28,14 @@ export const runpodSoftware: SoftwareCapabilities = {
 };
 
 /**
- * Makes a pod's start command. As words it is what the image's entrypoint is given; as an object it names another one
- * (RunPod's guide to templates).
+ * Makes a pod's start command (RunPod's guide to templates).
  * @returns undefined: that of the image
  * @throws ProviderError no_capacity when it is too long: another upstream takes it
  */
 export function commandOf(software: Software, bootstrap: AllocationRequest['bootstrap']): string | undefined {
   const { args, entrypoint } = software;
-  if (entrypoint === 'keep') return args.length > 0 ? shellWords(args) : undefined;
-  const [first, ...cmd] = wordsOf(software, bootstrap);
-  const command = JSON.stringify({ entrypoint: [first], cmd });
+  if (entrypoint === 'keep' && args.length === 0) return undefined;
+  const command = startCommandOf(wordsOf(software, bootstrap), entrypoint);
   if (command.length <= MOST_ARGS) return command;
   throw new ProviderError(
     'no_capacity',
@@ -45,9 +43,10 @@ export function commandOf(software: Software, bootstrap: AllocationRequest['boot
   );
 }
 
-/** What runs in the place of an image's entrypoint. Variables are the pod's own. */
+/** What an image's entrypoint is given, or what runs in its place. Variables are the pod's own. */
 function wordsOf(software: Software, bootstrap: AllocationRequest['bootstrap']): readonly string[] {
-  if (!bootstrap && software.startScript === null) return software.args;
+  const isScripted = bootstrap !== undefined || software.startScript !== null;
+  if (software.entrypoint === 'keep' || !isScripted) return software.args;
   return ['sh', '-c', (bootstrap ?? ownScriptLines({ ...software, env: {} })).join('\n')];
 }
 

@@ -8,9 +8,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrapLines } from '../../../adapters/providers/bootstrap.js';
 import type { AllocationRequest } from '../../../adapters/providers/provider.js';
+import { commandOf, runpodSoftware } from '../../../adapters/providers/runpod/runpod-software.js';
 import { probeSsh } from '../../../adapters/providers/ssh/ssh-probe.js';
 import { fetchedScript, ownContainerOf, startupScript } from '../../../adapters/providers/startup-script.js';
-import { noSoftware, ownSoftwareId, type Software } from '../../../domain/rentals/software.js';
+import {
+  misfitsOf,
+  noSoftware,
+  outlineOf,
+  ownSoftwareId,
+  type Software,
+} from '../../../domain/rentals/software.js';
 import { noShell } from '../../../lab/provider/images.js';
 import {
   lambdaRequestOf,
@@ -175,6 +182,36 @@ describe('what takes the place of an entrypoint', function () {
     const sent = (await lab.state()).pods.find(({ name }) => name === request.tag)?.base64Script ?? '';
     const script = Buffer.from(sent, 'base64').toString('utf8');
     assert.ok(script.includes(token) && !/docker|GREETING/.test(script));
+  });
+});
+
+describe('a start command', () => {
+  const words: Readonly<Record<string, string[]>> = {
+    'many short words': Array<string>(64).fill('x'.repeat(63)),
+    'double quotes': ['"'.repeat(2_100)],
+    'single quotes': ["'".repeat(1_030)],
+    'a few words': ['serve', '--all'],
+  };
+  for (const [name, args] of Object.entries(words)) {
+    for (const entrypoint of ['keep', 'replace'] as const) {
+      for (const script of [null, 'x'.repeat(600)]) {
+        if (entrypoint === 'keep' && script !== null) continue;
+        it(`of ${name} fits where the quote says so: ${entrypoint}, ${script === null ? 'no script' : 'a script'}`, () => {
+          const software = { ...noSoftware, image: 'x', entrypoint, args, startScript: script };
+          const misfits = misfitsOf(outlineOf(software, null), runpodSoftware);
+          if (misfits.length === 0)
+            assert.ok((commandOf(software, undefined) ?? '').length <= runpodSoftware.argsMaxChars);
+          else assert.notEqual(name, 'a few words');
+        });
+      }
+    }
+  }
+
+  it('of words is as long as the quote says', () => {
+    for (const entrypoint of ['keep', 'replace'] as const) {
+      const software = { ...noSoftware, image: 'x', entrypoint, args: ['it’s', '"', "'"] };
+      assert.equal(commandOf(software, undefined)?.length, outlineOf(software, null).argsChars);
+    }
   });
 });
 

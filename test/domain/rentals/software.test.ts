@@ -37,7 +37,7 @@ describe('what an upstream can’t do of a wish', () => {
     assert.deepEqual(misfits({ startScript: 'true' }, runpodSoftware), [['startScript', null]]);
     assert.deepEqual(misfits({ diskGb: 201 }, runpodSoftware), [['diskGb', 200]]);
     assert.deepEqual(misfits({ diskGb: 1 }, shadeformSoftware), [['diskGb', 0]]);
-    assert.deepEqual(misfits({ args: ['a'.repeat(4_096)] }, runpodSoftware), [['args', 4_096]]);
+    assert.deepEqual(misfits({ args: ['a'.repeat(4_096), 'b'] }, runpodSoftware), [['args', 4_096]]);
     const eleven = Array.from({ length: 11 }, (_, index) => open(`p${index}`, 8000 + index));
     assert.deepEqual(misfits({ ports: eleven }, runpodSoftware), [['ports', 10]]);
     assert.deepEqual(misfits({ image: 'x', startScript: 'true' }, shadeformSoftware), [
@@ -126,7 +126,7 @@ describe('a start script', () => {
     assert.ok(isSo({ startScript: 'true', env: { A: '' } }, able));
     const scripted = { image: 'x', entrypoint: 'replace', startScript: 'true' } as const;
     assert.ok(isSo({ ...scripted, args: ['x'.repeat(97)] }, able));
-    assert.ok(!isSo({ ...scripted, args: ['x'.repeat(95)] }, able));
+    assert.ok(!isSo({ ...scripted, args: ['x'.repeat(94)] }, able));
   });
 
   it('goes to the upstream where it fits, where there is none, and where nothing can be fetched', () => {

@@ -7,8 +7,10 @@ import {
   sumHours,
   type Hours,
 } from '../../../../adapters/postgres/catalog/reliability.js';
+import { insertRentalRequest } from '../../../../adapters/postgres/requests/opening-requests.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
 import type { ListingRow, RentalRow, ReliabilityRow } from '../../../../adapters/postgres/rows/tables.js';
+import type { SoftwareOutline } from '../../../../domain/rentals/software.js';
 import type { RentalId, UserId } from '../../../../domain/ids.js';
 import { databaseRoles } from '../../../../migrations/roles.js';
 import { insertListing, insertProvider, insertRental, insertUser } from '../../../support/money/factories.js';
@@ -217,6 +219,24 @@ describe('the reliability of upstreams', () => {
     await count();
     const { created, not_created: failed, losses } = (await told())['lab rtx-4090']!;
     assert.deepEqual([created, failed, losses], [1, 2, 0]);
+  });
+
+  it('does not blame an upstream for what a renter’s own software did', async () => {
+    const never = { runningAt: undefined, answeredAt: undefined };
+    await insert(ran(lately));
+    for (const fate of ['no capacity', 'never came up'] as const)
+      await insert(ran(lately, { ...never, fate }));
+    const software = { image: 'example/broken:1' } as unknown as SoftwareOutline;
+    const terms = { familyId: 'rtx-4090', gpuCount: 1, templateId: 'ubuntu-24-04', region: null };
+    const limits = { autoStopAfterMs: null, maxSpendCents: null, maxPricePerHourCents: null };
+    const request = { ...terms, ...limits, userId, sshKeyIds: [], name: null, software };
+    for (const { rental_id: id } of await database.db('allocation_attempts').whereNull('answered_at')) {
+      await insertRentalRequest(database.db, id, request, new Date('2099-01-01T00:00:00.000Z'), null);
+    }
+    await database.db('rentals').where({ status: 'failed' }).update({ software });
+    await count();
+    const { created, not_created: failed } = (await told())['lab rtx-4090']!;
+    assert.deepEqual([created, failed], [1, 0]);
   });
 
   it('takes in a machine whose loss was noticed long after it, and takes back the hours it seemed to run', async () => {

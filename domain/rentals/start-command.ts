@@ -1,0 +1,28 @@
+import type { Software } from './software.js';
+
+/**
+ * Makes a container's start command of its words, as RunPod takes it: for the image's entrypoint, or in its place, which
+ * is an object that names another one.
+ */
+export function startCommandOf(words: readonly string[], entrypoint: Software['entrypoint']): string {
+  if (entrypoint === 'keep') return shellWords(words);
+  const [first, ...cmd] = words;
+  return JSON.stringify({ entrypoint: [first], cmd });
+}
+
+/** Counts the characters of a renter's arguments in a start command, of which a script of theirs may be another part. */
+export function argsCharsOf({ args, entrypoint, startScript }: Software): number {
+  if (args.length === 0) return 0;
+  return startScript === null
+    ? startCommandOf(args, entrypoint).length
+    : JSON.stringify(shellWords(args)).length;
+}
+
+/** Writes words as one line that a shell reads as the same words. */
+export function shellWords(words: readonly string[]): string {
+  return words.map(quoted).join(' ');
+}
+
+function quoted(word: string): string {
+  return /^[A-Za-z0-9@%+=:,./_-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
