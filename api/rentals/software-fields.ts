@@ -100,7 +100,7 @@ const portsField = manyOf(portField)
 export const softwareFields = {
   image: imageField,
   entrypoint: wordOf(entrypointChoices).description(
-    'With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs sh and curl or wget in the image. Default: keep.',
+    'With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs programs in the image: see imageNeeds in the quote. Default: keep.',
   ),
   registryAuth: fields({
     username: needed(secretText(limits.credentialMaxChars)),

@@ -225,7 +225,7 @@ export function isFetched(software: Software, able: SoftwareCapabilities | undef
 }
 
 /** What an image must have so that a start script of its renter can take the place of its entrypoint anywhere. */
-export const imageNeeds = ['sh', 'curl_or_wget'] as const;
+export const imageNeeds = ['sh', 'base64', 'mktemp', 'chmod', 'curl_or_wget'] as const;
 export type ImageNeed = (typeof imageNeeds)[number];
 
 /** What an image must have for a wish: words in the place of its entrypoint need nothing of ours. */

@@ -72,7 +72,7 @@ export function describeSoftware(backend: () => Backend): void {
       const startScript = `echo ${value}`;
       const quote = await person.post('/v1/quotes', { ...wish, startScript });
       assert.deepEqual(quote.body.ownSoftware, {
-        ...{ ...told, publicPorts: [], imageNeeds: ['sh', 'curl_or_wget'] },
+        ...{ ...told, publicPorts: [], imageNeeds: ['sh', 'base64', 'mktemp', 'chmod', 'curl_or_wget'] },
       });
       const closed = { name: 'db', port: 5432, kind: 'tcp' };
       const words = await person.post('/v1/quotes', { ...wish, ports: [closed] });

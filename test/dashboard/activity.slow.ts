@@ -24,6 +24,10 @@ describe('the words of the activity', () => {
     assert.match(events['rental.stopped'](settled), /\$12\.34 charged, \$0\.00 of its hold/);
     assert.match(events['rental.stopped'](toldBy({ chargedCents: 1.5 })), /; – charged/);
     assert.match(events['rental.warned'](toldBy({ warning: 'a_new_danger' })), /a new danger/);
+    assert.match(
+      events['rental.script_fetched'](toldBy({ fetch: 2, afterRestart: true })),
+      /2 since it restarted/,
+    );
     assert.match(events['webhook.changed'](toldBy({ changed: ['url', 'types'] })), /address, events/);
     for (const type of eventTypes) assert.ok(events[type](toldBy({})).length > 5);
   });

@@ -2759,7 +2759,7 @@ export interface components {
         /** @enum {string} */
         IdleLooksAt: "gpu" | "cpu" | "network" | "sessions";
         /** @enum {string} */
-        ImageNeed: "sh" | "curl_or_wget";
+        ImageNeed: "sh" | "base64" | "mktemp" | "chmod" | "curl_or_wget";
         InsufficientBalanceDetails: {
             /** @description What must be available. */
             requiredCents: number;
@@ -3380,7 +3380,7 @@ export interface components {
             /** @description An image of your own, such as ghcr.io/you/server:1. It runs instead of a template. */
             image?: string;
             /**
-             * @description With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs sh and curl or wget in the image. Default: keep.
+             * @description With `replace` your startScript, or your args where there is none, runs in place of the image’s entrypoint, at each start. A script gets args as its arguments, and needs programs in the image: see imageNeeds in the quote. Default: keep.
              * @enum {string}
              */
             entrypoint?: "keep" | "replace";

@@ -89,8 +89,10 @@ describe('gpu, with software of one’s own', () => {
     const { code, out, err } = await ann.run([...words, '--entrypoint', 'replace'], { fetch: noted });
     assert.equal(code, 0, err);
     assert.equal(sent[0]?.['entrypoint'], 'replace');
-    assert.match(out, /Image needs +sh, and curl or wget: without them it never answers, and is billed/);
-    assert.match(out, /Exposed ports +may be open to everybody/);
+    assert.match(
+      out,
+      /Image needs +sh, base64, mktemp, chmod, curl \(or a wget that verifies certificates\): without them it never answers, and is billed/,
+    );
     const nothing = await ann.run([...words.slice(0, 4), '--entrypoint', 'replace']);
     assert.match(nothing.err, /^--entrypoint "replace" needs a start script or arguments/);
     const other = await ann.run([...words, '--entrypoint', 'mine']);

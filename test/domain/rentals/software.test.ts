@@ -146,7 +146,13 @@ describe('an image whose entrypoint is replaced', () => {
     outlineOf({ ...noSoftware, image: 'x', entrypoint: 'replace', ...change }, null);
 
   it('needs a shell and a program that fetches for a script, and nothing for words', () => {
-    assert.deepEqual(imageNeedsOf(outline({ startScript: 'true' })), ['sh', 'curl_or_wget']);
+    assert.deepEqual(imageNeedsOf(outline({ startScript: 'true' })), [
+      'sh',
+      'base64',
+      'mktemp',
+      'chmod',
+      'curl_or_wget',
+    ]);
     assert.deepEqual(imageNeedsOf(outline({ args: ['serve'] })), []);
     assert.deepEqual(imageNeedsOf(outline({ entrypoint: 'keep' })), []);
   });

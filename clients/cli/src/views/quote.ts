@@ -39,11 +39,13 @@ function publicWords({ ownSoftware }: Quote): string | null {
   return names.length === 0 ? null : `${names.join(', ')}: everybody on the internet can reach them`;
 }
 
-const needs: Readonly<Record<string, string>> = { curl_or_wget: 'curl or wget' };
+const needs: Readonly<Record<string, string>> = {
+  curl_or_wget: 'curl (or a wget that verifies certificates)',
+};
 
 function needsWords({ ownSoftware }: Quote): string | null {
   const names = (ownSoftware?.imageNeeds ?? []).map((need) => needs[need] ?? need);
-  return names.length === 0 ? null : `${names.join(', and ')}: without them it never answers, and is billed`;
+  return names.length === 0 ? null : `${names.join(', ')}: without them it never answers, and is billed`;
 }
 
 function billedWords({ ownSoftware }: Quote): string | null {

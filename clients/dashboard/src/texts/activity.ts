@@ -12,6 +12,7 @@ export interface Told {
   readonly family: string;
   readonly money: (name: string) => string;
   readonly number: (name: string) => string;
+  readonly isTrue: (name: string) => boolean;
   readonly time: (name: string) => string;
   readonly word: (name: string) => string;
   /** A word of the service, in words of people. */
@@ -33,7 +34,7 @@ const events = {
   'rental.running': (told) => `${told.rental}: running, billed since ${told.time('runningAt')}`,
   'rental.warned': (told) => `${told.rental}: needs your attention, ${told.reason('warning')}`,
   'rental.script_fetched': (told) =>
-    `${told.rental}: the machine fetched your start script (time ${told.number('fetch')})`,
+    `${told.rental}: the machine fetched your start script (time ${told.number('fetch')}${told.isTrue('afterRestart') ? ' since it restarted' : ''})`,
   'rental.kept_alive': (told) => `${told.rental}: kept running until ${told.time('until')}`,
   'rental.ports_closed': (told) => `${told.rental}: we closed its public ports and stopped it`,
   'rental.changed': (told) => `${told.rental}: ${told.changes}`,

@@ -7,7 +7,7 @@ export const ownSoftwareTexts = texts({
   imageHint: 'Runs instead of a template.',
   replace: 'Replace its entrypoint',
   replaceHint:
-    'Runs your start script instead, or your arguments if there is no script. A script needs sh, and curl or wget, in the image: without them the machine never answers, and you pay for it.',
+    'Runs your start script instead, or your arguments if there is no script. A script needs sh, base64, mktemp, chmod, and curl or a wget that verifies certificates, in the image: without them the machine never answers, and you pay for it.',
   replaceError: 'Enter a start script or arguments to run instead.',
   imagePlaceholder: 'ghcr.io/you/server:1',
   username: 'Registry user',

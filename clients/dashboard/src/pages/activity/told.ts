@@ -26,6 +26,7 @@ export function toldBy(
     family: familyName(wordOf(data['familyId'])),
     money: (name) => (isWhole(data[name]) ? money(data[name]) : unknown),
     number: (name) => (typeof data[name] === 'number' ? number(data[name]) : unknown),
+    isTrue: (name) => data[name] === true,
     time: (name) => (isInstant(data[name]) ? fullTime(data[name]) : unknown),
     word: (name) => wordOf(data[name]),
     reason: (name) => reasonOf(data[name]),
