@@ -1,18 +1,21 @@
 -- A bundle again after a restart (decision 186, "In place of entrypoints"): what an image's entrypoint was replaced by is
 -- fetched by each start of its container, whose disk is a new one then.
 
--- When the upstream last started a machine, and what its list told first; null where it tells none.
-alter table pods add column started_at timestamptz(3), add column first_started_at timestamptz(3);
+-- When the upstream last started it; null where its list does not tell.
+alter table pods add column started_at timestamptz(3);
+-- What the list told first: no restart.
+alter table pods add column first_started_at timestamptz(3);
 
+-- A bundle that stays sealed here once it is acknowledged: its upstream tells when it starts the machine again.
+alter table machine_tokens add column kept boolean not null default false;
+-- The start of the machine after which it may be fetched again; null: its first.
+alter table machine_tokens add column opened_for timestamptz(3);
+-- How many restarts opened it again since reopened_since.
+alter table machine_tokens add column reopened integer not null default 0;
+-- When the day began in which reopened counts; null: no restart yet.
+alter table machine_tokens add column reopened_since timestamptz(3);
 -- A row for each machine that runs: the constraint is checked at once.
 alter table machine_tokens
-  -- A bundle that stays sealed here once it is acknowledged: its upstream tells when it starts the machine again.
-  add column kept boolean not null default false,
-  -- The start of the machine after which it may be fetched again; null: its first.
-  add column opened_for timestamptz(3),
-  -- How many restarts opened it again within a day, and when that day began.
-  add column reopened integer not null default 0,
-  add column reopened_since timestamptz(3),
   drop constraint machine_tokens_sealed,
   add constraint machine_tokens_sealed
     check ((purpose = 'bundle' and (kept or acknowledged_at is null)) = (sealed is not null));

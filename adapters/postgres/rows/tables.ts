@@ -776,9 +776,13 @@ export interface MachineTokenRow {
   /** How many reports came by it. */
   reports: number;
   created_at: Date;
+  /** A bundle that stays sealed here once it is acknowledged: its upstream tells when it starts the machine again. */
   kept: boolean;
+  /** The start of the machine after which it may be fetched again; null: its first. */
   opened_for: Date | null;
+  /** How many restarts opened it again since reopened_since. */
   reopened: number;
+  /** When the day began in which reopened counts; null: no restart yet. */
   reopened_since: Date | null;
 }
 
@@ -1110,8 +1114,9 @@ export interface PodRow {
   ports: PodPort[] | null;
   /** What a list tells of the hardware itself: ListedHardware in domain/machines/claims.ts; null: nothing. */
   hardware: unknown;
-  /** When the upstream last started a machine, and what its list told first; null where it tells none. */
+  /** When the upstream last started it; null where its list does not tell. */
   started_at: Date | null;
+  /** What the list told first: no restart. */
   first_started_at: Date | null;
 }
 
