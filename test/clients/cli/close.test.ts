@@ -136,6 +136,51 @@ describe('gpu account', () => {
     assert.match((await user.type('balance')).err, /You are not signed in/);
   });
 
+  /** Signs this computer in twice, keeps the secret of its webhooks, and names a machine for ssh. */
+  const signedInTwice = (user: GpuUser): Store => {
+    const store = new Store({ env: {}, home: user.home });
+    for (const place of [mock.url, `${mock.url}#agent`]) {
+      store.keepSignIn(place, { email: ann.email, keyId: null, keyExpiresAt: null }, ann.apiKey!);
+      store.keepSecrets(place, { webhookSecret: 'whsec_x' });
+      mkdirSync(store.paths.sshConfig, { recursive: true });
+      writeFileSync(join(store.paths.sshConfig, `${encodeURIComponent(place)}.conf`), 'Host gpu-a\n');
+    }
+    return store;
+  };
+
+  const hindrances = {
+    'is not UTF-8': {
+      says: /config is not UTF-8 text, so we did not change it\./,
+      env: () => ({}),
+      home: true,
+    },
+    'can’t be found': {
+      says: /There is no home folder for ~\/\.ssh\/config\. Set HOME\./,
+      env: (home: string) => ({
+        XDG_CONFIG_HOME: join(home, '.config'),
+        XDG_STATE_HOME: join(home, '.local', 'state'),
+      }),
+      home: false,
+    },
+  };
+  for (const [what, { says, env, home }] of Object.entries(hindrances)) {
+    it(`forgets all of it although ssh’s own configuration ${what}`, async () => {
+      const user = new GpuUser(mock.url);
+      const store = signedInTwice(user);
+      mkdirSync(join(user.home, '.ssh'));
+      writeFileSync(join(user.home, '.ssh', 'config'), Buffer.from([0x23, 0xff, 0x0a]));
+      const options = { types: mailedCode, env: env(user.home) };
+      if (!home) Object.assign(user, { home: '' });
+      const { code, out, err } = await user.type(`account close --json --confirm ${ann.email}`, options);
+      assert.equal(code, 0, err);
+      assert.equal((JSON.parse(out) as { signedOut: boolean }).signedOut, true);
+      assert.equal(err.match(new RegExp(says, 'g'))?.length, 1, err);
+      assert.deepEqual(store.signIns(), []);
+      assert.ok(!existsSync(store.paths.credentials), 'no secret of its webhooks either');
+      assert.deepEqual(readdirSync(store.paths.sshConfig), []);
+    });
+  }
+
   it('leads whoever signs in again to how far it is', async () => {
     await ann.withCode(`account close --confirm ${ann.email}`);
     const { code, err } = await new GpuUser(mock.url).type('login', {

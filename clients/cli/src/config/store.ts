@@ -113,10 +113,13 @@ export class Store {
     writeJson(this.paths.credentials, { ...all, [url]: { ...this.credentials(url), ...more } });
   }
 
-  /** Forgets the sign-in at a service. */
-  forget(url: string): void {
+  /**
+   * Forgets the sign-in at a service.
+   * @param withWebhooks whether the secret of its webhooks goes as well
+   */
+  forget(url: string, { withWebhooks = false } = {}): void {
     const secrets = { ...readJsonFile(this.paths.credentials) };
-    const { webhookSecret } = this.credentials(url);
+    const { webhookSecret } = withWebhooks ? { webhookSecret: undefined } : this.credentials(url);
     if (webhookSecret === undefined) Reflect.deleteProperty(secrets, url);
     else secrets[url] = { webhookSecret };
     if (Object.keys(secrets).length === 0) rmSync(this.paths.credentials, { force: true });

@@ -98,12 +98,17 @@ export function addInclude(include: Include): boolean {
   return true;
 }
 
+/** Takes a sign-in's names away. */
+export function removeAliases(cli: Cli, place: string): void {
+  rmSync(ownFile(cli, place), { force: true });
+}
+
 /**
  * Takes a sign-in's names away, and our line with the last ones.
  * @returns whether the line was removed; undefined: another sign-in needs it
  */
 export function removeInclude(cli: Cli, include: Include, place = cli.place): boolean | undefined {
-  rmSync(ownFile(cli, place), { force: true });
+  removeAliases(cli, place);
   if (filesOf(cli).length > 0) return undefined;
   const lines = linesOf(include);
   const others = lines.filter((line) => !isOurs(line, include));
