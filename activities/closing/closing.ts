@@ -1,6 +1,7 @@
 import { noteClosedAccount } from '../../adapters/closed-accounts-file.js';
 import { listReturnable } from '../../adapters/postgres/accounts/closing-money.js';
 import {
+  endWatch,
   findClosing,
   listParkedOf,
   moveClosing,
@@ -34,14 +35,19 @@ export function createClosingActivities(deps: ActivityDeps) {
 }
 
 /** What a step comes to: it waits where it is, or goes on with the next one. */
-type Step = (deps: ActivityDeps, userId: UserId, tell: Tell) => Promise<'on' | readonly ClosingWait[]>;
+type Step = (
+  deps: ActivityDeps,
+  userId: UserId,
+  tell: Tell,
+  row: AccountClosingRow,
+) => Promise<'on' | readonly ClosingWait[]>;
 
 async function advanceClosing(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<EventLook> {
   for (;;) {
     const row = await findClosing(deps.db, userId);
     if (!row) return { state: 'missing', status: 'missing', summary: 'nobody asked to close this account' };
     tell({ state: row.state });
-    const done = await steps[row.state](deps, userId, tell);
+    const done = await steps[row.state](deps, userId, tell, row);
     if (done !== 'on') return waitAt(deps, row, done);
   }
 }
@@ -163,7 +169,12 @@ async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnTy
 }
 
 /** The person is gone. What comes late about them is erased as well, and money that comes back goes the same way. */
-async function keepWatch(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
+async function keepWatch(
+  deps: ActivityDeps,
+  userId: UserId,
+  tell: Tell,
+  row: AccountClosingRow,
+): ReturnType<Step> {
   const { db, settings } = deps;
   if (await hasMoney(db, userId)) {
     await moveClosing(db, userId, { state: 'returning' });
@@ -174,9 +185,7 @@ async function keepWatch(deps: ActivityDeps, userId: UserId, tell: Tell): Return
   const open = await readOpenBusiness(db, userId);
   const waits = await waitsOf(deps, userId, open, ...debts, 'refunds');
   if (waits.length > 0) return waits;
-  if (!open.isQuiet) return ['late_events'];
-  await moveClosing(db, userId, { state: 'closed' });
-  return 'on';
+  return (await endWatch(db, row)) ? 'on' : ['late_events'];
 }
 
 /** Money that came back after the end, by a dispute that was won or a refund that failed, goes to its cards again. */

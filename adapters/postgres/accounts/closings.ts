@@ -93,6 +93,23 @@ export async function moveClosing(
   return row;
 }
 
+/**
+ * Ends the watch over a closed account, unless words came late since somebody read how long it lasts: those may have come
+ * after they were looked for.
+ * @param closing its row before they were looked for
+ * @returns whether it is closed
+ */
+export async function endWatch(
+  db: Database,
+  { user_id: id, late_until: seen }: AccountClosingRow,
+): Promise<boolean> {
+  const ended = await db('account_closings')
+    .where({ user_id: id, state: 'kept', late_until: seen })
+    .whereRaw('late_until < clock_ms()')
+    .update({ state: 'closed', waits_for: [], closed_at: db.raw('clock_ms()') });
+  return ended === 1;
+}
+
 /** What an account still has that must end before its money can be settled, and what it still owes. */
 export interface OpenBusiness {
   readonly rentals: number;
@@ -102,8 +119,6 @@ export interface OpenBusiness {
   readonly refunds: number;
   /** Whether debts and disputes are waited for no more. */
   readonly waitedEnough: boolean;
-  /** Whether the person has been gone for so long that nothing of them comes by any more. */
-  readonly isQuiet: boolean;
 }
 
 /** Counts what is open of an account that is being closed. */
@@ -116,8 +131,7 @@ export async function readOpenBusiness(db: Database | Transaction, userId: UserI
               where d.user_id = c.user_id and d.kind = 'dispute' and d.closed_at is null) as disputes,
             (select count(*) from refunds_and_disputes d
               where d.user_id = c.user_id and d.kind = 'refund' and d.closed_at is null) as refunds,
-            c.requested_at < clock_ms() - :waitMs * interval '1 millisecond' as "waitedEnough",
-            coalesce(c.late_until < clock_ms(), false) as "isQuiet"
+            c.requested_at < clock_ms() - :waitMs * interval '1 millisecond' as "waitedEnough"
        from account_closings c where c.user_id = :userId`,
     { userId, waitMs: closingLimits.waitMs },
   );

@@ -13,6 +13,7 @@ import type { UserId } from '../../../domain/ids.js';
 import { ClosingWorld, installationKey } from '../../support/activities/closing-world.js';
 import { startActivities } from '../../support/activities/lone-activities.js';
 import { insertRental, insertUser } from '../../support/money/factories.js';
+import { untilSomeoneWaits } from '../../support/someone-waits.js';
 import { getWallet } from '../../support/money/money.js';
 
 describe('the closing of an account', () => {
@@ -269,6 +270,30 @@ describe('the closing of an account', () => {
         );
       });
     }
+
+    it('takes the words of an order that is decided in its last look', async () => {
+      const id = newId('op');
+      const request = { kind: 'issue_invoice', userId: world.userId, amountCents: 5, description: 'a wire' };
+      const order = { kind: 'issue_invoice', reason: 'a call', request: JSON.stringify(request) as never };
+      await world.db('operator_orders').insert({ id, ...order } as never);
+      await world.close();
+      await setClosing({ late_until: new Date(0) });
+      const deciding = await world.db.transaction();
+      await deciding('operator_orders').where({ id }).update({ status: 'rejected', rejected_why: 'no' });
+      const looking = world.look();
+      try {
+        await Promise.race([looking, untilSomeoneWaits(world.db, 'the look waits for the decision')]);
+      } finally {
+        await deciding.commit();
+      }
+      const row = await looking;
+      assert.deepEqual([row.state, row.waits_for], ['kept', ['late_events']]);
+      assert.ok(row.late_until! > new Date(), 'somebody looks once more');
+      await world.look();
+      assert.equal((await world.db('operator_orders').where({ id }).first())?.reason, 'erased');
+      await setClosing({ late_until: new Date(0) });
+      assert.equal((await world.look()).state, 'closed');
+    });
 
     it('waits for a key when what it leaves would not be recognized', async () => {
       const keyless = await startActivities({ temporal: world.temporal.port });
