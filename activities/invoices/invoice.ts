@@ -203,7 +203,7 @@ async function dun(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<
   }
   // Nobody is reminded of an offer.
   const reminder = isDebt(row) ? dueReminder(ageMs, dayMs) : null;
-  if (reminder !== null) await mailReminder(deps.db, row, reminder);
+  if (reminder !== null) await deps.db.transaction((trx) => mailReminder(trx, row, reminder));
 }
 
 async function lookOf(deps: ActivityDeps, id: InvoiceId, dayMs: number): Promise<EventLook> {

@@ -8,7 +8,7 @@ import {
   type InvoiceLine,
   type OpenInvoice,
 } from '../../../domain/mails/invoices.js';
-import type { Database, Transaction } from '../database.js';
+import type { Transaction } from '../database.js';
 import { mailUser } from '../upkeep/outbox.js';
 import type { InvoiceRow } from '../rows/tables.js';
 import { isDebt } from '../../../domain/payments/invoices.js';
@@ -33,14 +33,10 @@ export async function mailOpenedInvoice(trx: Transaction, invoice: InvoiceRow): 
  * Reminds of a debt; each reminder is sent once.
  * @param reminderNo counted from 1
  */
-export async function mailReminder(
-  db: Database | Transaction,
-  invoice: InvoiceRow,
-  reminderNo: number,
-): Promise<void> {
-  const message = invoiceReminderMail(openOf(invoice), await linesOf(db, invoice), reminderNo);
+export async function mailReminder(trx: Transaction, invoice: InvoiceRow, reminderNo: number): Promise<void> {
+  const message = invoiceReminderMail(openOf(invoice), await linesOf(trx, invoice), reminderNo);
   const cause = { kind: 'invoice_reminder', invoiceId: invoice.id, reminderNo } as const;
-  await mailUser(db, invoice.user_id, cause, message);
+  await mailUser(trx, invoice.user_id, cause, message);
 }
 
 /** Confirms that an invoice was paid. */
@@ -55,8 +51,8 @@ function openOf(invoice: InvoiceRow): OpenInvoice {
   return { amountCents, dueAt, payUrl };
 }
 
-async function linesOf(db: Database | Transaction, invoice: InvoiceRow): Promise<InvoiceLine[]> {
-  const lines = await db('invoice_line_items').where({ invoice_id: invoice.id }).orderBy('id');
+async function linesOf(trx: Transaction, invoice: InvoiceRow): Promise<InvoiceLine[]> {
+  const lines = await trx('invoice_line_items').where({ invoice_id: invoice.id }).orderBy('id');
   return lines.map(({ description, amount_cents: amountCents }) => ({ description, amountCents }));
 }
 

@@ -14,9 +14,9 @@ export async function mailTopupOutcome(db: Database, topupId: TopupId): Promise<
   const { user_id: userId, amount_cents: amountCents, checkout_url: payUrl } = topup;
   if (topup.status === 'failed') {
     const message = topupFailedMail({ topupId, amountCents, error: topup.error });
-    await mailUser(db, userId, { kind: 'topup_failed', topupId }, message);
+    await db.transaction((trx) => mailUser(trx, userId, { kind: 'topup_failed', topupId }, message));
   } else if (topup.status === 'requires_payment' && payUrl !== null) {
     const message = topupApprovalMail({ amountCents, payUrl });
-    await mailUser(db, userId, { kind: 'topup_approval', topupId }, message);
+    await db.transaction((trx) => mailUser(trx, userId, { kind: 'topup_approval', topupId }, message));
   }
 }

@@ -59,21 +59,21 @@ async function insert(db: Database | Transaction, mail: Mail<MailCause>): Promis
 
 /** Puts a mail to a user's present address into the outbox. Its text carries no code, and stays. */
 export async function mailUser(
-  db: Database | Transaction,
+  trx: Transaction,
   userId: UserId,
   cause: UserMailCause,
   message: Message,
 ): Promise<void> {
-  const recipient = await addressOf(db, userId);
-  await insertMail(db, { cause, recipient, message, wipeAfterSending: false });
+  const recipient = await addressOf(trx, userId);
+  await insertMail(trx, { cause, recipient, message, wipeAfterSending: false });
 }
 
 /**
  * Reads a user's present address for a mail of the same transaction, and keeps the user's row until its end: whoever
  * erases the person waits, and finds the mail.
  */
-export async function addressOf(db: Database | Transaction, userId: UserId): Promise<string> {
-  const user = await db('users').where({ id: userId }).forKeyShare().first('email');
+export async function addressOf(trx: Transaction, userId: UserId): Promise<string> {
+  const user = await trx('users').where({ id: userId }).forKeyShare().first('email');
   if (!user) throw new Error(`no user ${userId}`);
   return user.email;
 }
