@@ -4,6 +4,7 @@ import { mailboxOf } from '../../../domain/accounts/mailbox.js';
 import type { UserId } from '../../../domain/ids.js';
 import { isMark, markOf } from '../../closed-marks.js';
 import type { Database, Transaction } from '../database.js';
+import { lockBy } from '../locks.js';
 import { listCards } from './account-ties.js';
 import { lateUntil } from './closings.js';
 
@@ -24,6 +25,8 @@ export async function eraseAccount(
   await db.transaction(async (trx) => {
     const user = await trx('users').where({ id: userId }).forUpdate().first();
     if (!user) throw new Error(`no user ${userId}`);
+    // A code that is being mailed to the address is committed first, and goes as well.
+    await lockBy(trx, 'loginCodesOfMailbox', mailboxOf(user.email));
     await beginErasing(trx);
     await eraseMails(trx, user);
     await keepMarks(trx, user, installationKey);

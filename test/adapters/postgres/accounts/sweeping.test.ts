@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { requestLoginCode } from '../../../../adapters/postgres/accounts/login-codes.js';
 import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
 import { eraseAccount, statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
 import { sweepTables } from '../../../../adapters/postgres/accounts/sweeping.js';
@@ -104,6 +105,29 @@ describe('the search for the words of an account that closes', () => {
     }
     await erasing;
     assert.deepEqual(await db('mail_outbox').where({ recipient: email }), []);
+  });
+
+  it('waits for a code that is being mailed to the address, and takes it as well', async () => {
+    const { db } = money;
+    const { id, email } = await insertUser(db);
+    await insertClosing(db, id);
+    const asking = await db.transaction();
+    const wish = {
+      email,
+      clientAddress: '192.0.2.1',
+      browserHash: Buffer.alloc(32),
+      askedBy: 'anybody',
+    } as const;
+    const made = await requestLoginCode(asking, wish, 100);
+    assert.equal(made.outcome, 'made');
+    const erasing = eraseAccount(db, id, key);
+    try {
+      await Promise.race([erasing, untilSomeoneWaits(db, 'the erasure waits for whoever asks')]);
+    } finally {
+      await asking.commit();
+    }
+    await erasing;
+    assert.deepEqual(await db('login_codes').where({ email }), []);
   });
 
   it('leaves what an account has much of to short transactions', async () => {
