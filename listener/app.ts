@@ -9,6 +9,7 @@ import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { MachineDesk, Reported } from '../adapters/postgres/machines/machine-tokens.js';
 import { shareLook } from '../adapters/kept.js';
 import {
+  keptAliveWords,
   listenerReadyPath,
   machineCallLimits,
   machineKeepAlivePath,
@@ -122,7 +123,7 @@ function minutesOf(asked: string): number {
 
 function keptWords(until: Date): string {
   const [day, time] = until.toISOString().split('T');
-  return `This machine does not stop for being idle before ${day} ${time?.slice(0, 5)} UTC. Its limits still apply.\n`;
+  return `${keptAliveWords} for being idle before ${day} ${time?.slice(0, 5)} UTC. Its limits still apply.\n`;
 }
 
 function stopWords(at: Date): string {

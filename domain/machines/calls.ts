@@ -16,6 +16,9 @@ export const machineUsePath = `${machinePaths}use`;
 /** Where a machine that tells its use asks to be kept alive. */
 export const machineKeepAlivePath = `${machineUsePath}/keep-alive`;
 
+/** How the answer to a machine that is kept alive begins: by it the machine's command knows it from a proxy's. */
+export const keptAliveWords = 'This machine does not stop';
+
 /** The limits of what machines may ask for and tell, beside those that the database holds for each token. */
 export const machineCallLimits = {
   /** Calls of one address in a minute: many machines of one host share one. */

@@ -15,6 +15,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reporterLines } from '../../../adapters/providers/reporter-script.js';
+import { keptAliveWords } from '../../../domain/machines/calls.js';
 import { noUse } from '../../../domain/machines/telemetry.js';
 import { readUse } from '../../../domain/machines/use-report.js';
 import { nvidiaSmiScript } from '../../../lab/provider/nvidia-smi.js';
@@ -223,9 +224,10 @@ describe('the reporter', () => {
           const env = { PATH: join(dir, 'bin'), NO_PROXY: '*' };
           execFile(command, args, { env }, (error, stdout) => resolve([error?.code ?? 0, stdout]));
         });
-      answers = [[200, 'Kept.\n']];
-      assert.deepEqual(await keep(), [0, 'Kept.\n']);
-      assert.deepEqual(await keep('@/etc/passwd'), [0, 'Kept.\n']);
+      const kept = `${keptAliveWords} before noon.\n`;
+      answers = [[200, kept]];
+      assert.deepEqual(await keep(), [0, kept]);
+      assert.deepEqual(await keep('@/etc/passwd'), [0, kept]);
       const wishes = heard.filter(({ path }) => path === '/v1/machine/use/keep-alive');
       assert.deepEqual(
         wishes.map(({ authorization, body }) => [authorization, body]),
@@ -233,9 +235,14 @@ describe('the reporter', () => {
       );
       answers = [[429, '{"error":"too_many","message":"Too many. Use its GPUs."}']];
       assert.deepEqual(await keep(), [1, 'Too many. Use its GPUs.\n']);
+      const unanswered = [1, 'Nobody answers. Try again in a minute.\n'];
+      for (const ofProxy of [502, 200]) {
+        answers = [[ofProxy, '<html><h1>Bad gateway</h1></html>']];
+        assert.deepEqual(await keep(), unanswered);
+      }
       server.closeAllConnections();
       server.close();
-      assert.deepEqual(await keep(), [1, 'Nobody answers. Try again in a minute.\n']);
+      assert.deepEqual(await keep(), unanswered);
     });
   }
 
