@@ -1,8 +1,8 @@
 -- A machine is kept alive by a command of its own (decision 187, "Kept alive from within").
 
--- Keeps a guarded rental alive until an instant, or as long as was asked for before, and tells its renter. The caller has
--- the guard's row locked.
-create function keep_rental_alive(of_rental bigint, until_at timestamptz)
+-- Keeps a guarded rental alive until an instant, or as long as was asked for before, and tells its renter who asked: renter
+-- or machine. The caller has the guard's row locked.
+create function keep_rental_alive(of_rental bigint, until_at timestamptz, asked_by text)
  returns void
  language sql
 as $function$
@@ -11,7 +11,8 @@ as $function$
    where rental_no = of_rental;
   insert into event_outbox (user_id, type, entity_id, data)
   select user_id, 'rental.kept_alive', id,
-         jsonb_build_object('until', to_char(until_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+         jsonb_build_object('until', to_char(until_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                            'by', asked_by)
     from rentals where no = of_rental;
 $function$;
 
@@ -57,7 +58,7 @@ as $function$
     if asked > 60 then
       return jsonb_build_object('outcome', 'too_many');
     end if;
-    perform keep_rental_alive(rental.no, from_epoch_ms(now_ms + for_minutes * 60000));
+    perform keep_rental_alive(rental.no, from_epoch_ms(now_ms + for_minutes * 60000), 'machine');
     return jsonb_build_object('outcome', 'kept', 'untilMs', (
       select epoch_ms(keep_alive_until) from idle_guards where rental_no = rental.no));
   end $function$;

@@ -1,6 +1,7 @@
 import {
   autoTopupOffReasons,
   cardRemovedReasons,
+  keptAliveBy,
   rentalFailures,
   sessionEnds,
   warningsOfEvents,
@@ -67,7 +68,10 @@ const data = {
     fetch: { ...whole, description: 'For which time, since it was rented or started again.' },
     afterRestart: { ...bool, description: 'Whether its provider started it again.' },
   }),
-  'rental.kept_alive': object({ until: instant }),
+  'rental.kept_alive': object({
+    until: instant,
+    by: { ...oneOf(keptAliveBy), description: 'machine: by `gpu-keep-alive` on it.' },
+  }),
   'rental.ports_closed': object({ ports: { ...listOf(text), description: 'By their names.' } }),
   'rental.changed': object(
     {

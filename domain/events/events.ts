@@ -42,7 +42,7 @@ export interface EventData {
    */
   'rental.script_fetched': { readonly fetch: number; readonly afterRestart: boolean };
   /** Its idle guard does not stop it before this instant. */
-  'rental.kept_alive': { readonly until: string };
+  'rental.kept_alive': { readonly until: string; readonly by: KeptAliveBy };
   /** An operator closed these public ports of it, by name, and stopped it for that. */
   'rental.ports_closed': { readonly ports: readonly string[] };
   /**
@@ -172,6 +172,10 @@ export const warningsOfEvents = [
   'idle_stop_near',
 ] as const;
 export type RentalWarning = (typeof warningsOfEvents)[number];
+
+/** Who kept an idle rental alive; `machine`: the command on its machine did. */
+export const keptAliveBy = ['renter', 'machine'] as const;
+export type KeptAliveBy = (typeof keptAliveBy)[number];
 
 /** Why a rental failed, as `failure.code` says. */
 export const rentalFailures = ['not_provisioned', 'lost_at_start'] as const;

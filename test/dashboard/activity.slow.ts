@@ -28,6 +28,7 @@ describe('the words of the activity', () => {
       events['rental.script_fetched'](toldBy({ fetch: 2, afterRestart: true })),
       /2 since it restarted/,
     );
+    assert.match(events['rental.kept_alive'](toldBy({ by: 'machine' })), /, as asked on the machine$/);
     assert.match(events['webhook.changed'](toldBy({ changed: ['url', 'types'] })), /address, events/);
     for (const type of eventTypes) assert.ok(events[type](toldBy({})).length > 5);
   });

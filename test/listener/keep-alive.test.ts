@@ -95,7 +95,7 @@ describe('a machine that asks to be kept alive', () => {
       told.map(({ user_id, type }) => [user_id, type]),
       [0, 1].map(() => [userId, 'rental.kept_alive']),
     );
-    assert.deepEqual(told[0]?.data, { until: new Date(kept.untilMs).toISOString() });
+    assert.deepEqual(told[0]?.data, { until: new Date(kept.untilMs).toISOString(), by: 'machine' });
   });
 
   it('does so for a day and sixty times a day at most', async () => {

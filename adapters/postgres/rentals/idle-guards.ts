@@ -1,3 +1,4 @@
+import type { KeptAliveBy } from '../../../domain/events/events.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { MinuteOfUse, TelemetryTold } from '../../../domain/machines/telemetry.js';
 import { Refusal } from '../../../domain/refusal.js';
@@ -180,6 +181,10 @@ export async function keepAlive(db: Database, { no }: Pick<RentalRow, 'no'>, unt
   await db.transaction(async (trx) => {
     await trx('idle_guards').where({ rental_no: no }).forUpdate().first('rental_no');
     await requireGuard(trx, no);
-    await trx.raw('select keep_rental_alive(:no, :until)', { no, until });
+    await trx.raw('select keep_rental_alive(:no, :until, :by)', {
+      no,
+      until,
+      by: 'renter' satisfies KeptAliveBy,
+    });
   });
 }

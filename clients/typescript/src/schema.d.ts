@@ -4196,6 +4196,11 @@ export interface components {
             data: {
                 /** Format: date-time */
                 until: string;
+                /**
+                 * @description machine: by `gpu-keep-alive` on it.
+                 * @enum {string}
+                 */
+                by: "renter" | "machine";
             };
         };
         RentalMachineFoundEvent: {

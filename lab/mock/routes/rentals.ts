@@ -169,7 +169,10 @@ function keepAlive(world: World) {
       Date.parse(row.idle_guard.keep_alive_until ?? until.toISOString()),
     );
     row.idle_guard = { ...row.idle_guard, keep_alive_until: new Date(kept).toISOString() };
-    world.events.tell(account.user.id, 'rental.kept_alive', row.id, { until: until.toISOString() });
+    world.events.tell(account.user.id, 'rental.kept_alive', row.id, {
+      until: until.toISOString(),
+      by: 'renter',
+    });
     ctx.body = presentRental(readNow(world, row));
   });
 }

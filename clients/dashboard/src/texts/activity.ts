@@ -35,7 +35,8 @@ const events = {
   'rental.warned': (told) => `${told.rental}: needs your attention, ${told.reason('warning')}`,
   'rental.script_fetched': (told) =>
     `${told.rental}: the machine fetched your start script (time ${told.number('fetch')}${told.isTrue('afterRestart') ? ' since it restarted' : ''})`,
-  'rental.kept_alive': (told) => `${told.rental}: kept running until ${told.time('until')}`,
+  'rental.kept_alive': (told) =>
+    `${told.rental}: kept running until ${told.time('until')}, ${told.reason('by')}`,
   'rental.ports_closed': (told) => `${told.rental}: we closed its public ports and stopped it`,
   'rental.changed': (told) => `${told.rental}: ${told.changes}`,
   'rental.stopping': (told) =>
@@ -252,6 +253,8 @@ export const activityTexts = texts({
     spend_limit_near: 'its spending limit is near',
     upstream_end_near: 'its provider is about to end it',
     idle_stop_near: 'it is idle and will stop soon',
+    renter: 'as you asked',
+    machine: 'as asked on the machine',
     checkout: 'payment page',
     saved_card: 'the saved card',
     auto_topup: 'automatic top-up',

@@ -127,7 +127,7 @@ export const eventTypeTexts = texts({
   'rental.running': 'It is ready, and billing starts',
   'rental.warned': 'It needs your attention',
   'rental.script_fetched': 'Its machine fetched your start script',
-  'rental.kept_alive': 'You kept it running while it was idle',
+  'rental.kept_alive': 'You or its machine kept it running while it was idle',
   'rental.ports_closed': 'We closed its public ports and stopped it',
   'rental.changed': 'Its name or limits were changed',
   'rental.stopping': 'Its billing stopped',

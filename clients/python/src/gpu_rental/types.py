@@ -1462,6 +1462,7 @@ class RentalFailure(TypedDict):
 
 class RentalKeptAliveEventData(TypedDict):
     until: str
+    by: Literal["renter", "machine"]
 
 class RentalKeptAliveEvent(TypedDict):
     id: str
