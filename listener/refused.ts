@@ -13,7 +13,7 @@ const refusals = {
   rental_ending: [409, 'This machine is ending, so it can not be kept alive.'],
   too_many_keep_alives: [
     429,
-    'This machine was kept alive 60 times from within in a day. Run on your computer: gpu keep-alive',
+    'This machine was kept alive 60 times in a day. Give its guard more minutes on your computer: gpu extend',
     3_600,
   ],
   too_many_reports: [429, 'A machine may send ten reports a minute. Send the next one in a minute.', 60],

@@ -17,8 +17,8 @@ as $function$
 $function$;
 
 -- Keeps the machine of a token of use alive for some minutes, a day at most. Its answer tells what became of it: kept,
--- unguarded, ending, too_many (sixty in a day; the renter's own are counted apart) or unreadable; and until when it is kept
--- alive, in milliseconds since 1970. Null for every token that tells no use.
+-- unguarded, ending, too_many (sixty in a day, with those that its renter asks the API for) or unreadable; and until when it
+-- is kept alive, in milliseconds since 1970. Null for every token that tells no use.
 create function machine_keep_alive(of_token bytea, for_minutes integer)
  returns jsonb
  language plpgsql
@@ -49,8 +49,9 @@ as $function$
        or (rental.status = 'running' and least(rental.auto_stop_at, rental.spend_limit_at) <= clock_ms()) then
       return jsonb_build_object('outcome', 'ending');
     end if;
+    -- The API's own counter (api/rentals/keep-alive.ts).
     insert into rate_limits as l (key, points, expire)
-    values ('machine-keep-alives:' || rental.id, 1, now_ms + 86400000)
+    values ('api-keep-alives:' || rental.id, 1, now_ms + 86400000)
     on conflict (key) do update set
       points = case when l.expire <= now_ms then 1 else l.points + 1 end,
       expire = case when l.expire <= now_ms then excluded.expire else l.expire end

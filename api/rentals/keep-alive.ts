@@ -21,6 +21,7 @@ export function keepAliveRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function keepRentalAlive(deps: ApiDeps): Handler<typeof declared.keepRentalAlive> {
   const { db } = deps;
+  // The machine's own command counts here as well (machine_keep_alive).
   const asks = createExactCount(db, 'keep-alives', keepAlivesADay, DAY);
   return async (ctx) => {
     const asked = readUntil(ctx);
@@ -31,7 +32,7 @@ function keepRentalAlive(deps: ApiDeps): Handler<typeof declared.keepRentalAlive
     if (!allowed) {
       throw new Refusal(
         'rate_limited',
-        `You kept this machine alive ${keepAlivesADay} times in a day. Raise stopWhenIdleMinutes, or take the guard away.`,
+        `This machine was kept alive ${keepAlivesADay} times in a day. Raise stopWhenIdleMinutes, or take the guard away.`,
         { retryAfterSeconds: Math.ceil(resetMs / 1_000) },
       );
     }

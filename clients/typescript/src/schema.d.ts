@@ -748,7 +748,7 @@ export interface paths {
         put?: never;
         /**
          * Keeps an idle machine running
-         * @description Until then its idle guard does not stop it. It moves no limit: the machine still stops at `autoStopAt`, at `maxSpendCents`, and when your balance runs out. An earlier time than before changes nothing. At most 60 times a day for each machine; a key that did not open it has 60 of its own.
+         * @description Until then its idle guard does not stop it. It moves no limit: the machine still stops at `autoStopAt`, at `maxSpendCents`, and when your balance runs out. An earlier time than before changes nothing. At most 60 times a day for each machine, with those of `gpu-keep-alive` on it; a key that did not open it has 60 of its own.
          */
         post: operations["keepRentalAlive"];
         delete?: never;

@@ -3,6 +3,9 @@ import {
   findRentalRequest,
   insertRentalRequest,
 } from '../../../adapters/postgres/requests/opening-requests.js';
+import { hashOfMachineToken } from '../../../adapters/machine-bundles.js';
+import { createMachineDesk, insertMachineToken } from '../../../adapters/postgres/machines/machine-tokens.js';
+import type { RentalId } from '../../../domain/ids.js';
 import { reportedUse } from '../../../domain/machines/telemetry.js';
 import { newId } from '../../../adapters/ids.js';
 import { insertAttempt, moveAttempt } from '../../../adapters/postgres/machines/attempts.js';
@@ -59,6 +62,16 @@ describe('the idle guard of a rental', () => {
   const told = async (asked: Promise<{ status: number; body: unknown }>): Promise<[number, Told]> => {
     const { status, body } = await asked;
     return [status, body as Told];
+  };
+  /** Gives a rental its machine. @returns how it asks to be kept alive from within */
+  const insertMachine = async (rentalId: RentalId) => {
+    const { id: attemptId } = await insertAttempt(api.db, {
+      ...{ rentalId, deployment: 'test', providerCode: 'lab', listingId: newId('lst') },
+      ...{ offerId: 'o', pricePerHourCents: 50, endBy: null, deadlineMs: 60_000 },
+    });
+    const hash = hashOfMachineToken(rentalId);
+    await insertMachineToken(api.db, { hash, attemptId, purpose: 'use', sealed: null });
+    return async () => (await createMachineDesk(api.db).keepAlive(hash, 60))?.outcome;
   };
   const fieldsOf = ({ details }: Told): string[] | undefined =>
     (details?.misfits?.filter(({ providerCode }) => providerCode === 'lab') ?? details?.fields)?.map(
@@ -234,14 +247,17 @@ describe('the idle guard of a rental', () => {
       [row?.auto_stop_at, row?.spend_limit_at, row?.max_spend_cents],
       [rental.auto_stop_at, rental.spend_limit_at, 900],
     );
-    // What is refused and what another's key asks for do not count: two of them do so far.
+    const askWithin = await insertMachine(rental.id);
+    assert.equal(await askWithin(), 'kept');
+    // What is refused and what another's key asks for do not count: three of them do so far, one from within.
     const many = (count: number) => Promise.all(Array.from({ length: count }, () => keep(until)));
     // No user may have all of them under way at once.
     const answers = [...(await many(30)), ...(await many(29))];
     assert.deepEqual(
       answers.map(([code]) => code).toSorted((a, b) => a - b),
-      [...Array<number>(58).fill(200), 429],
+      [...Array<number>(57).fill(200), 429, 429],
     );
+    assert.equal(await askWithin(), 'too_many');
     assert.equal((await other.post(path, { until })).status, 200);
   });
 
