@@ -1,4 +1,4 @@
--- A bundle again after a restart (decision 186, "In place of entrypoints"): what an image's entrypoint was replaced by is
+-- A bundle again after a restart (decision 185, "In place of entrypoints"): what an image's entrypoint was replaced by is
 -- fetched by each start of its container, whose disk is a new one then.
 
 -- When the upstream last started it; null where its list does not tell.

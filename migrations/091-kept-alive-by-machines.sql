@@ -1,4 +1,4 @@
--- A machine is kept alive by a command of its own (decision 187, "Kept alive from within").
+-- A machine is kept alive by a command of its own (decision 186, "Kept alive from within").
 
 -- Keeps a guarded rental alive until an instant, or as long as was asked for before, and tells its renter who asked: renter
 -- or machine. The caller has the guard's row locked.

@@ -9,7 +9,7 @@ const query = `--query-gpu=${useFields.join(',')} --format=csv,noheader,nounits`
  * of use"). They run beside all that follows, in a shell of their own, until the machine ends. Six samples of the GPUs make
  * a report. Whoever does not take it is asked a moment later, and then ever more rarely. What it answers goes to all who
  * are logged in, once, and to a file that whoever logs in later is shown. Beside it lies the command that keeps the machine
- * alive (decision 187, "Kept alive from within"): in the home of whoever is not root.
+ * alive (decision 186, "Kept alive from within"): in the home of whoever is not root.
  * @param target.url of the route that takes reports of use
  */
 export function reporterLines({ url, token }: ReportTarget): string[] {

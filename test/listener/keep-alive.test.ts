@@ -16,7 +16,7 @@ import { startTestListener, type TestListener } from '../support/http/listener.j
 import { insertRental, insertUser } from '../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 
-/** Decision 187, "Kept alive from within". */
+/** Decision 186, "Kept alive from within". */
 describe('a machine that asks to be kept alive', () => {
   let database: MoneyDatabase;
   let db: Database;

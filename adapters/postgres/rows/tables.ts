@@ -523,7 +523,8 @@ export interface KeptEntryRow {
 
 /**
  * The mails that are kept, without texts that carry a code, and without the address that switches mails off by
- * itself: the API may not read those.
+ * itself: the API may not read those. Nor are mails to operators (OperatorMailCause in
+ * adapters/postgres/upkeep/outbox.ts) their reader's own, whoever has that address.
  */
 export interface KeptMailRow {
   id: number;

@@ -28,7 +28,8 @@ describe('the mails of a person (decision 184)', () => {
     const messageOf = (subject: string) => ({ subject, text: subject, html: null });
     for (const cause of Object.values(toOperators))
       await mailOperators(db, email, cause, messageOf('about others'));
-    await mailUser(db, userId, { kind: 'charges_held', markId: 'dp_1', userId }, messageOf('yours'));
+    const cause = { kind: 'charges_held', markId: 'dp_1', userId } as const;
+    await db.transaction((trx) => mailUser(trx, userId, cause, messageOf('yours')));
     assert.equal((await db('mail_outbox').where({ recipient: email })).length, 4);
     const told = await listKeptMails(db, email, undefined, 10);
     assert.deepEqual(
