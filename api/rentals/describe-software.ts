@@ -1,12 +1,12 @@
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { endpointsOf } from '../../domain/rentals/endpoints.js';
 import {
-  entrypointChoices,
   imageNeeds,
   imageNeedsOf,
   publicPortsOf,
   type SoftwareOutline,
 } from '../../domain/rentals/software.js';
+import { entrypointChoices } from '../../domain/rentals/start-command.js';
 import {
   bool,
   listOf,

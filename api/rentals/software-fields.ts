@@ -1,11 +1,11 @@
 import {
-  entrypointChoices,
   holdsSecrets,
   noSoftware,
   softwareLimits,
   type Software,
   type SoftwarePort,
 } from '../../domain/rentals/software.js';
+import { entrypointChoices } from '../../domain/rentals/start-command.js';
 import { isNotebook, notebookFault } from '../../domain/rentals/notebook.js';
 import { sealSoftware, type SealedSoftware } from '../../adapters/postgres/rentals/software.js';
 import { Refusal } from '../../domain/refusal.js';

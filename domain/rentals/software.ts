@@ -1,6 +1,6 @@
 import { HOUR, MINUTE, SECOND } from '../durations.js';
 import type { SoftwareId } from '../ids.js';
-import { argsCharsOf } from './start-command.js';
+import { argsCharsOf, type EntrypointChoice } from './start-command.js';
 
 /** A port that a renter's software listens on. One that is not public is not opened at the upstream. */
 export interface SoftwarePort {
@@ -14,10 +14,6 @@ export interface RegistryAuth {
   readonly username: string;
   readonly password: string;
 }
-
-/** Whether an image starts as it was built, or what its renter says takes the place of its entrypoint. */
-export const entrypointChoices = ['keep', 'replace'] as const;
-export type EntrypointChoice = (typeof entrypointChoices)[number];
 
 /** The part of own software that its renter alone may read: it is sealed at rest (decision 154, "Sealed software"). */
 export interface SoftwareSecrets {

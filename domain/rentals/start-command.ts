@@ -1,17 +1,25 @@
-import type { Software } from './software.js';
+/** Whether an image starts as it was built, or what its renter says takes the place of its entrypoint. */
+export const entrypointChoices = ['keep', 'replace'] as const;
+export type EntrypointChoice = (typeof entrypointChoices)[number];
 
 /**
  * Makes a container's start command of its words, as RunPod takes it: for the image's entrypoint, or in its place, which
  * is an object that names another one.
  */
-export function startCommandOf(words: readonly string[], entrypoint: Software['entrypoint']): string {
+export function startCommandOf(words: readonly string[], entrypoint: EntrypointChoice): string {
   if (entrypoint === 'keep') return shellWords(words);
   const [first, ...cmd] = words;
   return JSON.stringify({ entrypoint: [first], cmd });
 }
 
+interface StartWords {
+  readonly args: readonly string[];
+  readonly entrypoint: EntrypointChoice;
+  readonly startScript: string | null;
+}
+
 /** Counts the characters of a renter's arguments in a start command, of which a script of theirs may be another part. */
-export function argsCharsOf({ args, entrypoint, startScript }: Software): number {
+export function argsCharsOf({ args, entrypoint, startScript }: StartWords): number {
   if (args.length === 0) return 0;
   return startScript === null
     ? startCommandOf(args, entrypoint).length
