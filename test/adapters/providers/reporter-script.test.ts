@@ -43,12 +43,18 @@ interface Machine {
   readonly sender?: string;
   /** What its processes call themselves; by default those that run here. */
   readonly titles?: readonly string[];
+  /** And at each second look. */
+  readonly otherTitles?: readonly string[];
 }
 
 const whichOf = (program: string) => execFileSync('which', [program], { encoding: 'utf8' }).trim();
 
-const catOf = (titles: readonly string[]) =>
-  `#!/bin/sh\nprintf '%s\\0' ${titles.map((title) => `'${title}'`).join(' ')}\n`;
+const print = (titles: readonly string[]) =>
+  `printf '%s\\0' ${titles.map((title) => `'${title}'`).join(' ')}`;
+
+/** @param others what it shows at each second look */
+const catOf = (titles: readonly string[], others: readonly string[], seen: string) =>
+  `#!/bin/sh\nif rm ${seen}; then ${print(others)}; else : > ${seen}; ${print(titles)}; fi 2> /dev/null\n`;
 
 describe('the reporter', () => {
   let dir: string;
@@ -94,7 +100,7 @@ describe('the reporter', () => {
   async function start(
     shell: string,
     nvidiaSmi: string | null,
-    { without = [], sender = 'curl', titles }: Machine = {},
+    { without = [], sender = 'curl', titles, otherTitles = titles }: Machine = {},
   ): Promise<() => number[]> {
     const programs = join(dir, 'bin');
     mkdirSync(programs);
@@ -112,7 +118,7 @@ describe('the reporter', () => {
       wall,
       timeout: hurried,
       ...(nvidiaSmi !== null && { 'nvidia-smi': nvidiaSmi }),
-      ...(titles && { cat: catOf(titles) }),
+      ...(titles && { cat: catOf(titles, otherTitles ?? titles, join(dir, 'seen')) }),
     };
     const there = [...PROGRAMS, sender].filter((name) => !without.includes(name) && !(name in written));
     for (const program of there) symlinkSync(whichOf(program), join(programs, program));
@@ -201,6 +207,25 @@ describe('the reporter', () => {
     await hears(1);
     assert.equal(readUse(heard[0]?.body ?? '', 2).sessions, sessions.length);
   });
+
+  for (const [halves, titles, otherTitles] of [
+    ['are seen by turns', ['sshd: root [priv]'], ['sshd: root [net]']],
+    [
+      'end while they are seen',
+      ['sshd: root [net]', 'sshd: ada@notty'],
+      ['sshd: root [net]', 'sshd: ada@notty'],
+    ],
+  ] as const) {
+    it(`counts no login under way of root whose halves ${halves}`, async () => {
+      await start('sh', idle, { titles, otherTitles });
+      await hears(2);
+      const real = titles.filter((title) => title.includes('ada')).length;
+      assert.deepEqual(
+        heard.map(({ body }) => readUse(body, 2).sessions),
+        heard.map(() => real),
+      );
+    });
+  }
 
   for (const sender of ['curl', 'wget'].filter(isThere)) {
     it(`shows once what it is answered, by ${sender}`, async () => {
