@@ -19,7 +19,7 @@ export function reporterLines({ url, token }: ReportTarget): string[] {
     `a='Authorization: Bearer ${token}' c='Content-Type: text/plain' u='${url}'`,
     'p=0 q=0 r=0 t=0 w=0 l=',
     'send() {',
-    'if command -v curl > /dev/null; then curl -fsm 9 -H "$a" -H "$c" --data-binary "$b" "$u"',
+    'if command -v curl > /dev/null; then echo "header=\\"$a\\"" | curl -K - -fsm 9 -H "$c" --data-binary "$b" "$u"',
     'else wget -qT 9 -O - --header "$a" --header "$c" --post-data "$b" "$u"; fi',
     '}',
     // A tunnel of root has one process alone, with the title that a login under way has beside its helper: one look may see
@@ -66,12 +66,13 @@ export function reporterLines({ url, token }: ReportTarget): string[] {
 
 function keepAliveLines({ url, token }: ReportTarget): string[] {
   return [
-    'K=/usr/local/bin/gpu-keep-alive F=/run/motd.d/gpu-idle',
-    '[ "$(id -u)" = 0 ] && mkdir -p /run/motd.d || K=~/gpu-keep-alive F=~/gpu-idle',
+    // Whoever logs in beside root has to run it, too.
+    'K=/usr/local/bin/gpu-keep-alive F=/run/motd.d/gpu-idle M=755',
+    '[ "$(id -u)" = 0 ] && mkdir -p /run/motd.d || K=~/gpu-keep-alive F=~/gpu-idle M=700',
     `cat > "$K" << 'E'`,
     '#!/bin/sh',
     `a='Authorization: Bearer ${token}' c='Content-Type: text/plain' u='${url}' b=\${1:-2h}`,
-    'y=$(if command -v curl > /dev/null; then curl -sm 9 -H "$a" -H "$c" --data-raw "$b" "$u"',
+    'y=$(if command -v curl > /dev/null; then echo "header=\\"$a\\"" | curl -K - -sm 9 -H "$c" --data-raw "$b" "$u"',
     'else wget -qT 9 -O - --content-on-error --header "$a" --header "$c" --post-data "$b" "$u"; fi)',
     'case $y in',
     // A proxy in front may answer as well, with any status.
@@ -81,6 +82,6 @@ function keepAliveLines({ url, token }: ReportTarget): string[] {
     'esac',
     'exit 1',
     'E',
-    'chmod 755 "$K"',
+    'chmod $M "$K"',
   ];
 }

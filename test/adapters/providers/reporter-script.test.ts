@@ -56,6 +56,15 @@ const print = (titles: readonly string[]) =>
 const catOf = (titles: readonly string[], others: readonly string[], seen: string) =>
   `#!/bin/sh\nif rm ${seen}; then ${print(others)}; else : > ${seen}; ${print(titles)}; fi 2> /dev/null\n`;
 
+function pretended(dir: string, { sender = 'curl', titles, otherTitles = titles }: Machine) {
+  // Everybody on a machine can read what a program is called with.
+  const curl = `#!/bin/sh\necho "$*" >> ${join(dir, 'called')}\nexec ${whichOf('curl')} "$@"\n`;
+  return {
+    ...(sender === 'curl' && { curl }),
+    ...(titles && otherTitles && { cat: catOf(titles, otherTitles, join(dir, 'seen')) }),
+  };
+}
+
 describe('the reporter', () => {
   let dir: string;
   let server: Server;
@@ -100,8 +109,9 @@ describe('the reporter', () => {
   async function start(
     shell: string,
     nvidiaSmi: string | null,
-    { without = [], sender = 'curl', titles, otherTitles = titles }: Machine = {},
+    machineThere: Machine = {},
   ): Promise<() => number[]> {
+    const { without = [], sender = 'curl' } = machineThere;
     const programs = join(dir, 'bin');
     mkdirSync(programs);
     const sleepOf = whichOf('sleep');
@@ -118,7 +128,7 @@ describe('the reporter', () => {
       wall,
       timeout: hurried,
       ...(nvidiaSmi !== null && { 'nvidia-smi': nvidiaSmi }),
-      ...(titles && { cat: catOf(titles, otherTitles ?? titles, join(dir, 'seen')) }),
+      ...pretended(dir, machineThere),
     };
     const there = [...PROGRAMS, sender].filter((name) => !without.includes(name) && !(name in written));
     for (const program of there) symlinkSync(whichOf(program), join(programs, program));
@@ -243,7 +253,7 @@ describe('the reporter', () => {
       await start('sh', idle, { sender });
       await hears(1);
       const command = join(dir, 'gpu-keep-alive');
-      assert.equal(statSync(command).mode & 0o777, 0o755);
+      assert.equal(statSync(command).mode & 0o777, 0o700);
       const keep = (...args: string[]) =>
         new Promise((resolve) => {
           const env = { PATH: join(dir, 'bin'), NO_PROXY: '*' };
@@ -268,6 +278,7 @@ describe('the reporter', () => {
       server.closeAllConnections();
       server.close();
       assert.deepEqual(await keep(), unanswered);
+      if (sender === 'curl') assert.doesNotMatch(readFileSync(join(dir, 'called'), 'utf8'), /Bearer|aaaa/);
     });
   }
 
