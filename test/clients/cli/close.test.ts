@@ -74,6 +74,18 @@ describe('gpu account', () => {
     assert.equal((await closingOf(ann)).state, null);
   });
 
+  it('tells all of it also where the address is given, which is compared every time', async () => {
+    await ann.pay(20);
+    const types = { 'Your email address': ann.email, ...mailedCode };
+    const line = (email: string) => ann.type(`account close --confirm ${email}`, { types, columns: 200 });
+    const { code, err } = await line(ann.email);
+    assert.equal(code, 0, err);
+    assert.match(err, /\nBack to you +\$20\.00 to visa/);
+    const other = await line('somebody@example.com');
+    assert.equal(other.code, exitCodes.usage, other.err);
+    assert.match(other.err, /not this account’s own address/);
+  });
+
   it('asks nobody without a terminal, and --yes is no answer', async () => {
     const piped = await ann.type('account close --yes --json');
     assert.equal(piped.code, exitCodes.refused);

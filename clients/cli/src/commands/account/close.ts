@@ -29,7 +29,7 @@ export const addClose: AddCommand = (account, act) => {
   account
     .command('close')
     .description(
-      'Close your account for good. Asks for a code that we email you, shows what will happen, and asks again.',
+      'Close your account for good. Asks for a code that we email you, shows what will happen, and asks you to type its address.',
     )
     .option('--confirm <email>', 'the address of the account, instead of being asked for it')
     .action(
@@ -85,7 +85,9 @@ async function closeBy(
     client.account.closing({ signal }),
   ]);
   const isNew = before.state === null;
-  const email = isNew ? (confirm ?? (await typedAddress(cli, user, before))) : user.email;
+  // Where nobody can be asked, a question refuses before anything is shown.
+  if (isNew && (confirm !== undefined || cli.asking.canAsk)) tellEffects(cli, user, before);
+  const email = confirm ?? (isNew ? await typedAddress(cli, user) : user.email);
   const next = 'Check with: gpu account closing';
   const closing = await cli.commit(
     () => client.account.close({ email }),
@@ -103,10 +105,13 @@ async function closeBy(
   return { user, closing };
 }
 
-async function typedAddress(cli: Cli, { email }: Account, closing: AccountClosing): Promise<string> {
-  cli.out.note(`\nIf you close the account of ${email} now:\n`);
-  cli.out.noteFacts(closingFacts(closing));
-  cli.out.note(`\n${closingWords(closing)}\n`);
+function tellEffects({ out }: Cli, { email }: Account, closing: AccountClosing): void {
+  out.note(`\nIf you close the account of ${email} now:\n`);
+  out.noteFacts(closingFacts(closing));
+  out.note(`\n${closingWords(closing)}\n`);
+}
+
+async function typedAddress(cli: Cli, { email }: Account): Promise<string> {
   return cli.asking.line(
     {
       message: `To close it, type ${email}`,
