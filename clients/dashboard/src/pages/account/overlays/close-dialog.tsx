@@ -32,10 +32,12 @@ export function CloseDialog({ onClose }: { readonly onClose: () => void }) {
       look="danger"
       onSubmit={() => close.mutate(typed.trim(), { onSuccess: onClose })}
       isBusy={close.isPending}
-      isDisabled={closing.data === undefined || typed.trim().toLowerCase() !== email}
+      isDisabled={!closing.isSuccess || closing.isFetching || typed.trim().toLowerCase() !== email}
       beside={dialog}
     >
-      {closing.data ? <Effects closing={closing.data} /> : <Skeleton className="h-40 w-full" />}
+      {closing.data && <Effects closing={closing.data} />}
+      {closing.isError && <ErrorNote error={closing.error} onRetry={() => void closing.refetch()} />}
+      {!closing.data && !closing.isError && <Skeleton className="h-40 w-full" />}
       <Field label={t.address(email)} error={addressError}>
         {(ids) => (
           <Input
