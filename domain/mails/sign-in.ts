@@ -34,7 +34,7 @@ export function proofCodeMail({ code, device }: { code: string; device: string |
 /** Somebody who is signed in closes the account. */
 export function closingMail(): Message {
   return messageOf('Your account is being closed', [
-    'You asked us to close your account. We stop your machines, end your API keys, send back to your cards what you paid in and did not use, and then erase you.',
+    'You asked us to close your account. We stop your machines, end your API keys, send back to your cards what you paid in and did not use, and then erase your personal data.',
     '',
     'You can sign in until then to see how far it is. It can’t be undone.',
     '',

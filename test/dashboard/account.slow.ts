@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { AccountClosing } from '@gpu-rental/client';
 import type { Page } from 'playwright-core';
-import { WAITS_AT_MOST_DAYS } from '../../clients/dashboard/src/texts/account.js';
-import { closingLimits } from '../../domain/accounts/closing.js';
-import { DAY } from '../../domain/durations.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { assertReadAgain, failedRequest } from '../support/dashboard/failures.js';
 import { Renter } from '../support/dashboard/renter.js';
@@ -38,10 +35,6 @@ describe('the page of the account', function () {
     await dialog().getByText('Your API keys end').waitFor();
   }
 
-  it('names the days that the service waits', () => {
-    assert.equal(WAITS_AT_MOST_DAYS, closingLimits.waitMs / DAY);
-  });
-
   it('tells what closing does, and does nothing before the address is typed', async () => {
     const renter = new Renter(visitor);
     await renter.pay(2_000);
@@ -60,6 +53,23 @@ describe('the page of the account', function () {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Close your account' }).and(page.locator(':focus')).waitFor();
     assert.equal((await closingOf()).state, null);
+  });
+
+  it('waits for the newest amounts, and says where they can’t be read', async () => {
+    await visitor.open('/app/account');
+    await page.getByRole('button', { name: 'Close your account' }).waitFor();
+    let isAway = true;
+    await page.route('**/v1/account/closing', (route) =>
+      isAway ? route.fulfill({ status: 500, body: '{}' }) : route.fallback(),
+    );
+    await page.getByRole('button', { name: 'Close your account' }).click();
+    await dialog().getByLabel(`Type ${email} to confirm`).fill(email);
+    await dialog().getByRole('alert').waitFor();
+    assert.equal(await closeForGood().isDisabled(), true);
+    isAway = false;
+    await dialog().getByRole('button', { name: 'Try again' }).click();
+    await dialog().getByRole('alert').waitFor({ state: 'detached' });
+    assert.equal(await closeForGood().isEnabled(), true);
   });
 
   it('closes after a fresh proof, tells how far it is, and offers nothing new any more', async () => {
@@ -81,7 +91,7 @@ describe('the page of the account', function () {
     await closeForGood().click();
     await dialog('Confirm that it is you').getByLabel('Code from the email').fill('123456');
     await page.getByRole('heading', { name: 'Your account is being closed' }).waitFor();
-    await page.getByText('Your machines are ending.').waitFor();
+    await page.getByText('Your machines are shutting down.').waitFor();
     await page.getByText('Machines not gone yet').waitFor();
     await dialog().waitFor({ state: 'detached' });
     assert.equal(await page.evaluate(() => document.activeElement === document.body), false);

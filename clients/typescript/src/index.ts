@@ -1,5 +1,6 @@
 export { readWritten } from './calendar.js';
 export { GpuRental } from './client.js';
+export { closingWaitsAtMostDays, closingWaitWords } from './closing.js';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { AnyApiError, DetailsOf, ErrorCode } from './errors.js';
 export type { KeyedOptions } from './nouns/rentals.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccountClosing } from '@gpu-rental/client';
+import { closingWaitsAtMostDays, type AccountClosing } from '@gpu-rental/client';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { Store } from '../../../clients/cli/src/config/store.js';
-import { closingWords, waitsAtMostDays } from '../../../clients/cli/src/views/closing.js';
+import { closingWords } from '../../../clients/cli/src/views/closing.js';
 import { closingLimits } from '../../../domain/accounts/closing.js';
 import { DAY } from '../../../domain/durations.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
@@ -37,7 +37,7 @@ describe('gpu account', () => {
   };
 
   it('waits for as long as the service says', () => {
-    assert.equal(waitsAtMostDays, closingLimits.waitMs / DAY);
+    assert.equal(closingWaitsAtMostDays, closingLimits.waitMs / DAY);
   });
 
   it('shows what closing would do, and changes nothing', async () => {

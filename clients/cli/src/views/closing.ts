@@ -1,10 +1,14 @@
-import type { AccountClosing, AccountClosingState, AccountClosingWait, CardReturn } from '@gpu-rental/client';
+import {
+  closingWaitsAtMostDays,
+  closingWaitWords,
+  wordOf,
+  type AccountClosing,
+  type AccountClosingState,
+  type CardReturn,
+} from '@gpu-rental/client';
 import { usd } from '../output/money.js';
 import { counted } from '../output/text.js';
 import { localTime } from '../output/time.js';
-
-/** For how long debts and disputes keep an account open. */
-export const waitsAtMostDays = 35;
 
 type Pair = readonly [name: string, text: string | null];
 
@@ -15,7 +19,10 @@ export function closingFacts(closing: AccountClosing): Pair[] {
   return [
     ['State', state === null ? null : stateWords[state]],
     ['Asked for', requestedAt === null ? null : localTime(requestedAt)],
-    ['Waits for', waitsFor.length === 0 ? null : waitsFor.map((wait) => waitWords[wait]).join(', ')],
+    [
+      'Waiting for',
+      waitsFor.length === 0 ? null : waitsFor.map((wait) => wordOf(closingWaitWords, wait)).join(', '),
+    ],
     ['Machines', machines === 0 ? null : machineWords(machines, state)],
     ['Unsettled', unsettledWords(closing)],
     ...backTo.map((text, index): Pair => [index === 0 ? 'Back to you' : 'and', text]),
@@ -39,7 +46,9 @@ function unsettledWords({ openInvoices, openDisputes }: AccountClosing): string 
     ...(openInvoices === 0 ? [] : [counted(openInvoices, 'open invoice')]),
     ...(openDisputes === 0 ? [] : [counted(openDisputes, 'open dispute')]),
   ];
-  return open.length === 0 ? null : `${open.join(', ')}: waited for, up to ${waitsAtMostDays} days`;
+  return open.length === 0
+    ? null
+    : `${open.join(', ')}: keeps your account open for up to ${closingWaitsAtMostDays} days`;
 }
 
 function returnWords({ amountCents, cardBrand, cardLast4, status }: CardReturn): string {
@@ -56,28 +65,15 @@ const returnStates: Readonly<Record<CardReturn['status'], string>> = {
 /** What follows, in sentences. */
 export function closingWords({ state }: AccountClosing): string {
   return state === null
-    ? 'Amounts are as of now. Your API keys end, and nothing new can begin. Then we erase you: address, names, keys, cards, emails. What bookkeeping law asks for stays under your account’s number. You can’t undo this.'
-    : 'You can’t undo this. Until you are erased, you can see here how far it is.';
+    ? 'Amounts are as of now. Your API keys end, and nothing new can begin. Then we erase your personal data: address, names, keys, cards and emails. What bookkeeping law asks for stays under your account’s number. You can’t undo this.'
+    : 'You can’t undo this. Until your personal data is erased, you can see here how far it is.';
 }
 
 const stateWords: Readonly<Record<AccountClosingState, string>> = {
-  stopping: 'ending your machines',
-  settling: 'waiting for what is unsettled',
+  stopping: 'shutting down your machines',
+  settling: 'waiting for open invoices, disputes and payments',
   returning: 'giving your money back',
-  erasing: 'erasing you',
-  kept: 'erased, and waiting for what comes late',
+  erasing: 'erasing your personal data',
+  kept: 'personal data erased, checking for late records',
   closed: 'closed',
-};
-
-const waitWords: Readonly<Record<AccountClosingWait, string>> = {
-  rentals: 'machines that are ending',
-  topups: 'payments that are being decided',
-  invoices: 'open invoices',
-  disputes: 'open disputes',
-  parked_payments: 'payments that we look into',
-  refunds: 'refunds that are on their way',
-  refused_refunds: 'us: no card takes the money back',
-  processor: 'the payment processor',
-  installation_key: 'us',
-  late_events: 'what comes late',
 };

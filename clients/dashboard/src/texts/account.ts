@@ -1,14 +1,12 @@
+import { closingWaitsAtMostDays } from '@gpu-rental/client';
 import { plural, texts } from './texts.js';
-
-/** For how long debts and disputes keep an account open, in days. */
-export const WAITS_AT_MOST_DAYS = 35;
 
 /** The account as a whole: closing it. */
 export const accountTexts = texts({
-  lead: 'What concerns your account as a whole.',
+  lead: 'Download your data or close your account.',
   close: {
     title: 'Close your account',
-    text: 'Your machines stop, the money that you paid in and did not use goes back to your cards, and we erase you. You can’t undo this.',
+    text: 'Your machines stop, the money that you paid in and did not use goes back to your cards, and we erase your personal data. You can’t undo this.',
     open: 'Close your account',
     question: 'Close your account?',
     questionText: 'You can’t undo this. Amounts are as of now.',
@@ -19,44 +17,32 @@ export const accountTexts = texts({
       }),
     ends: 'Your API keys end, and nothing new can begin.',
     unsettled: (invoices: number, disputes: number) =>
-      `${openWords(invoices, disputes)} ${invoices + disputes === 1 ? 'keeps' : 'keep'} it open, for up to ${WAITS_AT_MOST_DAYS} days.`,
+      `${openWords(invoices, disputes)} ${invoices + disputes === 1 ? 'keeps' : 'keep'} your account open for up to ${closingWaitsAtMostDays} days.`,
     returns: 'Your money goes back:',
     noReturns: 'There is no money to give back.',
     lapses: (amount: string) => `${amount} that we gave you lapses.`,
     erases:
-      'Then we erase you: address, names, keys, cards and emails. What bookkeeping law asks for stays under your account’s number.',
+      'Then we erase your personal data: address, names, keys, cards and emails. What bookkeeping law asks for stays under your account’s number.',
     address: (email: string) => `Type ${email} to confirm`,
     confirm: 'Close for good',
   },
   to: (amount: string, card: string) => `${amount} to ${card}`,
   closing: {
     title: 'Your account is being closed',
-    text: 'You can’t undo this. Until we have erased you, you can sign in and see here how far it is.',
+    text: 'You can’t undo this. Until your personal data is erased, you can sign in and see here how far it is.',
     now: 'Now',
     since: 'Since',
-    waits: 'Waits for',
+    waits: 'Waiting for',
     machines: 'Machines not gone yet',
     returns: 'Back to you',
     lapses: 'Lapsed or set off',
     states: {
-      stopping: 'Your machines are ending.',
-      settling: 'We wait for what is unsettled.',
+      stopping: 'Your machines are shutting down.',
+      settling: 'We are waiting for open invoices, disputes and payments.',
       returning: 'Your money goes back.',
-      erasing: 'You are being erased.',
-      kept: 'You are erased. We wait for what comes late.',
+      erasing: 'We are erasing your personal data.',
+      kept: 'Your personal data is erased. We are checking for late records.',
       closed: 'It is closed.',
-    },
-    waitsFor: {
-      rentals: 'machines that are ending',
-      topups: 'payments that are being decided',
-      invoices: 'open invoices',
-      disputes: 'open disputes',
-      parked_payments: 'payments that we look into',
-      refunds: 'refunds that are on their way',
-      refused_refunds: 'us: no card takes the money back',
-      processor: 'the payment processor',
-      installation_key: 'us',
-      late_events: 'what comes late',
     },
     statuses: { planned: 'Planned', sent: 'Sent', refused: 'Refused by the bank' },
   },

@@ -1,4 +1,4 @@
-import { wordOf, type AccountClosing } from '@gpu-rental/client';
+import { closingWaitWords, wordOf, type AccountClosing } from '@gpu-rental/client';
 import type { ReactNode } from 'react';
 import { money } from '../../format/money.js';
 import { accountTexts } from '../../texts/account.js';
@@ -22,7 +22,7 @@ export function ClosingCard({ closing }: { readonly closing: AccountClosing }) {
             <span role="status">{state !== null && wordOf(t.states, state)}</span>
           </Fact>
           {waitsFor.length > 0 && (
-            <Fact name={t.waits}>{waitsFor.map((wait) => wordOf(t.waitsFor, wait)).join(', ')}</Fact>
+            <Fact name={t.waits}>{waitsFor.map((wait) => wordOf(closingWaitWords, wait)).join(', ')}</Fact>
           )}
           {requestedAt !== null && (
             <Fact name={t.since}>
