@@ -46,9 +46,9 @@ function unsettledWords({ openInvoices, openDisputes }: AccountClosing): string 
     ...(openInvoices === 0 ? [] : [counted(openInvoices, 'open invoice')]),
     ...(openDisputes === 0 ? [] : [counted(openDisputes, 'open dispute')]),
   ];
-  return open.length === 0
-    ? null
-    : `${open.join(', ')}: keeps your account open for up to ${closingWaitsAtMostDays} days`;
+  if (open.length === 0) return null;
+  const keep = openInvoices + openDisputes === 1 ? 'keeps' : 'keep';
+  return `${open.join(' and ')} ${keep} your account open for up to ${closingWaitsAtMostDays} days`;
 }
 
 function returnWords({ amountCents, cardBrand, cardLast4, status }: CardReturn): string {
