@@ -55,12 +55,13 @@ export async function listOpenClosings(db: Database): Promise<UserId[]> {
 }
 
 /**
- * Wakes a closing that was over, because money or words came late about it: a workflow begins within a minute. Call it in
- * the transaction of what came.
+ * Wakes a closing that was over, because money or words came late about it: a workflow begins within a minute. One that is
+ * in its last look does not end by it (`endWatch`). Call it in the transaction of what came.
  */
 export async function wakeClosing(trx: Transaction, userId: UserId): Promise<void> {
   await trx('account_closings')
-    .where({ user_id: userId, state: 'closed' })
+    .where({ user_id: userId })
+    .whereIn('state', ['kept', 'closed'])
     .update({ state: 'kept', closed_at: null, late_until: lateUntil(trx) });
 }
 

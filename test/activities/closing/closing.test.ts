@@ -11,6 +11,7 @@ import type { AccountClosingRow } from '../../../adapters/postgres/rows/tables.j
 import { retention } from '../../../domain/operations/retention.js';
 import type { UserId } from '../../../domain/ids.js';
 import { ClosingWorld, installationKey } from '../../support/activities/closing-world.js';
+import { wakeClosing } from '../../../adapters/postgres/accounts/closings.js';
 import { startActivities } from '../../support/activities/lone-activities.js';
 import { insertRental, insertUser } from '../../support/money/factories.js';
 import { untilSomeoneWaits } from '../../support/someone-waits.js';
@@ -293,6 +294,22 @@ describe('the closing of an account', () => {
       assert.equal((await world.db('operator_orders').where({ id }).first())?.reason, 'erased');
       await setClosing({ late_until: new Date(0) });
       assert.equal((await world.look()).state, 'closed');
+    });
+
+    it('looks again where money comes in its last look', async () => {
+      await world.close();
+      await setClosing({ late_until: new Date(0) });
+      const coming = await world.db.transaction();
+      await wakeClosing(coming, world.userId);
+      const looking = world.look();
+      try {
+        await Promise.race([looking, untilSomeoneWaits(world.db, 'the look waits for the money')]);
+      } finally {
+        await coming.commit();
+      }
+      const row = await looking;
+      assert.deepEqual([row.state, row.waits_for], ['kept', ['late_events']]);
+      assert.ok(row.late_until! > new Date(), 'somebody looks once more');
     });
 
     it('waits for a key when what it leaves would not be recognized', async () => {
