@@ -109,6 +109,7 @@ export const listInvoices = operation({
       links: leadsTo('/data/0/id', ['showInvoice', 'showPayUrl']),
     },
   ],
+  refusals: ['invoice_not_found'],
 });
 
 export const showInvoice = operation({

@@ -18,6 +18,7 @@ export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
 function showInvoices(deps: ApiDeps): Handler<typeof declared.listInvoices> {
   return async (ctx) => {
     const { limit, ...wanted } = readQuery(ctx, declared.invoicesQuery);
+    if (wanted.before !== undefined) await getInvoice(ctx, deps, wanted.before);
     const invoices = await listInvoices(deps.db, callerOf(ctx).userId, wanted, limit);
     return { data: invoices.map(presentInvoice) };
   };
@@ -62,8 +63,7 @@ async function readPayUrl(ctx: ApiContext, deps: ApiDeps, mirrorId: string | nul
   }
 }
 
-async function getInvoice(ctx: ApiContext, deps: ApiDeps): Promise<Invoice> {
-  const id = ctx.params['id'] ?? '';
+async function getInvoice(ctx: ApiContext, deps: ApiDeps, id = ctx.params['id'] ?? ''): Promise<Invoice> {
   const invoice = isId('inv', id) && (await findInvoice(deps.db, callerOf(ctx).userId, id));
   if (!invoice) {
     throw notFound();

@@ -1,6 +1,6 @@
 import { invoicesQuery } from '../../../api/invoices/describe.js';
 import type { Invoice } from '../../../adapters/postgres/invoices/invoice-reads.js';
-import type { ApiContext, ApiRouter } from '../../../api/context.js';
+import type { ApiRouter } from '../../../api/context.js';
 import { isPayable, presentInvoice } from '../../../api/invoices/routes.js';
 import { joi } from '../../../api/http/fields.js';
 import { readBody, readQuery } from '../../../api/http/validation.js';
@@ -19,8 +19,10 @@ const issueSchema = joi.object<{ amountCents: number; description: string }>({
 export function invoiceRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/billing/invoices',
-    signedIn(world, (ctx, { invoices }) => {
+    signedIn(world, (ctx, account) => {
+      const { invoices } = account;
       const { status, limit, before } = readQuery(ctx, invoicesQuery);
+      if (before !== undefined) getInvoice(account, before);
       const wanted = invoices
         .filter(({ row }) => status === undefined || row.status === status)
         .filter(({ row }) => before === undefined || row.id < before);
@@ -30,13 +32,13 @@ export function invoiceRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/billing/invoices/:id',
     signedIn(world, (ctx, account) => {
-      ctx.body = presentInvoice(getInvoice(ctx, account));
+      ctx.body = presentInvoice(getInvoice(account, ctx.params['id']));
     }),
   );
   router.get(
     '/v1/billing/invoices/:id/pay-url',
     signedIn(world, (ctx, account) => {
-      const { row } = getInvoice(ctx, account);
+      const { row } = getInvoice(account, ctx.params['id']);
       ctx.body = { url: isPayable(row) ? row.hosted_invoice_url : null };
     }),
   );
@@ -49,8 +51,8 @@ export function invoiceRoutes(router: ApiRouter, world: World): void {
   );
 }
 
-function getInvoice(ctx: ApiContext, { invoices }: Account): Invoice {
-  const invoice = invoices.find(({ row }) => row.id === ctx.params['id']);
+function getInvoice({ invoices }: Account, id: string | undefined): Invoice {
+  const invoice = invoices.find(({ row }) => row.id === id);
   if (!invoice) throw refusalByCode('invoice_not_found');
   return invoice;
 }

@@ -14,6 +14,7 @@ import {
 
 /** What a session must show anew who it is for, with a body that is right but for that. */
 const needsFresh: Readonly<Record<string, object>> = {
+  'GET /v1/account/export': {},
   'POST /v1/api-keys': { name: 'x', scopes: ['read'] },
   'POST /v1/auth/passkeys/begin': {},
   'POST /v1/auth/passkeys': {
