@@ -60,7 +60,7 @@ describe('a leaked key of an agent, by every tool', () => {
       ...{ minVramGb: 1, minVcpus: 1, minMemoryGb: 1, minDiskGb: 1, status: 'running', waitSeconds: 0 },
       ...{ autoStopAfterHours: 1, maxSpendCents: 1, templateId: 'ubuntu-24-04', name: 'theirs now' },
       ...{ stopWhenIdleMinutes: 15, idleIgnores: ['sessions'], telemetry: true, minutes: 60 },
-      ...{ image: 'ghcr.io/a/b:1', args: ['-v'], env: { A: 'b' }, ports: [] },
+      ...{ image: 'ghcr.io/a/b:1', entrypoint: 'replace', args: ['-v'], env: { A: 'b' }, ports: [] },
     };
     assert.ok(Object.hasOwn(values, argument), `say in this test what an attacker gives for ${argument}`);
     return values[argument];
