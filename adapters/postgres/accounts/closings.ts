@@ -76,19 +76,18 @@ export async function isPersonGone(db: Database | Transaction, userId: UserId): 
   return row !== undefined && !['stopping', 'settling'].includes(row.state);
 }
 
-/** Moves a closing on. @returns its row then */
+/** Moves a closing on; `endWatch` alone ends it. @returns its row then */
 export async function moveClosing(
   db: Database | Transaction,
   userId: UserId,
-  { state, waitsFor = [] }: { readonly state: ClosingState; readonly waitsFor?: readonly ClosingWait[] },
+  {
+    state,
+    waitsFor = [],
+  }: { readonly state: Exclude<ClosingState, 'closed'>; readonly waitsFor?: readonly ClosingWait[] },
 ): Promise<AccountClosingRow> {
   const [row] = await db('account_closings')
     .where({ user_id: userId })
-    .update({
-      state,
-      waits_for: [...waitsFor],
-      closed_at: state === 'closed' ? db.raw('coalesce(closed_at, clock_ms())') : null,
-    })
+    .update({ state, waits_for: [...waitsFor], closed_at: null })
     .returning('*');
   if (!row) throw new Error(`${userId} is not being closed`);
   return row;
