@@ -71,6 +71,8 @@ export function describeAccounts(backend: () => Backend): void {
   describe('closing an account', () => {
     it('says what it would do, wants the own address, and lets nothing new begin', async () => {
       const person = await signIn(backend());
+      // It is waited for: nothing else here would keep the account from being closed, and the session from ending.
+      await backend().issueInvoice(person, 500);
       const before = (await person.get('/v1/account/closing')).body as unknown as Closing;
       assert.deepEqual([before.state, before.returns, before.lapsesCents], [null, [], 0]);
       const wrong = await person.post('/v1/account/close', { email: 'somebody@example.com' });
