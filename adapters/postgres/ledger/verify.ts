@@ -200,6 +200,9 @@ const rules = `
          or status <> 'failed' and running_ms is not null and due_ms is distinct from ended_ms
      union all ${orderRules}`;
 
+/** The same discrepancies come in the same order, whatever way the database takes to them. */
+const firstOnes = `order by rule, "walletId", seq, "rentalId", detail limit ${discrepancyLimit}`;
+
 const sums = `-sum(e.amount_cents) filter (where e.type = 'rental_charge') as charged,
               sum(e.amount_cents) filter (where e.type = 'refund') as refunded`;
 
@@ -270,7 +273,7 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
                          where c.cause = ${operationRentalCauseSql('i.order_id', 'r.id')} and i.done_at is not null)
      union all ${capRule}
      union all ${rules}
-     limit ${discrepancyLimit}`,
+     ${firstOnes}`,
     { userId: userId ?? null, fromId: fromId ?? null, toId: toId ?? null },
   );
   return rows;
@@ -302,7 +305,7 @@ export async function verifyRecent(db: Database, since: Date): Promise<Discrepan
         where exists (select 1 from operator_order_items j where j.rental_no = i.rental_no and j.done_at >= :since)
      ), ${pricedRentals}
      ${rules}
-     limit ${discrepancyLimit}`,
+     ${firstOnes}`,
     { since },
   );
   return rows;

@@ -164,7 +164,7 @@ describe('while what a caller waits for is late or away', () => {
   // It comes last: the first requests of a service are slow by themselves.
   describe('a processor that is slow', () => {
     it('opens a page, and charges a card once', async () => {
-      await paying.order('faults', { kind: 'slow', delayMs: 300, times: 3 });
+      await paying.order('faults', { kind: 'slow', delayMs: 100, times: 3 });
       assert.equal((await checkoutInTime(700)).body.status, 'requires_payment');
       await paying.clearFaults();
       await paying.saveCard(user);

@@ -28,12 +28,12 @@ describe('a trace', () => {
     const renting = new Renting(service);
     const id = await renting.open(user, { ...rtx4090 }, { name: 'a name of theirs' });
     await renting.awaitStatus(id, 'running');
-    const spans = await until('the spans were sent', () => {
-      const all = exporter.getFinishedSpans();
-      return all.some(({ name }) => name === 'activity openRental') ? all : undefined;
-    });
+    const { spans, request } = await sent(
+      exporter,
+      '/v1/rentals',
+      ({ name }) => name === 'activity openRental',
+    );
     await renting.stop(user, id);
-    const request = spans.find(({ attributes }) => attributes['http.route'] === '/v1/rentals')!;
     const own = spans.filter((span) => traceOf(span) === traceOf(request));
     const activity = own.find(({ name }) => name === 'activity openRental')!;
     assert.equal(activity.attributes['temporal.workflow.id'], id);
@@ -62,12 +62,15 @@ describe('a trace', () => {
     const stop = startTracing('test', exporter);
     const user = await service.signIn();
     const { body } = await new Paying(service).checkout(user, 2_500);
-    const spans = await until('the spans were sent', () => {
-      const all = exporter.getFinishedSpans();
-      return all.some((span) => span.attributes['stripe.resource'] === 'checkout') ? all : undefined;
-    });
-    const request = spans.find(({ attributes }) => attributes['http.route'] === '/v1/billing/checkout')!;
-    const call = spans.find(({ attributes }) => attributes['stripe.resource'] === 'checkout')!;
+    const {
+      spans,
+      request,
+      one: call,
+    } = await sent(
+      exporter,
+      '/v1/billing/checkout',
+      ({ attributes }) => attributes['stripe.resource'] === 'checkout',
+    );
     const activity = spans.find((span) => span.spanContext().spanId === call.parentSpanContext?.spanId)!;
     assert.deepEqual([traceOf(call), traceOf(activity)], [traceOf(request), traceOf(request)]);
     assert.equal(activity.name, 'activity openTopup');
@@ -137,6 +140,20 @@ describe('a trace', () => {
     }
   });
 });
+
+/** Waits for a request's span, which ends after those below it, and for one of these. */
+function sent(
+  exporter: InMemorySpanExporter,
+  route: string,
+  isOne: (span: ReadableSpan) => boolean,
+): Promise<{ spans: ReadableSpan[]; request: ReadableSpan; one: ReadableSpan }> {
+  return until('the spans were sent', () => {
+    const spans = exporter.getFinishedSpans();
+    const request = spans.find(({ attributes }) => attributes['http.route'] === route);
+    const one = spans.find(isOne);
+    return request && one && { spans, request, one };
+  });
+}
 
 function traceOf(span: ReadableSpan): string {
   return span.spanContext().traceId;
