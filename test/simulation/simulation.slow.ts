@@ -10,7 +10,7 @@ describe('the simulated service', function () {
   // A run takes some 20 s on two idle cores. A machine may stand still meanwhile.
   this.timeout(2 * LIMIT_MS);
 
-  for (const seed of [2, 7, 24, fresh]) {
+  for (const seed of [7, fresh]) {
     it(`breaks no rule of the oracle under seed ${seed}`, async () => {
       const wanted = { ...shortRun, seed };
       const { violations, counts } = await runApart(wanted, LIMIT_MS);
