@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
-import { taskQueues } from '../../domain/task-queues.js';
-import type { SignedIn } from '../support/http/api.js';
-import { startService, type TestService } from '../support/service/living-service.js';
-import { runUpkeepRound } from '../support/service/upkeep-round.js';
-import { placeOrder } from '../support/ops/operators.js';
-import { Paying } from '../support/story/paying.js';
-import { snapshotDatabase, type Snapshot } from '../support/servers/snapshots.js';
-import { until } from '../support/until.js';
-import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { taskQueues } from '../../../domain/task-queues.js';
+import type { SignedIn } from '../../support/http/api.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
+import { placeOrder } from '../../support/ops/operators.js';
+import { Paying } from '../../support/story/paying.js';
+import { snapshotDatabase, type Snapshot } from '../../support/servers/snapshots.js';
+import { endSleepers, isAsleep } from '../../support/servers/sleepers.js';
+import { until } from '../../support/until.js';
+import { startWorkerProcess, type WorkerProcess } from '../../support/service/worker-process.js';
 import {
   restoreWorkflow,
   restoreWorkflowIds,
   type RestoreInput,
   type RestoreOutcome,
-} from '../../workflows/contracts/restore.js';
+} from '../../../workflows/contracts/restore.js';
 
 describe('a worker that is killed while a restored database is reconciled', () => {
   let service: TestService;
@@ -60,19 +61,6 @@ describe('a worker that is killed while a restored database is reconciled', () =
 
   const entries = (): Promise<unknown[]> => service.db('ledger_entries').select('seq');
 
-  /** Ends the statements of a killed worker, as the database does once it notices. */
-  async function endSleepers(): Promise<void> {
-    await service.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and wait_event = 'PgSleep'`);
-  }
-
-  async function isAsleep(): Promise<boolean> {
-    const { rows } = await service.db.raw<{ rows: unknown[] }>(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
-    );
-    return rows.length > 0;
-  }
-
   it('between two payments, and again while it lets the service go on: each is credited once', async () => {
     await service.db.raw(`create function wait_long() returns trigger language plpgsql as
       $$ begin perform pg_sleep(60); return null; end $$`);
@@ -87,18 +75,18 @@ describe('a worker that is killed while a restored database is reconciled', () =
     const action = { kind: 'reconcile_restored', withoutSilentUpstreams: false } as const;
     const operationId = await placeOrder(service.db, action);
     const handle = await start({ reconcile: { operationId, withoutSilentUpstreams: false } });
-    await until('the second payment is being credited', isAsleep);
+    await until('the second payment is being credited', () => isAsleep(service.db));
     await worker.kill();
-    await endSleepers();
+    await endSleepers(service.db);
     await service.db.raw('drop trigger wait_after_one on ledger_entries');
     assert.equal((await entries()).length, 1);
 
     await service.db.raw(`create constraint trigger wait_at_commit after insert on operator_actions
       deferrable initially deferred for each row execute function wait_long()`);
     worker = await startWorkerProcess(service);
-    await until('it is let go on', isAsleep);
+    await until('it is let go on', () => isAsleep(service.db));
     await worker.kill();
-    await endSleepers();
+    await endSleepers(service.db);
     await service.db.raw('drop trigger wait_at_commit on operator_actions');
     assert.deepEqual(
       (await service.db('brakes')).map(({ kind }) => kind),

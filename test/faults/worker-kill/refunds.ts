@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { readProgress } from '../../../adapters/postgres/operators/order-items.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import type { RentalId } from '../../../domain/ids.js';
+import { taskQueues } from '../../../domain/task-queues.js';
+import type { KilledWorker } from '../../support/service/killed-worker.js';
+import type { TestService } from '../../support/service/living-service.js';
+import { isAsleep } from '../../support/servers/sleepers.js';
+import { getRental } from '../../support/money/money.js';
+import { Paying } from '../../support/story/paying.js';
+import { orderAffected } from '../../support/story/refunding.js';
+import { ToldLedger } from '../../support/money/told-ledger.js';
+import { until } from '../../support/until.js';
+
+const MINUTE = 60_000;
+
+export function describeRefunds(world: KilledWorker): void {
+  describe('a worker that is killed while an order of many is carried out', () => {
+    let service: TestService;
+
+    before(() => {
+      ({ service } = world);
+    });
+
+    /** Stops this item's transaction at one point: time enough to kill the worker that waits for it. */
+    async function standStill(id: RentalId, where: 'begun' | 'committed', seconds: number): Promise<void> {
+      const { no } = await getRental(service.db, id);
+      await service.db.raw(`create or replace function stand_still() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(${seconds}); return new; end $$`);
+      await service.db.raw(
+        where === 'begun'
+          ? `create trigger stand_still before update on operator_order_items
+               for each row when (new.rental_no = ${no}) execute function stand_still()`
+          : `create constraint trigger stand_still after update on operator_order_items deferrable initially deferred
+               for each row when (new.rental_no = ${no}) execute function stand_still()`,
+      );
+    }
+    const goOn = () => service.db.raw('drop trigger stand_still on operator_order_items');
+
+    const isStanding = (): Promise<boolean> => isAsleep(service.db);
+
+    it('is followed by another one: before, between and after a commit, each rental is refunded once', async () => {
+      const paying = new Paying(service);
+      const user = await service.signIn(10_000);
+      const told = new ToldLedger(service.db, user.user.id);
+      const ids: RentalId[] = [];
+      for (let i = 0; i < 6; i += 1) {
+        ids.push(await told.runMachine(30 * MINUTE));
+        await told.stopMachine(ids[i]!);
+      }
+      const window = { from: new Date(Date.now() - 20 * MINUTE), to: new Date(Date.now() - 10 * MINUTE) };
+      const operationId = await orderAffected(service.db, window, ids);
+      const done = async (): Promise<number> => (await readProgress(service.db, operationId)).done;
+
+      await standStill(ids[2]!, 'begun', 3);
+      const handle = await service.temporal.workflow.start('operation', {
+        ...{ workflowId: operationId, taskQueue: taskQueues.rentals, args: [{ operationId }] },
+      });
+      await until('the third item has begun', isStanding);
+      assert.equal(await done(), 2, 'between two items');
+      await world.kill();
+      await until('its transaction is over', async () => !(await isStanding()));
+      await goOn();
+
+      await standStill(ids[4]!, 'committed', 3);
+      await world.startWorker();
+      await until('the fifth item is being committed', isStanding);
+      await world.kill();
+      await until('it is committed', async () => (await done()) === 5);
+      await goOn();
+      assert.equal((await handle.describe()).status.name, 'RUNNING');
+
+      await world.startWorker();
+      assert.deepEqual(await handle.result(), { outcome: 'done' });
+      const order = await service.db('operator_orders').where({ id: operationId }).first();
+      assert.deepEqual(order?.result, { rentals: 6, refundedCents: 360 });
+      const refunds = (await paying.entries(user)).filter(([type]) => type === 'refund');
+      assert.deepEqual(
+        refunds,
+        Array.from({ length: 6 }, () => ['refund', 60]),
+      );
+      assert.deepEqual(await paying.mails(user), ['We added $3.60 to your wallet']);
+      assert.deepEqual(await verifyLedger(service.db), []);
+    });
+  });
+}
