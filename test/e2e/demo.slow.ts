@@ -9,6 +9,7 @@ import type { Rental } from '../../tools/demo/rental.js';
 import { signIn } from '../../tools/demo/sign-in.js';
 import type { Stage } from '../../tools/demo/stage.js';
 import { checkStatement } from '../../tools/demo/statement.js';
+import { parts } from '../../tools/demo/story.js';
 import { answers } from '../../lab/servers/program.js';
 import { findRunningStack } from '../../lab/stack/running.js';
 import { startStack, type Stack } from '../../lab/stack/start.js';
@@ -21,6 +22,9 @@ describe('npm run demo', function () {
   let place: DemoPlace;
   let played: { exitCode: number | null; output: string };
   let stack: Stack | undefined;
+  // Shadeform's is the one that the demo tells by itself.
+  const dialects = Object.keys(parts).filter((each) => each !== 'shadeform');
+  const upstreams = { LAB_PROVIDER_DIALECTS: dialects.join(',') };
 
   before(async () => {
     place = await DemoPlace.find();
@@ -30,6 +34,16 @@ describe('npm run demo', function () {
     await stack?.stop();
     place.remove();
   });
+
+  /** Starts the stack on the place's data, with the other upstreams, unless it runs. */
+  async function startAgain(): Promise<Stack> {
+    const { settings } = place;
+    stack ??= await startStack({
+      settings: { ...settings, env: { ...settings.env, ...upstreams } },
+      log: () => undefined,
+    });
+    return stack;
+  }
 
   it('says which port is taken, and which variable to set', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
@@ -76,11 +90,11 @@ describe('npm run demo', function () {
   it('leaves data with which a stack goes on: the user, the rental and every cent of the ledger', async () => {
     const email = /demo-\w+@example\.com/.exec(played.output)?.[0];
     assert.ok(email !== undefined, played.output);
-    stack = await startStack({ settings: place.settings, log: () => undefined });
+    const { urls } = await startAgain();
     const lines: string[] = [];
     const stage: Stage = {
-      urls: stack.urls,
-      api: createApi(stack.urls.api),
+      urls,
+      api: createApi(urls.api),
       email,
       log: (line) => lines.push(line),
       signal: AbortSignal.timeout(120_000),
@@ -99,6 +113,30 @@ describe('npm run demo', function () {
     const said = lines.filter((text) => /^ +(ok|rental_charge|processor_topup) /.test(text));
     assert.equal(said.length, 5, lines.join('\n'));
     for (const line of said) assert.ok(played.output.includes(line), `the first run did not say: ${line}`);
+  });
+
+  describe('-- --dialect', () => {
+    before(startAgain);
+
+    /** The dialects in which machines were bought, in order. */
+    async function bought(): Promise<string[]> {
+      const answer = await fetch(`${stack?.urls.provider}/lab/state`);
+      const { pods } = (await answer.json()) as { pods: { dialect?: string; status: string }[] };
+      assert.ok(pods.every(({ status }) => status === 'deleted'));
+      return pods.map(({ dialect = 'none' }) => dialect);
+    }
+
+    for (const dialect of dialects) {
+      it(`${dialect} plays the whole story on a stack that runs, from the sign-in to the last cent`, async () => {
+        const before = await bought();
+        const { exitCode, output } = await place.play(['--dialect', dialect], upstreams);
+        assert.equal(exitCode, 0, output);
+        assert.match(output, /All of it held\.\n/);
+        assert.match(output, new RegExp(`Rent ${parts[dialect]!.wish.words}`));
+        // Each sells alone what its part rents.
+        assert.deepEqual(await bought(), [...before, dialect]);
+      });
+    }
   });
 });
 
