@@ -17,11 +17,11 @@ export interface VisitOptions extends BrowserContextOptions {
 export class DashboardLab {
   readonly mock: MockServer;
   readonly #visitors: Visitor[] = [];
-  readonly #leftPages: LeftPages;
+  /** By the options of their visitors. */
+  readonly #leftPages = new Map<string, LeftPages>();
 
   private constructor(mock: MockServer) {
     this.mock = mock;
-    this.#leftPages = new LeftPages(mock.url);
   }
 
   static async start(options: Partial<MockOptions> = {}): Promise<DashboardLab> {
@@ -29,21 +29,22 @@ export class DashboardLab {
     return new DashboardLab(await startMock({ port: 0, ...options, dashboardFolder }));
   }
 
-  /** A browser of somebody: its cookies are its own. Without options it may be one that another visitor left. */
-  async visit(options?: VisitOptions): Promise<Visitor> {
-    const visitor = options ? await visit(this.mock.url, options) : await this.#visitAgain();
+  /** A browser of somebody: its cookies are its own. It may be one that another visitor with the same options left. */
+  async visit(options: VisitOptions = {}): Promise<Visitor> {
+    const key = JSON.stringify(options);
+    const pages = this.#leftPages.get(key) ?? new LeftPages(this.mock.url);
+    this.#leftPages.set(key, pages);
+    const { context, page } = pages.take() ?? (await this.#open(pages, options));
+    const visitor = new Visitor(context, page, (left) => pages.leave(left));
     this.#visitors.push(visitor);
     return visitor;
   }
 
-  async #visitAgain(): Promise<Visitor> {
-    const left = this.#leftPages.take();
-    const leave = (visitor: Visitor): Promise<void> => this.#leftPages.leave(visitor);
-    if (left) return new Visitor(left.context, left.page, leave);
-    const context = await newContext(this.mock.url);
-    const page = await context.newPage();
-    this.#leftPages.watch({ context, page });
-    return new Visitor(context, page, leave);
+  async #open(pages: LeftPages, options: VisitOptions): Promise<Pick<Visitor, 'context' | 'page'>> {
+    const context = await newContext(this.mock.url, options);
+    const opened = { context, page: await context.newPage() };
+    pages.watch(opened);
+    return opened;
   }
 
   async stop(): Promise<void> {
