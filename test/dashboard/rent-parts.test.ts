@@ -281,6 +281,7 @@ describe('a create that failed', () => {
     assert(isOutcomeUnknown(new ConnectionError('gone')));
     assert(isOutcomeUnknown(refusal('internal_error', 500)));
     assert(isOutcomeUnknown(refusal('temporarily_unavailable', 503, { outcome: 'unknown' })));
+    assert(isOutcomeUnknown(refusal('idempotency_in_progress', 409, { rentalId: 'rent_1' })));
     assert(!isOutcomeUnknown(refusal('temporarily_unavailable', 503, { outcome: 'not_done' })));
     assert(!isOutcomeUnknown(new ConnectionError('refused', { neverSent: true })));
     assert(!isOutcomeUnknown(refusal('rate_limited', 429)));
@@ -291,6 +292,7 @@ describe('a create that failed', () => {
     assert(isRefused(refusal('insufficient_balance', 402)));
     assert(!isRefused(refusal('rate_limited', 429)));
     assert(!isRefused(refusal('internal_error', 500)));
+    assert(!isRefused(refusal('idempotency_in_progress', 409, { rentalId: 'rent_1' })));
     assert(!isRefused(new ConnectionError('gone')));
   });
 

@@ -4,7 +4,7 @@ export { closingWaitsAtMostDays, closingWaitWords } from './closing.js';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { AnyApiError, DetailsOf, ErrorCode } from './errors.js';
 export type { KeyedOptions } from './nouns/rentals.js';
-export { isPassing } from './retries.js';
+export { isPassing, openIdOf } from './retries.js';
 export { newIdempotencyKey } from './new-key.js';
 export { RentalNotReadyError, type WaitOptions } from './nouns/wait-until-ready.js';
 export type { Paged } from './pages.js';

@@ -29,9 +29,14 @@ function mayRepeatAfterAnswer(repeats: Repeats, error: ApiError): boolean {
 
 /**
  * Names what a create may have made: the service knows the id and could not tell the outcome (its promise of a 503:
- * what was not made by then never will be).
+ * what was not made by then never will be), or the first request with its key is still under way.
  */
 export function openIdOf(error: unknown): string | undefined {
+  if (isApiError(error, 'idempotency_in_progress')) {
+    // A refusal made on demand has no details.
+    const details = error.details as typeof error.details | undefined;
+    return details?.rentalId ?? details?.topupId;
+  }
   if (!isApiError(error, 'temporarily_unavailable') && !isApiError(error, 'internal_error')) return undefined;
   const { outcome, rentalId, topupId } = error.details ?? {};
   return outcome === 'unknown' ? (rentalId ?? topupId) : undefined;

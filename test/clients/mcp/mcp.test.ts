@@ -3,6 +3,7 @@ import { GpuRental } from '@gpu-rental/client';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
 import { Agent, type AgentOptions, type Told } from './support/agent.js';
+import { startBetween } from './support/between.js';
 import { makeSshDir } from './support/ssh-dir.js';
 
 const machine = { familyId: 'b200', gpuCount: 8 };
@@ -180,6 +181,27 @@ describe('the server for agents', () => {
     const { pid } = careful.transport;
     await careful.leave();
     await until('its process has ended', () => !isAlive(pid!));
+  });
+
+  it('ends what it may have opened, though the service could not say so', async () => {
+    for (const [status, error, details] of [
+      [500, 'internal_error', { outcome: 'unknown' }],
+      [503, 'temporarily_unavailable', { outcome: 'unknown' }],
+      [409, 'idempotency_in_progress', {}],
+    ] as const) {
+      const between = await startBetween(mock.url, ({ rentalId }) => ({
+        status,
+        body: { error, message: error, requestId: 'req_1', details: { ...details, rentalId } },
+      }));
+      const unsure = await start({ apiUrl: between.url, allowUncapped: true });
+      const { quoteId } = await unsure.call('quote', { ...small, autoStopAfterHours: 1 });
+      const failed = await unsure.refused('rent', { quoteId });
+      assert.equal(failed['error'], error);
+      const { rentalId } = failed['details'] as { rentalId: string };
+      await unsure.call('stop', { rentalId });
+      await unsure.leave();
+      await between.stop();
+    }
   });
 
   it('says that nothing was done where nobody answers', async () => {

@@ -115,6 +115,22 @@ describe('retries of the typed client', () => {
     assert.deepEqual(sent(), ['POST /v1/billing/checkout', 'GET /v1/billing/topups/top_1']);
   });
 
+  it('look up what is still under way when its tries are over', async () => {
+    const few = new GpuRental({ baseUrl: api.url, pauseMs: 1, retries: 1 });
+    const underWay = refusal(409, 'idempotency_in_progress', { rentalId: 'rent_1' });
+    api.script(underWay, underWay, { status: 200, body: { ...opened, totalChargedCents: 0 } });
+    assert.deepEqual(await few.rentals.create(machine), opened);
+    assert.deepEqual(sent(), ['POST /v1/rentals', 'POST /v1/rentals', 'GET /v1/rentals/rent_1']);
+  });
+
+  it('tell the id of what they may not look up', async () => {
+    api.script(refusal(500, 'internal_error', unknown), refusal(403, 'key_scope', { scope: 'read' }));
+    await assert.rejects(gpu.rentals.create(machine), (error) => {
+      assert.ok(isApiError(error, 'internal_error'), String(error));
+      return error.details?.rentalId === 'rent_1';
+    });
+  });
+
   it('tell the id of what was not found in time', async () => {
     api.script(refusal(503, 'temporarily_unavailable', unknown), refusal(404, 'rental_not_found'));
     const error: unknown = await gpu.rentals

@@ -1,5 +1,6 @@
 import {
   isApiError,
+  openIdOf,
   RentalNotReadyError,
   type GpuRental,
   type NewRental,
@@ -174,8 +175,8 @@ function addRent(server: McpServer, options: McpOptions, spending: Spending): vo
         return { rentalId: id, status, pricePerHourCents, worstCaseCents, warnings };
       } catch (error) {
         spending.rememberNewOffer(error);
-        if (isApiError(error, 'temporarily_unavailable') && error.details?.rentalId !== undefined)
-          spending.opened(error.details.rentalId);
+        const perhapsOpened = openIdOf(error);
+        if (perhapsOpened !== undefined) spending.opened(perhapsOpened);
         throw error;
       }
     }),

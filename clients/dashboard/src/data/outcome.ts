@@ -6,6 +6,7 @@ import { ConnectionError, isApiError, type DetailsOf, type Quote } from '@gpu-re
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof ConnectionError) return !error.neverSent;
+  if (isApiError(error, 'idempotency_in_progress')) return true;
   if (!isApiError(error) || error.status < 500) return false;
   const details = error.details as DetailsOf<'temporarily_unavailable'>;
   return details?.outcome !== 'not_done';
@@ -13,7 +14,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
 
 /** Tells whether a create was refused for good: its key gives this answer again, so the next try takes another one. */
 export function isRefused(error: unknown): boolean {
-  return isApiError(error) && error.status < 429;
+  return isApiError(error) && error.status < 429 && !isOutcomeUnknown(error);
 }
 
 /** The new quote that came with a refusal, if one did. */

@@ -43,11 +43,12 @@ def was_begun(error: GpuRentalError) -> bool:
 
 
 def open_id(error: BaseException) -> Optional[str]:
-    """Name what a create may have made: the service knows the id and could not tell the outcome."""
-    if not isinstance(error, ApiError) or error.code not in ("temporarily_unavailable", "internal_error"):
+    """Name what a create may have made: its outcome is not known, or its first request is still under way."""
+    if not isinstance(error, ApiError):
         return None
     details = error.details or {}
-    if details.get("outcome") != "unknown":
+    is_unknown = details.get("outcome") == "unknown" and error.code in ("temporarily_unavailable", "internal_error")
+    if not is_unknown and error.code != "idempotency_in_progress":
         return None
     found = details.get("rentalId") or details.get("topupId")
     return str(found) if found else None

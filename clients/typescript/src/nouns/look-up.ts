@@ -44,7 +44,8 @@ async function findUntil<T>(
       return await find({ signal, timeoutMs: Math.max(1, endsAt - Date.now()) });
     } catch (error) {
       signal?.throwIfAborted();
-      if (isApiError(error) && error.status < 500 && error.status !== 404) throw error;
+      // Who may not look still has to know what may have been made.
+      if (isApiError(error) && error.status < 500 && error.status !== 404) return undefined;
     }
     const pauseMs = growingPause(tries, FIRST_PAUSE_MS, PAUSE_MAX_MS);
     if (Date.now() + pauseMs >= endsAt) return undefined;

@@ -1,4 +1,4 @@
-import { isApiError, type GpuRental, type NewRental, type Quote } from '@gpu-rental/client';
+import { isApiError, openIdOf, type GpuRental, type NewRental, type Quote } from '@gpu-rental/client';
 import { randomUUID } from 'node:crypto';
 import { overGaps } from '../../asking/over-gaps.js';
 import type { Cli } from '../../cli.js';
@@ -119,7 +119,7 @@ async function take(cli: Cli, client: GpuRental, quoteId: string): Promise<strin
     );
     return id;
   } catch (error) {
-    const id = openId(error);
+    const id = openIdOf(error);
     if (id !== undefined) cli.standing = perhapsRented(quoteId, id);
     throw error;
   } finally {
@@ -135,11 +135,6 @@ function perhapsRented(quoteId: string, rentalId?: string): Standing {
     message: `The service did not confirm whether it rented the machine.${named}`,
     next: `Check with: gpu ls. If it is there, it costs money once it is ready; stop it with: gpu stop. To be sure, repeat the same quote: gpu rent --quote ${quoteId}`,
   };
-}
-
-function openId(error: unknown): string | undefined {
-  if (!isApiError(error, 'temporarily_unavailable') && !isApiError(error, 'internal_error')) return undefined;
-  return error.details?.outcome === 'unknown' ? error.details.rentalId : undefined;
 }
 
 function newQuoteIn(error: unknown): Quote | undefined {

@@ -252,7 +252,7 @@ class AsyncClient(AsyncOperations):
                 return cast("Dict[str, Any]", await self._call(ask, max(0.001, ends_at - clock.monotonic())))
             except ApiError as fault:
                 if fault.status < 500 and fault.status != 404:
-                    raise
+                    return None
             except Exception as fault:
                 if not is_passing(fault):
                     raise
