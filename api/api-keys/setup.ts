@@ -16,7 +16,7 @@ import { callerOf, keyIdOf, type ApiContext } from '../context.js';
 /** What a key with the scope `setup` may not do, each with what its holder reads (decision 149, "Keys that set up"). */
 export const closedToSetup = {
   sign_in_events:
-    'This API key can’t create, change or remove a webhook that hears of sign-ins and API keys. Sign in to do it.',
+    'This API key can’t create, change or remove a webhook that hears of sign-ins, passkeys and API keys. Sign in to do it.',
   not_made_by_key: 'This API key did not make this, so only a person who signs in can do this.',
   budget_raised: 'This API key can set a lower budget only. Sign in to raise it, make it soft or remove it.',
 } as const;

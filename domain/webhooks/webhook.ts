@@ -11,14 +11,17 @@ export const tryOutcomes = ['delivered', 'failed', 'given_up'] as const;
 /** The types that an endpoint may name. A ping goes to the endpoint that it was asked for, whatever that names. */
 export const namedTypes: readonly EventType[] = eventTypes.filter((type) => type !== 'webhook.ping');
 
+/** What tells of sign-ins, passkeys and keys. */
+const ofSignIns = /^(session|passkey|api_key)\./;
+
 /** Types that an endpoint gets only if it names them. */
-const onlyWhenNamed: readonly EventType[] = eventTypes.filter((type) =>
-  /^(session|passkey|api_key)\.|^webhook\.ping$/.test(type),
+const onlyWhenNamed: readonly EventType[] = eventTypes.filter(
+  (type) => ofSignIns.test(type) || type === 'webhook.ping',
 );
 
 /** Tells whether types that an endpoint names are among those by which its receiver follows sign-ins and keys. */
 export function hearsOfSignIns(types: readonly string[]): boolean {
-  return types.some((type) => /^(session|passkey|api_key)\./.test(type));
+  return types.some((type) => ofSignIns.test(type));
 }
 
 /**

@@ -3,7 +3,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { verifyWebhook } from '@gpu-rental/client';
+import { isUsual } from '../../../clients/cli/src/commands/tools/webhooks.js';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
+import { eventTypes } from '../../../domain/events/events.js';
+import { wantedTypes } from '../../../domain/webhooks/webhook.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
 import type { Ran, RunOptions } from './support/gpu.js';
@@ -112,6 +115,13 @@ describe('gpu webhooks listen', () => {
     const wrong = await ann.type('webhooks listen --secret', { input: 'none' });
     assert.equal(wrong.code, exitCodes.usage);
     assert.match(wrong.err, /^That is not a webhook secret\./);
+  });
+
+  it('hands on the types that a webhook without types gets', () => {
+    assert.deepEqual(
+      eventTypes.filter((type) => !isUsual({ type })),
+      wantedTypes([]).except,
+    );
   });
 
   it('goes on when the receiver fails or is away, and says so', async () => {

@@ -93,7 +93,7 @@ describe('what follows from a try of a webhook', () => {
 });
 
 describe('the types of a webhook', () => {
-  it('are all but sessions and keys unless they are named, never a ping, and always a gap', () => {
+  it('are all but sessions, passkeys and keys unless they are named, never a ping, and always a gap', () => {
     const { only, except } = wantedTypes([]);
     assert.equal(only, null);
     assert.deepEqual([...except].sort(), [

@@ -131,9 +131,9 @@ function isTaken({ status }: Receipt): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** Decision 102: without types all but sessions and keys; a ping its own alone; a gap everybody. */
+/** Decision 102: without types all but sessions, passkeys and keys; a ping its own alone; a gap everybody. */
 function isWanted({ id, types }: ToldHook, event: EventRow): boolean {
   if (event.type === 'webhook.ping') return event.entity_id === id;
   if (event.type === 'feed.resync') return true;
-  return types.length === 0 ? !/^(session|api_key)\./.test(event.type) : types.includes(event.type);
+  return types.length === 0 ? !/^(session|passkey|api_key)\./.test(event.type) : types.includes(event.type);
 }

@@ -11,7 +11,7 @@ export const webhookTexts = texts({
   emptyText: 'Let a program know when a machine starts or stops, or when your balance changes or runs out.',
   states: { pending: 'Waiting for its answer', enabled: 'On', switched_off: 'Off' },
   failing: 'Failing',
-  allTypes: 'All except sign-ins and API keys',
+  allTypes: 'All except sign-ins, passkeys and API keys',
   someTypes: (count: number) => `${count} event ${plural(count, { one: 'type', other: 'types' })}`,
   url: 'Address',
   urlHint: 'https on port 443, at a public address. It must answer a challenge before we send events.',
@@ -20,7 +20,7 @@ export const webhookTexts = texts({
   which: 'Which events',
   all: 'All',
   some: 'Only some',
-  allHint: 'Everything except sign-ins, passkeys and API keys, including types that later releases add.',
+  allHint: 'All except sign-ins, passkeys and API keys, including types that later releases add.',
   typesMissing: 'Choose at least one, or all.',
   groups: {
     machines: 'Machines',

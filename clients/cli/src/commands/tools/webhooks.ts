@@ -19,8 +19,8 @@ interface Options {
 
 /** As long as the service waits for a receiver. */
 const answerWithinMs = 10_000;
-/** As for real webhooks: what tells of sign-ins and keys comes to who names it. */
-const onlyWhenNamed = /^(session|api_key)\.|^webhook\.ping$/;
+/** As for real webhooks: what tells of sign-ins, passkeys and keys comes to who names it. */
+const onlyWhenNamed = /^(session|passkey|api_key)\.|^webhook\.ping$/;
 
 /** gpu webhooks */
 export const addWebhooks: AddCommand = (program, act) => {
@@ -88,7 +88,8 @@ async function listen(cli: Cli, secret: string, options: Options): Promise<void>
   }
 }
 
-function isUsual({ type }: Event): boolean {
+/** Tells whether a webhook without types gets such an event. */
+export function isUsual({ type }: Pick<Event, 'type'>): boolean {
   return !onlyWhenNamed.test(type);
 }
 
