@@ -6,6 +6,7 @@ import { readInvoicesSearch } from '../../clients/dashboard/src/pages/invoices/s
 import { checkSums } from '../../clients/dashboard/src/pages/statements/sums.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
 import { failedRequest, readAgain } from '../support/dashboard/failures.js';
+import { goBackTo, staysWhenLeft } from '../support/dashboard/going-back.js';
 import { accountOf, fillLedger } from '../support/dashboard/ledgers.js';
 import { answerWith, Purse } from '../support/dashboard/paying.js';
 import { until } from '../support/until.js';
@@ -249,6 +250,18 @@ describe('statements and invoices in the dashboard', () => {
       await says(page, 'You owe nothing');
       await page.getByRole('link', { name: 'Receipt' }).waitFor();
       assert.equal(await page.getByRole('button', { name: /^Pay/ }).count(), 0);
+    });
+
+    it('can be paid by whoever went back from the page to pay on', async () => {
+      const id = await purse.owe(4_200, 'What is owed');
+      const page = await visitor.open('/app/invoices');
+      await staysWhenLeft(page, /\/mock\/invoices\//);
+      await page.getByRole('button', { name: 'Pay $42.00' }).click();
+      await page.getByRole('button', { name: 'Opening' }).waitFor();
+      await goBackTo(page);
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Pay $42.00' }).click();
+      await page.waitForURL(`**/mock/invoices/${id}`);
     });
 
     it('keeps its filter in the address', async () => {

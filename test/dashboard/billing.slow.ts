@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { goBackTo, staysWhenLeft } from '../support/dashboard/going-back.js';
 import { answerWith, Purse, watchRequests } from '../support/dashboard/paying.js';
 import { until } from '../support/until.js';
 
@@ -49,6 +50,18 @@ describe('the billing page', function () {
         (await purse.topups()).map(({ amountCents, status }) => [amountCents, status]),
         [[5_000, 'succeeded']],
       );
+    });
+
+    it('can be paid by whoever went back from the payment page', async () => {
+      const page = await visitor.open('/app/billing');
+      await staysWhenLeft(page, /\/mock\/checkout\//);
+      await page.getByRole('button', { name: '$50', exact: true }).click();
+      await pay(page).click();
+      await page.getByRole('button', { name: 'Opening' }).waitFor();
+      await goBackTo(page);
+      await page.unrouteAll();
+      await pay(page).click();
+      await says(page, '$50.00 has arrived');
     });
 
     it('tells the limits before it sends anything', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { findBarriers } from '../support/dashboard/axe.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { goBackTo, staysWhenLeft } from '../support/dashboard/going-back.js';
 import { answerWith, Purse } from '../support/dashboard/paying.js';
 import {
   callsOf,
@@ -119,6 +120,19 @@ describe('the page on which a card is entered', function () {
         assert.equal(await save(page).isEnabled(), true);
       });
     }
+
+    it('can be sent again by whoever went back to it', async () => {
+      await standInForProcessor(visitor.page);
+      const page = await visitor.open('/app/card');
+      await type(page, cardNumbers.works);
+      await staysWhenLeft(page, /\/app\/billing\?setup=/);
+      await save(page).click();
+      await page.getByRole('button', { name: 'Saving' }).waitFor();
+      await goBackTo(page);
+      await page.unroute(/\/app\/billing\?setup=/);
+      await save(page).click();
+      await page.waitForURL('**/app/billing?setup=succeeded');
+    });
 
     it('takes a card for saved that a press before has saved', async () => {
       await standInForProcessor(visitor.page);

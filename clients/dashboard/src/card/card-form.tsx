@@ -3,6 +3,7 @@ import { cardTexts as t } from '../texts/card.js';
 import { Callout } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Skeleton } from '../ui/states.js';
+import { useGoneBack } from '../ui/use-gone-back.js';
 import { appearanceOf } from './appearance.js';
 import { loadStripe, type Stripe, type StripeElements, type StripeError } from './stripe.js';
 
@@ -21,6 +22,7 @@ export function CardForm({ clientSecret, publishableKey, returnUrl, onSaved }: C
   const form = useProcessorForm(place, clientSecret, publishableKey);
   const [isSaving, setSaving] = useState(false);
   const [error, setError] = useState<StripeError>();
+  useGoneBack(() => setSaving(false));
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (form.state !== 'ready' || isSaving) return;

@@ -6,6 +6,7 @@ import { wishes } from '../../data/open-wishes.js';
 import { beginTopup, paidBefore, type TopupWish } from '../../data/topups.js';
 import { useMutation } from '../../data/use-mutation.js';
 import { refuseTwice } from '../../data/wishes.js';
+import { useGoneBack } from '../../ui/use-gone-back.js';
 import { nextWish, outcomeOf, type SentWish, type WishOutcome } from './topup-wish.js';
 
 /** How far a payment is. */
@@ -63,12 +64,7 @@ export function useTopup(userId: string, isCardExpected: boolean): TopupHandle {
       for (const noun of ['topups', 'balance']) void client.invalidateQueries({ queryKey: [noun] });
     },
   });
-  useEffect(() => {
-    // The browser shows this page as it was left when somebody goes back to it.
-    const onShow = ({ persisted }: PageTransitionEvent): void => setBack(persisted);
-    addEventListener('pageshow', onShow);
-    return () => removeEventListener('pageshow', onShow);
-  }, []);
+  useGoneBack(() => setBack(true));
   const phase = phaseOf(paying, isCardExpected, isBack);
   const isSeen = isOutcomeSeen(phase);
   useEffect(() => {

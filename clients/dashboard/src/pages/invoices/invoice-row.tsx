@@ -10,6 +10,7 @@ import { Badge, Callout, type Tone } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Money } from '../../ui/money.js';
 import { ErrorNote } from '../../ui/states.js';
+import { useGoneBack } from '../../ui/use-gone-back.js';
 import { isOffer, isOverdue, isPayable } from './invoice-state.js';
 
 interface InvoiceRowProps {
@@ -103,6 +104,7 @@ function PayButton({ invoice }: { readonly invoice: Invoice }) {
       else for (const noun of ['invoices', 'balance']) void client.invalidateQueries({ queryKey: [noun] });
     },
   });
+  useGoneBack(open.reset);
   const hasNoPage = open.isSuccess && open.data === null;
   return (
     <div className="flex min-w-0 flex-col items-stretch gap-2 sm:items-end">
