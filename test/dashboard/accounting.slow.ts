@@ -264,6 +264,16 @@ describe('statements and invoices in the dashboard', () => {
       await page.waitForURL(`**/mock/invoices/${id}`);
     });
 
+    it('shows more than one page of them', async () => {
+      for (let number = 1; number <= 51; number += 1) await purse.owe(100 + number, `Debt ${number}`);
+      const page = await visitor.open('/app/invoices');
+      await says(page, 'Debt 51');
+      assert.equal(await rows(page).count(), 50);
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await until('the oldest is shown', async () => (await rows(page).count()) === 51);
+      assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0);
+    });
+
     it('keeps its filter in the address', async () => {
       await purse.owe(4_200, 'What is owed');
       const page = await visitor.open('/app/invoices');

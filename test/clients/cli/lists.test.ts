@@ -48,6 +48,22 @@ describe('lists of gpu that are cut', () => {
     assert.equal((await ann.json<Cut>('ls')).hasMore, undefined);
   });
 
+  it('reach invoices older than one page of the service', async () => {
+    const bob = await Person.at(mock);
+    for (let number = 1; number <= 203; number += 1) await owe(bob, 100 + number);
+    const read = async (line: string) => {
+      const { invoices, hasMore } = await bob.json<Cut & { invoices: { amountCents: number }[] }>(line);
+      return [invoices.length, invoices[0]?.amountCents, invoices.at(-1)?.amountCents, hasMore];
+    };
+    assert.deepEqual(await read('invoices --limit 200'), [200, 303, 104, true]);
+    assert.deepEqual(await read('invoices --limit 202'), [202, 303, 102, true]);
+    assert.deepEqual(await read('invoices --limit 400'), [203, 303, 101, undefined]);
+    assert.match(
+      (await bob.type('invoices --limit 202')).out,
+      /\nThe first 202 shown. To see more: --limit 404\n/,
+    );
+  });
+
   it('are added up by the service, not by what is shown', async () => {
     const { burnPerHourCents } = await ann.json<{ burnPerHourCents: number }>('balance');
     assert.equal(burnPerHourCents, 120);
@@ -107,3 +123,13 @@ describe('lists of gpu that are cut', () => {
     assert.deepEqual([twice.code, twice.out.match(/Stopped /g)?.length], [0, 1]);
   });
 });
+
+/** Gives somebody an invoice, by a route that only the mock has. */
+async function owe({ url, elsewhere }: Person, amountCents: number): Promise<void> {
+  const answer = await fetch(`${url}/mock/invoices`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Cookie: `sid=${elsewhere.sid ?? ''}` },
+    body: JSON.stringify({ amountCents, description: 'Debt' }),
+  });
+  assert.equal(answer.status, 200);
+}

@@ -1,17 +1,24 @@
-import type { Invoice } from '@gpu-rental/client';
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions } from '@tanstack/react-query';
 import { api } from './client.js';
 import type { ListedStatus } from './invoice-statuses.js';
 
-/** The API has no cursor for invoices: these are the newest ones. */
-export const INVOICES_SHOWN = 200;
+const PAGE_SIZE = 50;
 
-/** Invoices, newest first. */
+/** Invoices, newest first, page by page. */
 export const invoicesQuery = (status: ListedStatus | undefined) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['invoices', status ?? 'all'],
-    queryFn: ({ signal }): Promise<Invoice[]> =>
-      api.invoices.list({ limit: INVOICES_SHOWN, ...(status !== undefined && { status }) }, { signal }),
+    queryFn: ({ pageParam: before, signal }) =>
+      api.invoices.list(
+        {
+          limit: PAGE_SIZE,
+          ...(status !== undefined && { status }),
+          ...(before !== undefined && { before }),
+        },
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
   });
 
 /** The page on which an invoice is paid, as the processor has it now; null where there is nothing to pay. */

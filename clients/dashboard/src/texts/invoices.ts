@@ -15,7 +15,7 @@ export const invoicesTexts = texts({
   emptyFiltered: 'No invoices match',
   showAll: 'Show all',
   toBilling: 'View your top-ups',
-  shownOnly: (count: string) => `Showing the newest ${count}.`,
+  more: 'Show more',
   reasons: { topup_failed: 'Failed top-up', overage: 'Use beyond your balance', manual: 'Correction' },
   why: {
     topup_failed:

@@ -6,7 +6,7 @@ import { Failure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { localDate } from '../../output/time.js';
-import { cutFirst, type CutList } from '../../views/cut-list.js';
+import { cutFirst, pageFor } from '../../views/cut-list.js';
 
 /** gpu invoices */
 export const addInvoices: AddCommand = (program, act) => {
@@ -14,7 +14,7 @@ export const addInvoices: AddCommand = (program, act) => {
     .command('invoices')
     .summary('your invoices')
     .description('Your invoices, newest first.')
-    .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 200), 50)
+    .option('-n, --limit <number>', 'how many at most', wholeNumber(1, 10_000), 50)
     .action(
       act(async (cli, { limit }: { limit: number }) => {
         await list(cli, limit);
@@ -36,8 +36,7 @@ export const addInvoices: AddCommand = (program, act) => {
 
 async function list(cli: Cli, limit: number): Promise<void> {
   const { out } = cli;
-  const found = await cli.client().invoices.list({ limit: Math.min(200, limit + 1) }, { signal: cli.signal });
-  const { rows: invoices, words, more } = cutInvoices(found, limit);
+  const { rows: invoices, words, more } = cutFirst(await readNewest(cli, limit), limit);
   const open = invoices.filter(({ status }) => status === 'open');
   out.result({ invoices, ...more }, () => {
     if (invoices.length === 0) return ['No invoices yet.'];
@@ -49,17 +48,19 @@ async function list(cli: Cli, limit: number): Promise<void> {
   });
 }
 
-/** The service lists 200 at most: whether that is all, it does not say. */
-function cutInvoices(found: readonly Invoice[], limit: number): CutList<Invoice> {
-  if (found.length < mostListed) return cutFirst(found, limit);
-  return {
-    rows: found.slice(0, limit),
-    words: ['Showing the newest ones. See all of them on your account’s page.'],
-    more: { hasMore: true },
-  };
+/** The newest invoices, page by page, up to one more than are shown. */
+async function readNewest(cli: Cli, shown: number): Promise<Invoice[]> {
+  const found: Invoice[] = [];
+  for (;;) {
+    const limit = pageFor(shown - found.length);
+    const before = found.at(-1)?.id;
+    const page = await cli
+      .client()
+      .invoices.list({ limit, ...(before !== undefined && { before }) }, { signal: cli.signal });
+    found.push(...page);
+    if (page.length < limit || found.length > shown) return found;
+  }
 }
-
-const mostListed = 200;
 
 const columns: Column<Invoice>[] = [
   { title: 'WHEN', value: ({ createdAt }) => localDate(createdAt) },

@@ -1,8 +1,8 @@
 import type { Invoice } from '@gpu-rental/client';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { invoiceStatuses, type ListedStatus } from '../../data/invoice-statuses.js';
-import { INVOICES_SHOWN, invoicesQuery } from '../../data/invoices.js';
+import { invoicesQuery } from '../../data/invoices.js';
 import { balanceQuery } from '../../data/wallet.js';
 import { useBalance } from '../../live/hooks.js';
 import { useServiceNow } from '../../live/service-clock.js';
@@ -12,6 +12,7 @@ import { Callout } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { Card, Stat } from '../../ui/card.js';
 import { Money } from '../../ui/money.js';
+import { More } from '../../ui/more.js';
 import { Page } from '../../ui/page.js';
 import { Segmented } from '../../ui/segmented.js';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
@@ -24,7 +25,8 @@ const MINUTE_MS = 60_000;
 export function InvoicesPage() {
   const { status } = useSearch({ from: '/app/invoices' });
   const navigate = useNavigate();
-  const list = useQuery(invoicesQuery(status));
+  const list = useInfiniteQuery(invoicesQuery(status));
+  const invoices = list.data?.pages.flat();
   const nowMs = useServiceNow(MINUTE_MS);
   const show = (chosen: ListedStatus | undefined): void =>
     void navigate({
@@ -34,7 +36,7 @@ export function InvoicesPage() {
     });
   return (
     <Page title={shellTexts.pages.invoices} lead={t.lead}>
-      {list.data?.some((invoice) => isOverdue(invoice, nowMs)) === true && (
+      {invoices?.some((invoice) => isOverdue(invoice, nowMs)) === true && (
         <Callout tone="bad" title={t.overdueTitle}>
           {t.overdue}
         </Callout>
@@ -53,15 +55,11 @@ export function InvoicesPage() {
         />
       </div>
       <Card isFlush>
-        {list.isError && list.data === undefined && (
-          <div className="p-4">
-            <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
-          </div>
-        )}
         {list.isPending && <Skeleton className="m-4 h-40" />}
-        {list.data && (
-          <InvoiceList invoices={list.data} status={status} onShowAll={() => show(undefined)} nowMs={nowMs} />
+        {invoices && (
+          <InvoiceList invoices={invoices} status={status} onShowAll={() => show(undefined)} nowMs={nowMs} />
         )}
+        <More pages={list} label={t.more} isFoot />
       </Card>
     </Page>
   );
@@ -117,17 +115,10 @@ function InvoiceList({ invoices, status, onShowAll, nowMs }: InvoiceListProps) {
     );
   }
   return (
-    <>
-      <ul className="divide-y divide-line">
-        {invoices.map((invoice) => (
-          <InvoiceRow key={invoice.id} invoice={invoice} nowMs={nowMs} />
-        ))}
-      </ul>
-      {invoices.length >= INVOICES_SHOWN && (
-        <p className="border-t border-line px-4 py-3 text-[13px] text-muted">
-          {t.shownOnly(INVOICES_SHOWN.toString())}
-        </p>
-      )}
-    </>
+    <ul className="divide-y divide-line">
+      {invoices.map((invoice) => (
+        <InvoiceRow key={invoice.id} invoice={invoice} nowMs={nowMs} />
+      ))}
+    </ul>
   );
 }
