@@ -151,6 +151,34 @@ describe('the pages of webhooks', function () {
     assert.equal(new URL(page.url()).pathname, `/app/webhooks/${id}`);
   });
 
+  it('sends again from the first event that never got through, and fills in nothing where all did', async () => {
+    const id = await addByApi();
+    for (let sent = 0; sent < 4; sent += 1) await visitor.ask('POST', `/v1/webhooks/${id}/ping`);
+    const newest = page.getByRole('button', { name: 'Send again', exact: true }).first();
+    await visitor.open(`/app/webhooks/${id}`);
+    await page.getByText('event 4', { exact: true }).first().waitFor();
+    await newest.click();
+    assert.equal(await dialog().getByLabel('After event number').inputValue(), '');
+    await dialog().getByRole('button', { name: 'Send again' }).click();
+    await dialog().getByText('Enter a whole number, 0 or above.').waitFor();
+    await page.route('**/deliveries*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { deliveries: { seq: number | null }[] };
+      const deliveries = body.deliveries.map((delivery) =>
+        delivery.seq !== null && delivery.seq >= 3 ? { ...delivery, outcome: 'failed' } : delivery,
+      );
+      // Event 2 failed before it got through.
+      const before = body.deliveries
+        .filter(({ seq }) => seq === 2)
+        .map((delivery) => ({ ...delivery, id: 'dlv_before', outcome: 'failed' }));
+      await route.fulfill({ response, json: { ...body, deliveries: [...deliveries, ...before] } });
+    });
+    await visitor.open(`/app/webhooks/${id}`);
+    await page.getByText('event 4', { exact: true }).first().waitFor();
+    await newest.click();
+    assert.equal(await dialog().getByLabel('After event number').inputValue(), '2');
+  });
+
   it('shows the failed tries alone, over pages, and says of how many', async () => {
     const id = await addByApi();
     for (let sent = 0; sent < 60; sent += 1) {
@@ -280,6 +308,7 @@ describe('the pages of webhooks', function () {
             .waitFor();
           return;
         }
+        if (path === '/redeliver') await dialog().getByLabel('After event number').fill('0');
         await dialog().getByRole('button', { name: button, exact: true }).click();
         await failedRequest(dialog()).waitFor();
       });

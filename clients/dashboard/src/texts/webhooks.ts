@@ -66,7 +66,7 @@ export const webhookTexts = texts({
   lastSuccess: 'Last success',
   never: 'Never',
   neverYet: 'never yet',
-  deliveredSeq: 'Tried up to',
+  deliveredSeq: 'Handled up to',
   eventNo: (seq: number) => `event ${seq}`,
   change: 'Change',
   changeTitle: 'Change the webhook',
@@ -114,7 +114,7 @@ export const webhookTexts = texts({
   redeliverText:
     'We resend all events of its types after this number, in order, up to 30 days back. Each keeps its webhook-id.',
   afterSeq: 'After event number',
-  afterSeqHint: (seq: number) => `From 0 to ${seq}, the last one we tried.`,
+  afterSeqHint: 'Each try under Deliveries shows its event’s number.',
   afterSeqFault: 'Enter a whole number, 0 or above.',
   redelivering: (seq: number) => `Sending all events after ${seq} again`,
 });

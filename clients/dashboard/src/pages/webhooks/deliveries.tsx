@@ -1,5 +1,5 @@
 import type { Webhook } from '@gpu-rental/client';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { deliveriesQuery, type Delivery } from '../../data/webhooks.js';
@@ -18,7 +18,8 @@ const route = getRouteApi('/app/webhooks/$webhookId');
 export function Deliveries({ hook }: { readonly hook: Webhook }) {
   const { tries } = route.useSearch();
   const navigate = route.useNavigate();
-  const [afterSeq, setAfterSeq] = useState<number>();
+  const pages = useInfiniteQuery(deliveriesQuery(hook.id));
+  const [asked, setAsked] = useState<Asked>();
   const isEnabled = hook.state === 'enabled';
   return (
     <Card
@@ -38,32 +39,51 @@ export function Deliveries({ hook }: { readonly hook: Webhook }) {
             }
           />
           {isEnabled && (
-            <Button size="small" onClick={() => setAfterSeq(hook.deliveredSeq)}>
+            <Button size="small" onClick={() => setAsked({ afterSeq: beforeMissed(triesOf(pages.data)) })}>
               {t.redeliver}
             </Button>
           )}
         </div>
       }
     >
-      <Tries hook={hook} onlyFailed={tries === 'failed'} {...(isEnabled && { onRedeliver: setAfterSeq })} />
-      {afterSeq !== undefined && (
-        <RedeliverDialog hook={hook} afterSeq={afterSeq} onClose={() => setAfterSeq(undefined)} />
-      )}
+      <Tries
+        pages={pages}
+        onlyFailed={tries === 'failed'}
+        {...(isEnabled && { onRedeliver: (afterSeq) => setAsked({ afterSeq }) })}
+      />
+      {asked && <RedeliverDialog hook={hook} afterSeq={asked.afterSeq} onClose={() => setAsked(undefined)} />}
     </Card>
   );
 }
 
+/** What is to be sent again: after which event, where that is known. */
+interface Asked {
+  readonly afterSeq: number | undefined;
+}
+
+type Pages = UseInfiniteQueryResult<InfiniteData<{ readonly deliveries: readonly Delivery[] }>>;
+
+function triesOf(data: Pages['data']): readonly Delivery[] {
+  return data?.pages.flatMap(({ deliveries }) => deliveries) ?? [];
+}
+
+/** The number before the first event of these tries that never got through; undefined where all of them did. */
+function beforeMissed(tries: readonly Delivery[]): number | undefined {
+  const taken = new Set(tries.filter(({ outcome }) => outcome === 'delivered').map(({ seq }) => seq));
+  const missed = tries.flatMap(({ seq }) => (seq === null || taken.has(seq) ? [] : [seq]));
+  return missed.length === 0 ? undefined : Math.min(...missed) - 1;
+}
+
 interface TriesProps {
-  readonly hook: Webhook;
+  readonly pages: Pages;
   readonly onlyFailed: boolean;
   readonly onRedeliver?: (afterSeq: number) => void;
 }
 
-function Tries({ hook, onlyFailed, onRedeliver }: TriesProps) {
-  const pages = useInfiniteQuery(deliveriesQuery(hook.id));
+function Tries({ pages, onlyFailed, onRedeliver }: TriesProps) {
   if (pages.error && !pages.data) return <More pages={pages} isFoot />;
   if (!pages.data) return <Waiting />;
-  const all = pages.data.pages.flatMap(({ deliveries }) => deliveries);
+  const all = triesOf(pages.data);
   const shown = onlyFailed ? all.filter(({ outcome }) => outcome !== 'delivered') : all;
   return (
     <>

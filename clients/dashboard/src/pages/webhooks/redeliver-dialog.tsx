@@ -11,7 +11,8 @@ import { ErrorNote } from '../../ui/states.js';
 
 interface RedeliverDialogProps {
   readonly hook: Webhook;
-  readonly afterSeq: number;
+  /** Filled in; undefined where nobody knows yet. */
+  readonly afterSeq: number | undefined;
   readonly onClose: () => void;
 }
 
@@ -19,7 +20,7 @@ interface RedeliverDialogProps {
 export function RedeliverDialog({ hook, afterSeq, onClose }: RedeliverDialogProps) {
   const redeliver = useRedeliver(hook.id);
   const toasts = useToasts();
-  const [text, setText] = useState(afterSeq.toString());
+  const [text, setText] = useState(afterSeq?.toString() ?? '');
   const [isWrong, setWrong] = useState(false);
   const said = fieldError(redeliver.error, 'afterSeq');
   const submit = (): void => {
@@ -43,11 +44,7 @@ export function RedeliverDialog({ hook, afterSeq, onClose }: RedeliverDialogProp
       onSubmit={submit}
       isBusy={redeliver.isPending}
     >
-      <Field
-        label={t.afterSeq}
-        hint={t.afterSeqHint(hook.deliveredSeq)}
-        error={isWrong ? t.afterSeqFault : said}
-      >
+      <Field label={t.afterSeq} hint={t.afterSeqHint} error={isWrong ? t.afterSeqFault : said}>
         {(ids) => (
           <Input
             {...ids}
