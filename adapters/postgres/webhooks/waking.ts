@@ -62,10 +62,12 @@ export interface DueWebhook {
 /** Takes the endpoints whose workflows are to be told now, and notes that they are. */
 export async function takeDueWebhooks(db: Database, atMost: number): Promise<DueWebhook[]> {
   const { rows } = await db.raw<{ rows: DueWebhook[] }>(
-    `update webhooks set told_at = clock_ms()
-      where id = any (array(select id from webhooks where due_at <= (select clock_ms()) and ${isUntold}
-                             order by due_at limit :atMost for update skip locked))
-     returning new.id, old.told_at is not null as "isRepeated"`,
+    `with due as materialized (
+       select id, told_at from webhooks where due_at <= (select clock_ms()) and ${isUntold}
+        order by due_at limit :atMost for update skip locked
+     )
+     update webhooks w set told_at = clock_ms() from due where w.id = due.id
+     returning w.id, due.told_at is not null as "isRepeated"`,
     { againMs: webhookLimits.toldAgainMs, atMost },
   );
   return rows;
