@@ -1,7 +1,10 @@
 import { leftOf } from '../../domain/spending/pots.js';
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 
-/** An API key on read. The key itself is in the answer that makes it, and nowhere else. */
+/**
+ * An API key on read. The key itself is in the answer that makes it, and nowhere else.
+ * @param row with its sums by now, as countKeys counts them
+ */
 export function presentApiKey(row: ApiKeyRow) {
   return {
     id: row.id,

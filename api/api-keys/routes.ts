@@ -11,11 +11,11 @@ import {
   revokeApiKey,
 } from '../../adapters/postgres/accounts/api-key-list.js';
 import { readClock } from '../../adapters/postgres/clock.js';
-import { setCap, stopMachinesOf } from '../../adapters/postgres/spending/caps.js';
+import { countKeys, setCap, stopMachinesOf } from '../../adapters/postgres/spending/caps.js';
 import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import type { Transaction } from '../../adapters/postgres/database.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { lockWebhooksOfKey } from '../../adapters/postgres/webhooks/endpoints.js';
 import { isId, type ApiKeyId, type UserId } from '../../domain/ids.js';
@@ -51,9 +51,10 @@ function list(deps: ApiDeps): Handler<typeof declared.listApiKeys> {
   return async (ctx) => {
     const { cursor, pageSize } = readQuery(ctx, apiKeysQuery);
     const [before] = readCursor(cursor, isIdKey('key')) ?? [];
-    const rows = await listApiKeys(deps.db, sessionOf(ctx).userId, before, pageSize + 1);
+    const { userId } = sessionOf(ctx);
+    const rows = await listApiKeys(deps.db, userId, before, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-    return { apiKeys: page.map(presentApiKey), nextCursor };
+    return { apiKeys: (await countKeys(deps.db, userId, page)).map(presentApiKey), nextCursor };
   };
 }
 
@@ -61,7 +62,7 @@ function show(deps: ApiDeps): Handler<typeof declared.showApiKey> {
   return async (ctx) => {
     const row = await findApiKeyOf(deps.db, sessionOf(ctx).userId, keyIdIn(ctx));
     if (!row) throw noSuchApiKey();
-    return presentApiKey(row);
+    return showCounted(deps.db, row);
   };
 }
 
@@ -117,9 +118,14 @@ function change(deps: ApiDeps): Handler<typeof declared.changeApiKey> {
         const details = { keyId: row.id, changed };
         await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'api_key_changed', details }));
       }
-      return presentApiKey(row);
+      return showCounted(trx, row);
     });
   };
+}
+
+async function showCounted(db: Database | Transaction, row: ApiKeyRow) {
+  const [counted = row] = await countKeys(db, row.user_id, [row]);
+  return presentApiKey(counted);
 }
 
 /** Tells whether a field reads otherwise than before. */

@@ -28,7 +28,7 @@ export const apiKeyFields = {
   allowedCidrs: orNull(listOf(text), 'Addresses that may use it; null: anywhere.'),
   expiresAt: instant,
   spendCapCents: orNull(cents('How much its rentals may cost in total.'), 'Null: it has no cap.'),
-  spentCents: cents('How much its rentals have cost.'),
+  spentCents: cents('How much its rentals have cost by now, with those that are running.'),
   reservedCents: cents('How much its rentals may still cost.'),
   leftCents: orNull(cents('How much a new rental of it may cost.'), 'Null: it has no cap.'),
   createdAt: instant,

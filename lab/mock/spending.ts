@@ -56,17 +56,16 @@ export function setCap(account: Account, row: ApiKeyRow, capCents: number | null
   row.spend_cap_cents = capCents === null ? null : Math.max(capCents, spent + reserved);
 }
 
-/** Counts what the rentals of a key have cost and may still cost. */
+/** Counts what the rentals of a key have cost by now, and may still cost. */
 export function countKey(account: Account, row: ApiKeyRow): ApiKeyRow {
-  const settled = account.rentals.filter(
-    ({ row: rental }) => rental.api_key_id === row.id && rental.settled_at !== null,
-  );
-  row.spent_cents = settled.reduce((sum, { row: rental }) => sum + usedCentsOf(rental), 0);
-  row.reserved_cents = openOf(account, row.id).reduce(
-    (sum, rental) => sum + (rental.max_spend_cents ?? 0),
-    0,
-  );
+  const own = account.rentals.filter(({ row: rental }) => rental.api_key_id === row.id);
+  row.spent_cents = own.reduce((sum, { row: rental }) => sum + usedCentsOf(rental), 0);
+  row.reserved_cents = openOf(account, row.id).reduce((sum, rental) => sum + mayStillCost(rental), 0);
   return row;
+}
+
+function mayStillCost(row: RentalWithHealth): number {
+  return Math.max(0, (row.max_spend_cents ?? 0) - usedCentsOf(row));
 }
 
 function openOf({ rentals }: Account, keyId: ApiKeyId): RentalWithHealth[] {
@@ -85,7 +84,8 @@ function capOf(account: Account, apiKeyId: ApiKeyId): CapPot | undefined {
   if (!found || limitCents === null) return undefined;
   const { spent_cents: spentCents, reserved_cents: reservedCents } = countKey(account, found.row);
   const holders = openOf(account, apiKeyId)
-    .map(({ id: rentalId, max_spend_cents: limit }) => ({ rentalId, reservedCents: limit ?? 0 }))
+    .map((rental) => ({ rentalId: rental.id, reservedCents: mayStillCost(rental) }))
+    .filter((holder) => holder.reservedCents > 0)
     .toSorted((a, b) => b.reservedCents - a.reservedCents);
   return { kind: 'cap', apiKeyId, limitCents, spentCents, reservedCents, holders };
 }

@@ -170,6 +170,23 @@ export function describeSpending(backend: () => Backend): void {
       assert.equal((await change(600)).body.spendCapCents, 600);
     });
 
+    it('counts what a running machine has cost as spent, also for a key without a cap', async () => {
+      const rich = await signIn(backend());
+      await topUp(backend(), rich, 20_000);
+      const asked = { name: 'free', scopes: ['read', 'rentals'] };
+      const free = (await rich.post('/v1/api-keys', asked)).body as unknown as Key;
+      const renter = Object.assign(new ContractClient(backend().url), { key: free.key });
+      const body = { familyId: 'b200', gpuCount: 8, maxSpendCents: 5_000 };
+      const { id } = (await renter.post('/v1/rentals', body)).body;
+      const counted = await until('a cent is spent', async () => {
+        const row = (await rich.get(`/v1/api-keys/${free.id}`)).body as unknown as Key;
+        return row.spentCents >= 1 && row;
+      });
+      assert.equal(counted.spentCents + counted.reservedCents, 5_000);
+      assert.equal((await rich.get(`/v1/rentals/${id}`)).body.status, 'running');
+      await rich.post(`/v1/rentals/${id}/stop`);
+    });
+
     it('gets back what was not used, when the key is revoked and its machines stop', async () => {
       const { status } = await person.delete(`/v1/api-keys/${key.id}?stopMachines=true`);
       assert.equal(status, 200);

@@ -1,6 +1,6 @@
 import { endOfKey, refusalOfKey } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
-import { refusalOfUnlimitedRentals, type CapPot, type Holder } from '../../../domain/spending/pots.js';
+import { refusalOfUnlimitedRentals, type CapPot } from '../../../domain/spending/pots.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { keyFactsOf } from '../accounts/api-keys.js';
 import type { Database, Transaction } from '../database.js';
@@ -36,28 +36,73 @@ export async function getLiveKey(
 /** Reads the cap of a key, with what holds it; undefined for a key without a cap. */
 export async function findCap(db: Database | Transaction, key: ApiKeyRow): Promise<CapPot | undefined> {
   if (key.spend_cap_cents === null) return undefined;
+  const uses = await listUses(db, key.user_id, [key.id]);
+  const { spent_cents: spentCents, reserved_cents: reservedCents } = countedWith(key, uses);
+  const holders = uses.map(({ rentalId, leftCents }) => ({ rentalId, reservedCents: leftCents }));
   return {
-    kind: 'cap',
-    apiKeyId: key.id,
-    limitCents: key.spend_cap_cents,
-    spentCents: key.spent_cents,
-    reservedCents: key.reserved_cents,
-    holders: await listHolders(db, key),
+    ...{ kind: 'cap', apiKeyId: key.id, limitCents: key.spend_cap_cents, spentCents, reservedCents },
+    holders: holders.filter((holder) => holder.reservedCents > 0),
   };
 }
 
-/** Lists the rentals that hold a part of a key's cap, the largest part first. */
-async function listHolders(
+/**
+ * Counts what the rentals of these keys have cost by now, in one read: a key's row counts the settled ones alone, and
+ * reserves the whole limit of each open one.
+ * @param keys of one user
+ * @returns the same rows, with what open rentals were charged as spent, and no longer as reserved
+ */
+export async function countKeys(
   db: Database | Transaction,
-  { id, user_id: userId }: Pick<ApiKeyRow, 'id' | 'user_id'>,
-): Promise<Holder[]> {
-  return db('rentals')
-    .where({ user_id: userId, api_key_id: id })
-    .whereNull('settled_at')
-    .whereNotNull('max_spend_cents')
-    .orderBy('max_spend_cents', 'desc')
-    .orderBy('no')
-    .select({ rentalId: 'id', reservedCents: 'max_spend_cents' });
+  userId: UserId,
+  keys: readonly ApiKeyRow[],
+): Promise<ApiKeyRow[]> {
+  const uses = await listUses(
+    db,
+    userId,
+    keys.map(({ id }) => id),
+  );
+  return keys.map((key) => countedWith(key, uses));
+}
+
+function countedWith(key: ApiKeyRow, uses: readonly Use[]): ApiKeyRow {
+  const own = uses.filter(({ apiKeyId }) => apiKeyId === key.id);
+  const sum = (of: 'usedCents' | 'heldCents') => own.reduce((cents, use) => cents + use[of], 0);
+  return {
+    ...key,
+    spent_cents: key.spent_cents + sum('usedCents'),
+    reserved_cents: key.reserved_cents - sum('heldCents'),
+  };
+}
+
+/** What an open rental of a key has cost by now, in cents. */
+interface Use {
+  readonly apiKeyId: ApiKeyId;
+  readonly rentalId: RentalId;
+  readonly usedCents: number;
+  /** What of it the key's row still reserves: nothing without a limit. */
+  readonly heldCents: number;
+  /** What it may still cost within its limit. */
+  readonly leftCents: number;
+}
+
+/** Lists the open rentals of a user's keys, first which may still cost most. */
+async function listUses(
+  db: Database | Transaction,
+  userId: UserId,
+  keyIds: readonly ApiKeyId[],
+): Promise<Use[]> {
+  const { rows } = await db.raw<{ rows: Use[] }>(
+    `select r.api_key_id as "apiKeyId", r.id as "rentalId", used.cents as "usedCents", held.cents as "heldCents",
+            coalesce(r.max_spend_cents, 0) - held.cents as "leftCents"
+       from rentals r
+       left join meters t on t.rental_no = r.no
+      cross join lateral (select coalesce(t.charged_cents, r.charged_cents) as cents) used
+      cross join lateral (select least(used.cents, coalesce(r.max_spend_cents, 0)) as cents) held
+      where r.user_id = :userId and r.api_key_id = any (:keyIds::text[]) and r.settled_at is null
+      order by "leftCents" desc, r.no`,
+    { userId, keyIds: [...keyIds] },
+  );
+  return rows;
 }
 
 /**

@@ -1745,7 +1745,7 @@ export interface components {
             expiresAt: string;
             /** @description How much its rentals may cost in total. Null: it has no cap. */
             spendCapCents: number | null;
-            /** @description How much its rentals have cost. */
+            /** @description How much its rentals have cost by now, with those that are running. */
             spentCents: number;
             /** @description How much its rentals may still cost. */
             reservedCents: number;
@@ -2308,7 +2308,7 @@ export interface components {
             expiresAt: string;
             /** @description How much its rentals may cost in total. Null: it has no cap. */
             spendCapCents: number | null;
-            /** @description How much its rentals have cost. */
+            /** @description How much its rentals have cost by now, with those that are running. */
             spentCents: number;
             /** @description How much its rentals may still cost. */
             reservedCents: number;

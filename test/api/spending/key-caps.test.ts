@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import type { ApiKeyId } from '../../../domain/ids.js';
+import { findCap } from '../../../adapters/postgres/spending/caps.js';
 import { tick } from '../../../money/metering/tick.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertRunningRental } from '../../support/money/factories.js';
@@ -28,9 +29,11 @@ describe('the cap of an API key', () => {
   }
 
   /** A machine of a key that has run for a minute. */
-  async function run(key: ApiKeyId, limit = 300): Promise<RentalRow> {
+  async function run(key: ApiKeyId, limit: number | null = 300): Promise<RentalRow> {
     return api.db.transaction(async (trx) => {
-      await trx('api_keys').where({ id: key }).increment('reserved_cents', limit);
+      await trx('api_keys')
+        .where({ id: key })
+        .increment('reserved_cents', limit ?? 0);
       return insertRunningRental(trx as never, owner.user.id, 60_000, {
         ...{ api_key_id: key, max_spend_cents: limit, price_per_hour_cents: 600 },
       });
@@ -62,6 +65,34 @@ describe('the cap of an API key', () => {
     const key = await insertKey(api.db, owner.user.id, 500, { spent_cents: 20 });
     await run(key);
     assert.deepEqual(await patch(key, 5), [200, 320]);
+  });
+
+  it('tells what running machines have cost as spent, and no longer as reserved', async () => {
+    const [capped, free] = [
+      await insertKey(api.db, owner.user.id, 500, { spent_cents: 20 }),
+      await insertKey(api.db, owner.user.id, null),
+    ];
+    const running = await run(capped);
+    await run(free, null);
+    await run(free, 300);
+    await tick(api.db, { shard: 0, shards: 1 });
+    const sumsOf = (row: object) => {
+      const { spentCents, reservedCents, leftCents } = row as Record<string, number | null>;
+      return [spentCents, reservedCents, leftCents];
+    };
+    const { apiKeys } = (await owner.get('/v1/api-keys')).body as unknown as { apiKeys: { id: string }[] };
+    for (const [id, sums] of [
+      [capped, [30, 290, 180]],
+      [free, [20, 290, null]],
+    ] as const) {
+      assert.deepEqual(sumsOf(apiKeys.find((key) => key.id === id)!), sums);
+      assert.deepEqual(sumsOf((await owner.get(`/v1/api-keys/${id}`)).body), sums);
+      assert.deepEqual(sumsOf((await owner.patch(`/v1/api-keys/${id}`, { name: 'renamed' })).body), sums);
+    }
+    assert.deepEqual(await findCap(api.db, await getKey(api.db, capped)), {
+      ...{ kind: 'cap', apiKeyId: capped, limitCents: 500, spentCents: 30, reservedCents: 290 },
+      holders: [{ rentalId: running.id, reservedCents: 290 }],
+    });
   });
 
   it('stays with the key’s machines when it is revoked: they are stopped where that is asked for', async () => {

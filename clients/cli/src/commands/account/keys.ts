@@ -147,7 +147,7 @@ function scopeWords({ scopes, ends }: ApiKey): string {
 }
 
 function spentWords({ spentCents, spendCapCents }: ApiKey): string {
-  return spendCapCents === null ? '' : `${usd(spentCents)} of ${usd(spendCapCents)}`;
+  return spendCapCents === null ? usd(spentCents) : `${usd(spentCents)} of ${usd(spendCapCents)}`;
 }
 
 function stateOf({ revokedAt, expiresAt, suspendedAt }: ApiKey, nowMs: number): string {
