@@ -66,6 +66,7 @@ export type MailCause =
   /** Counted from 1. */
   | Caused<'invoice_reminder', { invoiceId: InvoiceId; reminderNo: number }>
   | Caused<'invoice_paid', { invoiceId: InvoiceId }>
+  | Caused<'invoice_given_up', { invoiceId: InvoiceId }>
   /** The instant at which the wallet fell below the warning's level. */
   | Caused<'low_balance', { walletId: number; since: Date }>
   /** The user whose card is not charged any more; null: the mail to operators about it. */
@@ -181,6 +182,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   account_exported: ({ userId, at }) => `account-exported:${userId}:${at.toISOString()}`,
   card_expired: ({ cardId }) => `card-expired:${cardId}`,
   invoice_opened: ({ invoiceId }) => `invoice-opened:${invoiceId}`,
+  invoice_given_up: ({ invoiceId }) => `invoice-given-up:${invoiceId}`,
   invoice_reminder: ({ invoiceId, reminderNo }) => `invoice-reminder:${invoiceId}:${reminderNo}`,
   low_balance: ({ walletId, since }) => `low_balance:${walletId}:${since.toISOString()}`,
   charges_held: ({ markId, userId }) => `charges-held:${markId}:${userId ?? 'operators'}`,
@@ -248,6 +250,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
   ['card-expired', (cardId) => ({ kind: 'card_expired', cardId })],
   ['invoice-opened', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_opened', invoiceId }))],
+  [
+    'invoice-given-up',
+    (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_given_up', invoiceId })),
+  ],
   ['invoice-reminder', readReminder],
   ['low_balance', readLowBalance],
   ['charges-held', readChargesHeld],

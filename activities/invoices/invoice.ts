@@ -5,7 +5,7 @@ import {
   getInvoiceRow,
   listMirroredLines,
   listUnsettledMirrored,
-  readInvoiceAgeMs,
+  readInvoiceAges,
 } from '../../adapters/postgres/invoices/invoices.js';
 import { mailReminder } from '../../adapters/postgres/invoices/invoice-mails.js';
 import { settleInvoice } from '../../money/payments/settle-invoice.js';
@@ -134,7 +134,7 @@ async function findMirror(
   row: InvoiceRow,
   customerId: string,
 ): Promise<ProcessorInvoice | null> {
-  const ageMs = await readInvoiceAgeMs(deps.db, row.id);
+  const { madeMs: ageMs } = await readInvoiceAges(deps.db, row.id);
   if (ageMs < paymentLimits.chargeKeyMs) return null;
   const found = await deps.processor.findInvoice({
     customerId,
@@ -196,7 +196,7 @@ async function settle(deps: ActivityDeps, row: InvoiceRow, mirror: ProcessorInvo
  * Reminds of a debt, and gives up a debt that is unpaid for a month (spec: Limits). Its mirror was read just before.
  */
 async function dun(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
-  const ageMs = await readInvoiceAgeMs(deps.db, row.id);
+  const { openMs: ageMs } = await readInvoiceAges(deps.db, row.id);
   if (ageMs >= dunning.writeOffDays * dayMs || row.write_off_requested_at !== null) {
     const mirror = await deps.processor.writeOffInvoice(row.processor_invoice_id ?? '');
     return apply(deps, row, mirror, dayMs);
@@ -214,7 +214,7 @@ async function lookOf(deps: ActivityDeps, id: InvoiceId, dayMs: number): Promise
     return { state: 'closed', status: row.status, summary };
   }
   if (row.status !== 'open') return { state: 'waiting', status: row.status, summary, nextLookMs: dayMs };
-  const ageMs = await readInvoiceAgeMs(deps.db, row.id);
+  const { openMs: ageMs } = await readInvoiceAges(deps.db, row.id);
   return {
     state: 'waiting',
     status: 'open',

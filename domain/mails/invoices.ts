@@ -23,6 +23,7 @@ export function invoiceOpenedMail(invoice: OpenInvoice, lines: readonly InvoiceL
   return messageOf(`You have an invoice for ${formatUsd(invoice.amountCents)}`, [
     ...lines.map(lineOf),
     ...payLines(invoice),
+    ...blockLines(invoice),
   ]);
 }
 
@@ -43,11 +44,26 @@ export function invoiceReminderMail(
   reminderNo: number,
 ): Message {
   const isLast = reminderNo === dunning.reminderDays.length;
+  const isOverdue = (dunning.reminderDays[reminderNo - 1] ?? 0) >= dunning.dueDays;
   const amount = formatUsd(invoice.amountCents);
   return messageOf(`${isLast ? 'Final reminder' : 'Reminder'}: your invoice for ${amount} is unpaid`, [
     ...lines.map(lineOf),
     ...payLines(invoice),
-    ...(isLast ? ['', 'It is overdue. You can’t rent machines until it is paid.'] : []),
+    ...(isOverdue ? ['', 'It is overdue. You can’t rent machines until it is paid.'] : blockLines(invoice)),
+  ]);
+}
+
+/** A debt was given up. */
+export function invoiceGivenUpMail(
+  { amountCents, payUrl }: OpenInvoice,
+  lines: readonly InvoiceLine[],
+): Message {
+  return messageOf(`We’ve written off your invoice for ${formatUsd(amountCents)}`, [
+    ...lines.map(lineOf),
+    '',
+    'You didn’t pay it, and we’ve stopped asking. It no longer keeps you from renting machines.',
+    'You can still pay it:',
+    ...payLines({ amountCents, dueAt: null, payUrl }),
   ]);
 }
 
@@ -70,9 +86,12 @@ function lineOf({ description, amountCents }: InvoiceLine): Row {
 }
 
 function payLines({ dueAt, payUrl }: OpenInvoice): Part[] {
-  return [
-    '',
-    ...(dueAt === null ? [] : [fact('Due', dueAt.toISOString().slice(0, 10))]),
-    button('Pay here', payUrl ?? ''),
-  ];
+  return ['', ...(dueAt === null ? [] : [fact('Due', dayOf(dueAt))]), button('Pay here', payUrl ?? '')];
 }
+
+/** Says from when on a debt keeps its user from renting. */
+function blockLines({ dueAt }: OpenInvoice): Part[] {
+  return dueAt === null ? [] : ['', `From ${dayOf(dueAt)} on, you can’t rent machines until it is paid.`];
+}
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);

@@ -1,10 +1,10 @@
 /**
- * The calendar of an unpaid invoice, in days from its creation (spec: Limits; decision 35, "Invoices and reminders").
+ * The calendar of an unpaid invoice, in days from its opening (spec: Limits; decision 35, "Invoices and reminders").
  */
 export const dunning = {
-  /** Users are reminded of a debt this many days after it was made. */
+  /** Users are reminded of a debt this many days after it was opened. */
   reminderDays: [3, 7, 14, 28],
-  /** An invoice is due this many days after it was opened; shown, not enforced. */
+  /** An invoice is due this many days after it was opened. From then on a debt keeps its user from renting. */
   dueDays: 7,
   /** From then on it is uncollectible. */
   writeOffDays: 30,

@@ -4,7 +4,7 @@ import type { ProcessorInvoice } from '../../adapters/processor/processor.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { tellInvoice } from './invoice-events.js';
 import { isDueAgain } from '../../adapters/postgres/upkeep/intents.js';
-import { mailOpenedInvoice } from '../../adapters/postgres/invoices/invoice-mails.js';
+import { mailGivenUp, mailOpenedInvoice } from '../../adapters/postgres/invoices/invoice-mails.js';
 import { hasNoFreshSignal } from '../../adapters/postgres/upkeep/look-signals.js';
 import { isNotWaiting } from '../../adapters/postgres/upkeep/stuck-items.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
@@ -58,7 +58,7 @@ export async function becomeVoid(db: Database, id: InvoiceId): Promise<void> {
   });
 }
 
-/** Gives an invoice up; it can still be paid. */
+/** Gives an invoice up; it can still be paid. The same transaction tells its user. */
 export async function becomeUncollectible(db: Database, id: InvoiceId): Promise<void> {
   await db.transaction(async (trx) => {
     const [givenUp] = await trx('invoices')
@@ -66,7 +66,9 @@ export async function becomeUncollectible(db: Database, id: InvoiceId): Promise<
       .whereIn('status', ['draft', 'open'])
       .update({ status: 'uncollectible', closed_at: trx.raw('clock_ms()') })
       .returning('*');
-    if (givenUp) await tellInvoice(trx, 'invoice.uncollectible', givenUp);
+    if (!givenUp) return;
+    await tellInvoice(trx, 'invoice.uncollectible', givenUp);
+    await mailGivenUp(trx, givenUp);
   });
 }
 

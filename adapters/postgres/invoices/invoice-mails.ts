@@ -2,6 +2,7 @@ import { findTopup } from '../payments/topups.js';
 import { parseCause } from '../../../domain/causes.js';
 import {
   autoTopupApprovalMail,
+  invoiceGivenUpMail,
   invoiceOpenedMail,
   invoicePaidMail,
   invoiceReminderMail,
@@ -37,6 +38,13 @@ export async function mailReminder(trx: Transaction, invoice: InvoiceRow, remind
   const message = invoiceReminderMail(openOf(invoice), await linesOf(trx, invoice), reminderNo);
   const cause = { kind: 'invoice_reminder', invoiceId: invoice.id, reminderNo } as const;
   await mailUser(trx, invoice.user_id, cause, message);
+}
+
+/** Tells a user once that a debt which they were asked for was given up. Nobody was asked for an offer, or a draft. */
+export async function mailGivenUp(trx: Transaction, invoice: InvoiceRow): Promise<void> {
+  if (!isDebt(invoice) || invoice.finalized_at === null) return;
+  const message = invoiceGivenUpMail(openOf(invoice), await linesOf(trx, invoice));
+  await mailUser(trx, invoice.user_id, { kind: 'invoice_given_up', invoiceId: invoice.id }, message);
 }
 
 /** Confirms that an invoice was paid. */

@@ -89,8 +89,9 @@ describe('the activity of an invoice', () => {
   }
 
   async function aged(id: InvoiceId, ms: number): Promise<void> {
-    const created = lone.db.raw(`clock_ms() - ? * interval '1 millisecond'`, [ms]);
-    await lone.db('invoices').where({ id }).update({ created_at: created });
+    const at = lone.db.raw(`clock_ms() - ? * interval '1 millisecond'`, [ms]);
+    const opened = lone.db.raw(`case when status <> 'draft' then ? end`, [at]);
+    await lone.db('invoices').where({ id }).update({ created_at: at, finalized_at: opened });
   }
 
   /** The subjects of the user's mails. */
@@ -282,8 +283,20 @@ describe('the activity of an invoice', () => {
     assert.ok(nextLookMs! > 3 * DAY && nextLookMs! < 4 * DAY, 'the next one comes on the seventh day');
   });
 
+  it('counts from its opening, however late that was', async () => {
+    const owed = await owe();
+    const { id } = owed;
+    await aged(id, dunning.writeOffDays * DAY);
+    lone.processor.answers = { findInvoice: shows(id), getInvoice: shows(id) };
+    const { status, nextLookMs } = await look(id);
+    assert.equal(status, 'open');
+    assert.ok(nextLookMs! > 2.9 * DAY && nextLookMs! <= 3 * DAY, 'the first reminder comes after three days');
+    assert.deepEqual(await subjects(owed), ['You have an invoice for $7.00']);
+  });
+
   it('gives up what is unpaid for a month, after it asked whether it was paid, also when it died after the call', async () => {
-    const { id } = await owedSince(dunning.writeOffDays);
+    const owed = await owedSince(dunning.writeOffDays);
+    const { id } = owed;
     lone.processor.answers = {
       getInvoice: shows(id),
       writeOffInvoice: dyingOnce(shows(id, { status: 'uncollectible' })),
@@ -296,6 +309,22 @@ describe('the activity of an invoice', () => {
       'getInvoice',
       'writeOffInvoice',
     ]);
+    lone.processor.answers = { getInvoice: shows(id, { status: 'uncollectible' }) };
+    await look(id);
+    assert.deepEqual(await subjects(owed), ['We’ve written off your invoice for $7.00'], 'told once');
+  });
+
+  it('tells nobody that an offer was given up', async () => {
+    const offer = await owe({
+      ...{ status: 'open', reason: 'topup_failed', processor_invoice_id: `in_${newId('inv')}` },
+    });
+    await aged(offer.id, dunning.writeOffDays * DAY);
+    lone.processor.answers = {
+      getInvoice: shows(offer.id),
+      writeOffInvoice: shows(offer.id, { status: 'uncollectible' }),
+    };
+    assert.equal((await look(offer.id)).status, 'uncollectible');
+    assert.deepEqual(await subjects(offer), []);
   });
 
   it('gives nothing up that was paid in the last moment', async () => {

@@ -1,5 +1,6 @@
 import {
   autoTopupApprovalMail,
+  invoiceGivenUpMail,
   invoiceOpenedMail,
   invoicePaidMail,
   invoiceReminderMail,
@@ -32,6 +33,8 @@ const mails: readonly Whole[] = [
       '',
       'Due: 2026-01-02',
       'Pay here: https://pay.example.com/in_1',
+      '',
+      'From 2026-01-02 on, you can’t rent machines until it is paid.',
     ],
   ],
   [
@@ -63,6 +66,22 @@ const mails: readonly Whole[] = [
       '',
       'Due: 2026-01-02',
       'Pay here: https://pay.example.com/in_1',
+      '',
+      'From 2026-01-02 on, you can’t rent machines until it is paid.',
+    ],
+  ],
+  [
+    'reminds of an invoice that is due, from when on it blocks',
+    invoiceReminderMail(open, lines, 2),
+    'Reminder: your invoice for $12.34 is unpaid',
+    [
+      "$10.00: Usage of 8 x h100 beyond the wallet's balance",
+      '$2.34: What is owed',
+      '',
+      'Due: 2026-01-02',
+      'Pay here: https://pay.example.com/in_1',
+      '',
+      'It is overdue. You can’t rent machines until it is paid.',
     ],
   ],
   [
@@ -77,6 +96,20 @@ const mails: readonly Whole[] = [
       'Pay here: https://pay.example.com/in_1',
       '',
       'It is overdue. You can’t rent machines until it is paid.',
+    ],
+  ],
+  [
+    'tells that an invoice was given up',
+    invoiceGivenUpMail(open, lines),
+    'We’ve written off your invoice for $12.34',
+    [
+      "$10.00: Usage of 8 x h100 beyond the wallet's balance",
+      '$2.34: What is owed',
+      '',
+      'You didn’t pay it, and we’ve stopped asking. It no longer keeps you from renting machines.',
+      'You can still pay it:',
+      '',
+      'Pay here: https://pay.example.com/in_1',
     ],
   ],
   [

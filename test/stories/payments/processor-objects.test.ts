@@ -186,8 +186,8 @@ describe('what the processor keeps of a user', () => {
 
       /** Makes the invoice this old, and has its workflow look. */
       const age = async (days: number): Promise<void> => {
-        const created_at = service.db.raw(`clock_ms() - :ms * interval '1 millisecond'`, { ms: days * DAY });
-        await service.db('invoices').where({ id }).update({ created_at });
+        const at = service.db.raw(`clock_ms() - :ms * interval '1 millisecond'`, { ms: days * DAY });
+        await service.db('invoices').where({ id }).update({ created_at: at, finalized_at: at });
         await service.temporal.workflow.getHandle(id).signal('processor-event');
       };
       const subjects = ['You have an invoice for $12.00'];
@@ -201,6 +201,7 @@ describe('what the processor keeps of a user', () => {
       await age(dunning.writeOffDays);
       await paying.awaitInvoice(id, 'uncollectible');
       assert.deepEqual(await paying.mirrors(id), ['uncollectible']);
+      assert.deepEqual(await paying.mails(user), [...subjects, 'We’ve written off your invoice for $12.00']);
       await paying.awaitClosed(id);
 
       await paying.pay(open.hosted_invoice_url!);
