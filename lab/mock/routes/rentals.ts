@@ -168,11 +168,9 @@ function keepAlive(world: World) {
       until.getTime(),
       Date.parse(row.idle_guard.keep_alive_until ?? until.toISOString()),
     );
-    row.idle_guard = { ...row.idle_guard, keep_alive_until: new Date(kept).toISOString() };
-    world.events.tell(account.user.id, 'rental.kept_alive', row.id, {
-      until: until.toISOString(),
-      by: 'renter',
-    });
+    const keptUntil = new Date(kept).toISOString();
+    row.idle_guard = { ...row.idle_guard, keep_alive_until: keptUntil };
+    world.events.tell(account.user.id, 'rental.kept_alive', row.id, { until: keptUntil, by: 'renter' });
     ctx.body = presentRental(readNow(world, row));
   });
 }
