@@ -10,7 +10,7 @@ export interface Erasure {
   readonly whose: string;
   /** The columns and what they become, in SQL. Without: the rows go. */
   readonly becomes?: Readonly<Record<string, string>>;
-  /** One account may have very many such rows: they go in batches before. */
+  /** One account may have very many such rows: they go in batches before the others, in the same order. */
   readonly isLarge?: true;
 }
 
@@ -18,6 +18,7 @@ const own = 't.user_id = :userId';
 const ofRental = 't.rental_no in (select no from rentals where user_id = :userId)';
 const ofAttempt =
   't.attempt_id in (select a.id from allocation_attempts a join rentals r on r.id = a.rental_id where r.user_id = :userId)';
+const ofWebhook = 't.webhook_id in (select id from webhooks where user_id = :userId)';
 const ofAction = (table: string): string => `t.id in (
   select a.id from ${table} a where a.request ->> 'userId' = :userId
   union select a.id from ${table} a join rentals r on a.request ->> 'rentalId' = r.id where r.user_id = :userId
@@ -63,8 +64,7 @@ export const sweeps: readonly Sweep[] = [
     whose: `(${names('t.object::text')} or strpos(t.object::text, :userId) > 0
       or t.workflow_id in (select id from refunds_and_disputes where user_id = :userId)
       or t.object ->> 'payment_intent' in ${payments} or t.object ->> 'id' in ${payments}
-      or starts_with(t.kind, 'payment_method.'))
-      and t.object <> ${idsOfEvent}`,
+      or starts_with(t.kind, 'payment_method.'))`,
     becomes: { object: idsOfEvent },
   },
   {
@@ -87,7 +87,6 @@ export const sweeps: readonly Sweep[] = [
   },
   { table: 'mail_outbox', key: numbered, at: 't.created_at', whose: 't.recipient = :email' },
   { table: 'user_notices', key: numbered, at: 't.noted_at', whose: own },
-  { table: 'webhooks', key: { id: 'text' }, at: 't.created_at', whose: own },
   {
     table: 'quotes',
     ...{ key: { expires_at: 'timestamptz', id: 'text' }, at: 't.created_at' },
@@ -143,22 +142,29 @@ export const erasures: readonly Erasure[] = [
     whose: `${own} and t.resolution is not null`,
     becomes: { resolution: gone },
   },
-  { table: 'answered_machines', whose: ofRental },
+  { table: 'answered_machines', whose: ofRental, isLarge: true },
   {
     table: 'pods',
     whose: `(t.provider_code, t.pod_id) in (select provider_code, pod_id from rentals where user_id = :userId)`,
     becomes: { host: 'null', username: 'null', ports: 'null' },
+    isLarge: true,
   },
   {
     table: 'software_secrets',
     // Those of a request that became no rental are sealed, and go by themselves.
     whose: `t.id in (select software ->> 'secretsId' from rentals where user_id = :userId)`,
+    isLarge: true,
   },
   { table: 'telemetry_hours', whose: ofRental, isLarge: true },
   { table: 'machine_reports', whose: ofAttempt, isLarge: true },
-  { table: 'machine_uses', whose: ofAttempt },
-  { table: 'machine_tokens', whose: ofAttempt },
-  { table: 'stop_requests', whose: `${ofRental} and t.reason is not null`, becomes: { reason: gone } },
+  { table: 'machine_uses', whose: ofAttempt, isLarge: true },
+  { table: 'machine_tokens', whose: ofAttempt, isLarge: true },
+  {
+    table: 'stop_requests',
+    whose: `${ofRental} and t.reason is not null`,
+    becomes: { reason: gone },
+    isLarge: true,
+  },
   {
     table: 'rental_changes',
     whose: ofRental,
@@ -166,8 +172,9 @@ export const erasures: readonly Erasure[] = [
       asked: `t.asked - array['name', 'labels', 'notes']`,
       refused: `case when t.refused is not null then jsonb_build_object('code', t.refused -> 'code', 'message', ${gone}) end`,
     },
+    isLarge: true,
   },
-  { table: 'rental_labels', whose: own },
+  { table: 'rental_labels', whose: own, isLarge: true },
   {
     table: 'rentals',
     whose: own,
@@ -181,6 +188,7 @@ export const erasures: readonly Erasure[] = [
       host_key_fingerprint: 'null',
       error: `case when t.status = 'failed' then ${gone} end`,
     },
+    isLarge: true,
   },
   {
     table: 'invoices',
@@ -204,7 +212,7 @@ export const erasures: readonly Erasure[] = [
   { table: 'sessions', whose: own },
   { table: 'proof_codes', whose: own },
   { table: 'login_codes', whose: '(t.email = :email or t.mailbox = :mailbox)' },
-  { table: 'idempotency_keys', whose: own },
+  { table: 'idempotency_keys', whose: own, isLarge: true },
   { table: 'ssh_keys', whose: own },
   { table: 'passkeys', whose: own },
   { table: 'identities', whose: own },
@@ -214,6 +222,9 @@ export const erasures: readonly Erasure[] = [
   { table: 'billing_details', whose: own },
   { table: 'saved_cards', whose: own },
   { table: 'failed_sign_ins', whose: own },
+  { table: 'webhook_deliveries', whose: ofWebhook, isLarge: true },
+  { table: 'webhook_retries', whose: ofWebhook, isLarge: true },
+  { table: 'webhooks', whose: own },
   { table: 'events', whose: own, isLarge: true },
   { table: 'event_outbox', whose: own },
   {
@@ -234,8 +245,9 @@ export const erasures: readonly Erasure[] = [
   },
   {
     table: 'audit_events',
-    whose: `${own} and (t.details is not null or t.client_address is not null)`,
+    whose: own,
     becomes: { details: 'null', client_address: 'null' },
+    isLarge: true,
   },
   {
     table: 'users',
@@ -256,7 +268,7 @@ export const changedApart = [
 ] as const;
 
 /** Tables whose rows go with those that they belong to, by the foreign key. */
-export const wentWith = ['open_streams', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets'] as const;
+export const wentWith = ['open_streams', 'webhook_secrets'] as const;
 
 /** What stays of a table although texts may stand in it, each with the reason; a star is all of its columns. */
 const ids = 'an id of ours, of the processor’s or of an upstream’s';

@@ -15,13 +15,7 @@ import { lateUntil } from './closings.js';
  * @param installationKey in base64
  * @throws Error without a key
  */
-export async function eraseAccount(
-  db: Database,
-  userId: UserId,
-  installationKey: string,
-  { tell = () => undefined, batch = BATCH }: Batching = {},
-): Promise<void> {
-  await eraseMany(db, userId, { tell, batch });
+export async function eraseAccount(db: Database, userId: UserId, installationKey: string): Promise<void> {
   await db.transaction(async (trx) => {
     const user = await trx('users').where({ id: userId }).forUpdate().first();
     if (!user) throw new Error(`no user ${userId}`);
@@ -47,26 +41,35 @@ export async function eraseAccount(
 const afterSweep = `t.id > coalesce((select (swept -> 'mail_outbox' ->> 0)::bigint
   from account_closings where user_id = :userId), 0)`;
 
-/** How many rows one statement removes before the erasure itself. */
-const BATCH = 5_000;
+/** How many rows one statement erases before the erasure itself. */
+const BATCH = 2_000;
 
-interface Batching {
-  readonly tell?: (told: { erased: string }) => void;
-  readonly batch?: number;
+/**
+ * Erases what an account may have much of, in short transactions: the erasure itself holds locks, and has a deadline. It may
+ * run again.
+ * @param tell told after each batch
+ */
+export async function eraseMany(
+  db: Database,
+  userId: UserId,
+  tell: (told: { erased: string }) => void,
+  batch = BATCH,
+): Promise<void> {
+  for (const erasure of erasures.filter(({ isLarge }) => isLarge)) {
+    while ((await eraseBatch(db, userId, erasure, batch)) === batch) tell({ erased: erasure.table });
+    tell({ erased: erasure.table });
+  }
 }
 
-/** Removes what an account may have much of in short transactions: the erasure itself holds locks, and has a deadline. */
-async function eraseMany(db: Database, userId: UserId, { tell, batch }: Required<Batching>): Promise<void> {
-  for (const { table, whose } of erasures.filter(({ isLarge }) => isLarge)) {
-    for (;;) {
-      const { rowCount } = await db.raw<{ rowCount: number }>(
-        `delete from ${table} where ctid = any (array(select t.ctid from ${table} t where ${whose} limit :batch))`,
-        { userId, batch },
-      );
-      tell({ erased: table });
-      if (rowCount < batch) break;
-    }
-  }
+/** @returns how many rows it erased */
+async function eraseBatch(db: Database, userId: UserId, erasure: Erasure, batch: number): Promise<number> {
+  const { table } = erasure;
+  const whose = `t.ctid = any (array(select t.ctid from ${table} t where ${unerased(erasure)} limit :batch))`;
+  return db.transaction(async (trx) => {
+    await beginErasing(trx);
+    const sql = statementOf({ ...erasure, whose });
+    return (await trx.raw<{ rowCount: number }>(sql, { userId, batch })).rowCount;
+  });
 }
 
 /**
@@ -86,10 +89,18 @@ export async function beginErasing(trx: Transaction): Promise<void> {
 }
 
 /** Writes the statement of one erasure; its values are those that `whose` may name. */
-export function statementOf({ table, whose, becomes }: Erasure): string {
-  if (becomes === undefined) return `delete from ${table} t where ${whose}`;
+export function statementOf(erasure: Erasure): string {
+  const { table, becomes } = erasure;
+  const rows = `${table} t`;
+  if (becomes === undefined) return `delete from ${rows} where ${unerased(erasure)}`;
   const columns = Object.entries(becomes).map(([column, value]) => `${column} = ${value}`);
-  return `update ${table} t set ${columns.join(', ')} where ${whose}`;
+  return `update ${rows} set ${columns.join(', ')} where ${unerased(erasure)}`;
+}
+
+/** Finds the rows that an erasure has not changed yet: it may run again, and then writes nothing. */
+function unerased({ whose, becomes = {} }: Erasure): string {
+  const words = Object.entries(becomes).map(([column, value]) => `t.${column} is distinct from ${value}`);
+  return words.length === 0 ? whose : `(${whose}) and (${words.join(' or ')})`;
 }
 
 type Person = { readonly id: UserId; readonly email: string };

@@ -2,14 +2,14 @@ import { sweeps, type Sweep } from '../../../domain/accounts/erasure.js';
 import { isClosedAddress } from '../../../domain/accounts/closing.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
-import { beginErasing, eraseAccount, statementOf } from './erasing.js';
+import { beginErasing, eraseAccount, eraseMany, statementOf } from './erasing.js';
 
 /** How many rows one transaction looks through. */
 const BATCH = 5_000;
 
 /**
- * Erases the person of an account that is being closed: the large tables first, since nothing finds their words once the
- * address is gone. It may run again.
+ * Erases the person of an account that is being closed: what it has much of, and the large tables first, since nothing finds
+ * their words once the address is gone. It may run again.
  * @param installationKey in base64
  * @throws Error without a key
  */
@@ -19,8 +19,9 @@ export async function erasePerson(
   installationKey: string,
   tell: (told: { swept: string } | { erased: string }) => void,
 ): Promise<void> {
+  await eraseMany(db, userId, tell);
   await sweepTables(db, userId, tell);
-  await eraseAccount(db, userId, installationKey, { tell });
+  await eraseAccount(db, userId, installationKey);
 }
 
 /**

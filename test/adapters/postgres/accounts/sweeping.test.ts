@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { requestLoginCode } from '../../../../adapters/postgres/accounts/login-codes.js';
 import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
-import { eraseAccount, statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
+import { eraseAccount, eraseMany, statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
 import { sweepTables } from '../../../../adapters/postgres/accounts/sweeping.js';
 import { mailUser } from '../../../../adapters/postgres/upkeep/outbox.js';
 import { erasures } from '../../../../domain/accounts/erasure.js';
@@ -141,7 +141,7 @@ describe('the search for the words of an account that closes', () => {
     }));
     await money.db('telemetry_hours').insert(hours);
     const told: string[] = [];
-    await eraseAccount(money.db, id, key, { tell: ({ erased }) => told.push(erased), batch: 2 });
+    await eraseMany(money.db, id, ({ erased }) => told.push(erased), 2);
     assert.equal(told.filter((table) => table === 'telemetry_hours').length, 3);
     assert.equal(await money.db('telemetry_hours').where({ rental_no: no }).first(), undefined);
   });
