@@ -1,4 +1,4 @@
-import { DAY } from '../durations.js';
+import { DAY, HOUR } from '../durations.js';
 import { eventLimits } from '../events/limits.js';
 import { telemetryLimits } from '../machines/telemetry.js';
 import { softwareLimits } from '../rentals/software.js';
@@ -191,6 +191,14 @@ export const retention: readonly Kept[] = [
     keptMs: softwareLimits.secretsKeptMs,
     since: 'created_at',
     only: 'not machine_may_call(t.attempt_id)',
+  },
+  {
+    table: 'machine_tokens',
+    what: 'what a token opened that nobody fetched, or acknowledged, in its hour; the token stays',
+    keptMs: HOUR,
+    since: 'created_at',
+    only: 't.sealed is not null and not t.kept and machine_bundle_ends_at(t) < clock_ms()',
+    cut: 'sealed',
   },
   {
     table: 'bad_machines',

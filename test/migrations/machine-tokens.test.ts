@@ -288,7 +288,8 @@ describe('the tokens of machines in the database', () => {
         { ...token, token_sha256: randomBytes(31), sealed: Buffer.of(1) },
       ],
       ['machine_tokens_purpose_check', { ...token, purpose: 'other' as 'bundle' }],
-      ['machine_tokens_sealed', token],
+      ['machine_tokens_sealed', { ...token, kept: true }],
+      ['machine_tokens_sealed', { ...token, fetches: 1, acknowledged_at: new Date(), sealed: Buffer.of(1) }],
       ['machine_tokens_sealed', { ...token, purpose: 'report' as const, sealed: Buffer.of(1) }],
       ['machine_tokens_sealed_check', { ...token, sealed: Buffer.alloc(1024 * 1024 + 1) }],
     ] as const) {

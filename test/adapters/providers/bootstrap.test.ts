@@ -30,8 +30,9 @@ describe('the bootstrap of a machine', () => {
   let url: string;
   /** What was asked for, and how. */
   let asked: string[];
-  /** How often the listener is away first. */
+  /** How often the listener is away first, and from when it has handed the bundle out. */
   let away: number;
+  let awayAfter: number;
   let bundle: string;
 
   beforeEach(async () => {
@@ -40,14 +41,17 @@ describe('the bootstrap of a machine', () => {
     for (const name of programs) symlinkSync(pathOf(name), join(home, 'bin', name));
     // A second of its waits is a moment here.
     writeFileSync(join(home, 'bin', 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
-    [asked, away] = [[], 0];
+    [asked, away, awayAfter] = [[], 0, 0];
     server = createServer((request, response) => {
       asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
       if (away > 0) {
         away -= 1;
         response.writeHead(401).end('{}');
       } else if (request.method === 'POST') response.writeHead(204).end();
-      else response.end(bundle);
+      else {
+        away = awayAfter;
+        response.end(bundle);
+      }
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -101,6 +105,17 @@ describe('the bootstrap of a machine', () => {
     away = 4;
     assert.equal(await run('dash', 'curl'), 0);
     assert.equal(asked.length, 6);
+    assert.ok(existsSync(join(home, 'ran')));
+  });
+
+  it('acknowledges again while the listener is away, and runs all the same where it stays away', async () => {
+    awayAfter = 9;
+    assert.equal(await run('dash', 'curl'), 0);
+    assert.deepEqual([asked.length, asked.at(-1)], [11, whole[1]]);
+    [asked, awayAfter] = [[], Infinity];
+    rmSync(join(home, 'ran'));
+    assert.equal(await run('dash', null), 0);
+    assert.equal(asked.length, 11);
     assert.ok(existsSync(join(home, 'ran')));
   });
 
