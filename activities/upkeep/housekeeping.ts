@@ -2,10 +2,10 @@ import { claimUntoldNotices } from '../../adapters/postgres/operators/operator-n
 import { listExpiredCards, noticeExpiredCard } from '../../adapters/postgres/payments/expired-cards.js';
 import { warnOfNearEnds } from '../../adapters/postgres/rentals/near-ends.js';
 import { raiseWatermark } from '../../adapters/postgres/restore/watermark.js';
-import { prune } from '../../adapters/postgres/upkeep/retention.js';
 import { signalWatermark } from '../../adapters/temporal/watermark.js';
 import { retention } from '../../domain/operations/retention.js';
 import { tellBudgets } from './budgets.js';
+import { pruneInTurn } from './pruning.js';
 import { noteStatements } from './statements.js';
 import { compareWatermarks, refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
@@ -42,19 +42,8 @@ async function mailOperators({ db, log, settings }: ActivityDeps): Promise<void>
   }
 }
 
-/** Removes rows that have served their time (decision 70, "Pruned rows"). A table that fails keeps no other from it. */
-async function pruneTables(deps: ActivityDeps, tell: Tell): Promise<number> {
-  const end = performance.now() + PRUNE_FOR_MS;
-  let removed = 0;
-  for (const kept of retention) {
-    if (performance.now() > end) break;
-    removed += (await eachPart(deps, `pruning ${kept.table}`, () => prune(deps.db, kept, { tell }))) ?? 0;
-  }
-  return removed;
-}
-
-/** Less than housekeeping may take, in milliseconds; the rest goes in the next round. */
-const PRUNE_FOR_MS = 15_000;
+/** Goes on where the round before it ended in this worker: whichever does a round is fair by itself. */
+const pruneTables = pruneInTurn(retention);
 
 /**
  * Tells users, once each, that their saved card has expired.

@@ -7,9 +7,11 @@ const BATCH_ROWS = 2_000;
 
 export interface Pruning {
   /** Rows of one statement; default: 2,000. */
-  readonly batchRows?: number;
+  readonly batchRows?: number | undefined;
   /** The most statements for one table in a round; the rest waits for the next. Default: 20. */
   readonly batches?: number;
+  /** Tells whether the round's time is up, after each statement. */
+  readonly isOver?: () => boolean;
   /** Called between two statements, so that a long round is seen to make progress. */
   readonly tell?: (done: { readonly table: string; readonly removed: number }) => void;
 }
@@ -20,7 +22,7 @@ export interface Pruning {
  * @returns how many rows
  */
 export async function prune(db: Database, kept: Kept, pruning: Pruning = {}): Promise<number> {
-  const { batchRows = BATCH_ROWS, batches = 20, tell } = pruning;
+  const { batchRows = BATCH_ROWS, batches = 20, isOver, tell } = pruning;
   // The instant is a parameter: an index could not compare with a clock in the statement.
   const until = new Date((await readClock(db)).getTime() - kept.keptMs);
   let removed = 0;
@@ -31,7 +33,7 @@ export async function prune(db: Database, kept: Kept, pruning: Pruning = {}): Pr
     });
     removed += rowCount;
     tell?.({ table: kept.table, removed });
-    if (rowCount < batchRows) break;
+    if (rowCount < batchRows || isOver?.() === true) break;
   }
   return removed;
 }

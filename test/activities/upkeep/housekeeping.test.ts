@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { keepHouse as keepHouseOf, mailExpiredCards } from '../../../activities/upkeep/housekeeping.js';
+import { pruneInTurn } from '../../../activities/upkeep/pruning.js';
 import { newId } from '../../../adapters/ids.js';
 import { recordNotice } from '../../../adapters/postgres/operators/operator-notices.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
 import type { SavedCardRow } from '../../../adapters/postgres/rows/tables.js';
+import { retention } from '../../../domain/operations/retention.js';
 import { restoredMessage } from '../../../domain/operations/watermark.js';
 import type { UserId } from '../../../domain/ids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
@@ -148,12 +150,71 @@ describe('housekeeping', () => {
         try {
           assert.equal((await keepHouse()).removed, 1);
           assert.deepEqual(await lone.db('oauth_states'), []);
-          assert.deepEqual(await stuck(), [{ duty: 'upkeep', item: 'pruning sessions', attempts: 1 }]);
+          const item = 'pruning sessions: ended sign-ins';
+          assert.deepEqual(await stuck(), [{ duty: 'upkeep', item, attempts: 1 }]);
         } finally {
           await lone.db.schema.renameTable('away', 'sessions');
         }
         assert.equal((await keepHouse()).removed, 2);
         assert.deepEqual(await stuck(), []);
+      });
+
+      it('counts the failures of two rules for one table apart', async () => {
+        const rules = retention.filter(({ table }) => table === 'machine_reports');
+        const [first, second] = [{ ...rules[0]!, since: 'unknown' }, rules[1]!];
+        await runAlone(() => pruneInTurn([first, second])(lone.deps, () => undefined)).result;
+        assert.deepEqual(
+          (await stuck()).map(({ item }) => item),
+          [`pruning machine_reports: ${first.what}`],
+        );
+      });
+
+      describe('where a table takes longer than a round', () => {
+        const rules = ['sessions', 'oauth_states', 'quotes'].map((table) =>
+          retention.find((kept) => kept.table === table)!,
+        );
+        let nowMs = 0;
+        let slowMs = 16_000;
+        const inTurn = (batchRows?: number) => {
+          const prune = pruneInTurn(rules, { now: () => nowMs, batchRows });
+          const tell = (done: unknown) => {
+            if ((done as { table: string }).table === 'sessions') nowMs += slowMs;
+          };
+          return () => runAlone(() => prune(lone.deps, tell)).result;
+        };
+
+        it('goes on behind it in the next round, and begins with it again later', async () => {
+          const round = inTurn();
+          await leaveSessions();
+          await leaveSignIn();
+          assert.equal(await round(), 2);
+          assert.equal((await lone.db('oauth_states')).length, 1);
+          await leaveSessions();
+          assert.equal(await round(), 3);
+          assert.deepEqual(await stuck(), []);
+        });
+
+        it('leaves the rest of that table to a later round', async () => {
+          const round = inTurn(1);
+          await leaveSessions();
+          assert.deepEqual([await round(), await round()], [1, 1]);
+        });
+
+        it('tells operators what no round has reached for an hour, until one does', async () => {
+          slowMs = HOUR;
+          const round = inTurn();
+          await round();
+          assert.deepEqual(
+            (await stuck()).map(({ item }) => item),
+            rules
+              .slice(1)
+              .map(({ table, what }) => `pruning ${table}: ${what}`)
+              .toSorted(),
+          );
+          slowMs = 0;
+          await round();
+          assert.deepEqual(await stuck(), []);
+        });
       });
     });
   });
