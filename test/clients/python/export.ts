@@ -8,24 +8,25 @@ import { filesIn } from '../../support/http/archive.js';
 import { Program } from './support/city.js';
 import { installedPython } from './support/python.js';
 
-describe('an export in Python', function () {
-  this.timeout(600_000);
-  let mock: MockServer;
-  let folder: string;
-  before(async () => {
-    mock = await startMock({ port: 0 });
-    folder = mkdtempSync(join(tmpdir(), 'gpu-rental-python-'));
-  });
-  after(async () => {
-    await mock.stop();
-    rmSync(folder, { recursive: true });
-  });
+export function describeExport(): void {
+  describe('an export in Python', function () {
+    this.timeout(600_000);
+    let mock: MockServer;
+    let folder: string;
+    before(async () => {
+      mock = await startMock({ port: 0 });
+      folder = mkdtempSync(join(tmpdir(), 'gpu-rental-python-'));
+    });
+    after(async () => {
+      await mock.stop();
+      rmSync(folder, { recursive: true });
+    });
 
-  it('is written to a file as it comes, though the file takes little at a time, and refused by its class', async () => {
-    const person = new ApiClient(mock.url);
-    await person.post('/v1/auth/verify-code', { email: 'ann@example.com', code: '123456' });
-    const file = join(folder, 'account.zip');
-    const code = `
+    it('is written to a file as it comes, though the file takes little at a time, and refused by its class', async () => {
+      const person = new ApiClient(mock.url);
+      await person.post('/v1/auth/verify-code', { email: 'ann@example.com', code: '123456' });
+      const file = join(folder, 'account.zip');
+      const code = `
 import asyncio, io, gpu_rental as gpu
 options = {"base_url": "${mock.url}", "session": {"sid": "${person.sid}"}}
 class Short(io.RawIOBase):
@@ -51,11 +52,12 @@ try:
 except gpu.ApiError as error:
     print(error.code)
 `;
-    const program = new Program(await installedPython(), code, {});
-    const { code: exit } = await program.ended;
-    assert.equal(exit, 0, program.err);
-    const bytes = readFileSync(file);
-    assert.deepEqual(program.out.trim().split('\n'), [String(bytes.length), 'True', 'unauthorized']);
-    assert.ok(filesIn(new Uint8Array(bytes).buffer)['account.json']?.includes('ann@example.com'));
+      const program = new Program(await installedPython(), code, {});
+      const { code: exit } = await program.ended;
+      assert.equal(exit, 0, program.err);
+      const bytes = readFileSync(file);
+      assert.deepEqual(program.out.trim().split('\n'), [String(bytes.length), 'True', 'unauthorized']);
+      assert.ok(filesIn(new Uint8Array(bytes).buffer)['account.json']?.includes('ann@example.com'));
+    });
   });
-});
+}

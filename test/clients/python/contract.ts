@@ -55,40 +55,42 @@ function throughPython(driver: PythonDriver, waits: boolean): Through {
   };
 }
 
-describe('the contract, through the Python client', function () {
-  this.timeout(600_000);
-  let python: string;
-  const { through, called } = ContractClient;
+export function describePythonContract(): void {
+  describe('the contract, through the Python client', function () {
+    this.timeout(600_000);
+    let python: string;
+    const { through, called } = ContractClient;
 
-  before(async () => {
-    python = await installedPython();
-    ContractClient.called = new Set();
-  });
-
-  for (const [name, { start, waits }] of Object.entries(backends)) {
-    describe(`of ${name}`, () => {
-      let backend: Backend;
-      let driver: PythonDriver;
-      before(async () => {
-        driver = new PythonDriver(python);
-        ContractClient.through = throughPython(driver, waits);
-        backend = await start();
-      });
-      after(async () => {
-        ContractClient.through = through;
-        driver.stop();
-        await backend.stop();
-      });
-
-      describeContract(() => backend);
+    before(async () => {
+      python = await installedPython();
+      ContractClient.called = new Set();
     });
-  }
 
-  after(() => {
-    ContractClient.called = called;
-  });
+    for (const [name, { start, waits }] of Object.entries(backends)) {
+      describe(`of ${name}`, () => {
+        let backend: Backend;
+        let driver: PythonDriver;
+        before(async () => {
+          driver = new PythonDriver(python);
+          ContractClient.through = throughPython(driver, waits);
+          backend = await start();
+        });
+        after(async () => {
+          ContractClient.through = through;
+          driver.stop();
+          await backend.stop();
+        });
 
-  describe('of both', () => {
-    it('asks every operation of the description', assertAllCalled);
+        describeContract(() => backend);
+      });
+    }
+
+    after(() => {
+      ContractClient.called = called;
+    });
+
+    describe('of both', () => {
+      it('asks every operation of the description', assertAllCalled);
+    });
   });
-});
+}
