@@ -106,6 +106,7 @@ export type UserNoticeCause =
   /** The counter that a refused one should have passed. */
   | Caused<'passkey_refused', { passkeyId: PasskeyId; counter: number }>
   | Caused<'api_key_created', { keyId: ApiKeyId }>
+  | Caused<'api_key_widened', { changeId: ChangeId }>
   | Caused<'setup_acted', { actId: ChangeId }>
   | Caused<'card_saved', { cardId: string }>
   /** A month in UTC, such as 2026-11, and the share of its budget that was spent, in percent. */
@@ -197,6 +198,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   passkey_added: ({ passkeyId }) => `passkey-added:${passkeyId}`,
   passkey_refused: ({ passkeyId, counter }) => `passkey-refused:${passkeyId}:${counter}`,
   api_key_created: ({ keyId }) => `api-key-created:${keyId}`,
+  api_key_widened: ({ changeId }) => `api-key-widened:${changeId}`,
   setup_acted: ({ actId }) => `setup-acted:${actId}`,
   card_saved: ({ cardId }) => `card-saved:${cardId}`,
   budget_reached: ({ userId, month, percent }) => `budget-reached:${userId}:${month}:${percent}`,
@@ -271,6 +273,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['passkey-added', (rest) => withId('psk', rest, (passkeyId) => ({ kind: 'passkey_added', passkeyId }))],
   ['passkey-refused', readPasskeyRefused],
   ['api-key-created', (rest) => withId('key', rest, (keyId) => ({ kind: 'api_key_created', keyId }))],
+  ['api-key-widened', (rest) => withId('chg', rest, (changeId) => ({ kind: 'api_key_widened', changeId }))],
   ['setup-acted', (rest) => withId('chg', rest, (actId) => ({ kind: 'setup_acted', actId }))],
   ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
   ['budget-reached', readBudgetReached],

@@ -12,6 +12,7 @@ import {
 } from '../../adapters/postgres/accounts/api-key-list.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import { countKeys, setCap, stopMachinesOf } from '../../adapters/postgres/spending/caps.js';
+import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
@@ -26,7 +27,7 @@ import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, pageOf, readCursor } from '../http/cursor.js';
 import { readBody, readQuery } from '../http/validation.js';
-import { presentApiKey } from './present.js';
+import { changedFields, presentApiKey } from './present.js';
 import {
   apiKeyChangeSchema,
   apiKeySchema,
@@ -113,25 +114,31 @@ function change(deps: ApiDeps): Handler<typeof declared.changeApiKey> {
       if (isLooser) refuseWhenNotFresh(ctx);
       const spendCapCents = cap === undefined ? undefined : await setCap(trx, before, cap);
       const row = await changeApiKey(trx, before.id, { ...asked, spendCapCents });
-      const changed = Object.keys(asked).filter((field) => isOther(field, before, row));
+      const changed = changedFields(Object.keys(asked), presentApiKey(before), presentApiKey(row));
       if (changed.length > 0) {
         const details = { keyId: row.id, changed };
         await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'api_key_changed', details }));
+        await recordEvent(trx, { type: 'api_key.changed', userId, entityId: row.id, data: { changed } });
       }
+      if (isLooser) await noteWidened(trx, row);
       return showCounted(trx, row);
     });
   };
 }
 
+/** Notes for its owner that a key may do more: somebody else may be signed in. */
+async function noteWidened(trx: Transaction, row: ApiKeyRow): Promise<void> {
+  const { id: keyId, name, hint, spend_cap_cents: spendCapCents, allowed_cidrs: allowedCidrs } = row;
+  await noteForUser(trx, {
+    ...{ userId: row.user_id, kind: 'api_key_widened' },
+    cause: { kind: 'api_key_widened', changeId: newId('chg') },
+    facts: { keyId, name, hint, spendCapCents, allowedCidrs },
+  });
+}
+
 async function showCounted(db: Database | Transaction, row: ApiKeyRow) {
   const [counted = row] = await countKeys(db, row.user_id, [row]);
   return presentApiKey(counted);
-}
-
-/** Tells whether a field reads otherwise than before. */
-function isOther(field: string, before: ApiKeyRow, after: ApiKeyRow): boolean {
-  const valueIn = (row: ApiKeyRow) => JSON.stringify((presentApiKey(row) as Record<string, unknown>)[field]);
-  return valueIn(before) !== valueIn(after);
 }
 
 /**

@@ -39,6 +39,7 @@ const limits = {
 const invoice = { amountCents: count, reason: invoiceReason };
 const ended = named('InvoiceEventData', object(invoice));
 const key = named('SshKeyEventData', object({ fingerprint: text }));
+const changed = object({ changed: { ...listOf(text), description: 'Which fields.' } });
 const reversal = {
   kind: { ...oneOf(['refund', 'dispute']), description: 'dispute: the bank took it back.' },
   paymentId: { ...text, description: 'Of the payment processor.' },
@@ -143,9 +144,10 @@ const data = {
   'passkey.added': nothing,
   'passkey.removed': nothing,
   'api_key.created': nothing,
+  'api_key.changed': changed,
   'api_key.revoked': nothing,
   'webhook.created': nothing,
-  'webhook.changed': object({ changed: { ...listOf(text), description: 'Which fields.' } }),
+  'webhook.changed': changed,
   'webhook.switched_off': object({ reason: oneOf(whysOff) }),
   'webhook.removed': nothing,
   'webhook.ping': nothing,

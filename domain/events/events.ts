@@ -145,6 +145,8 @@ export interface EventData {
   'passkey.added': Nothing;
   'passkey.removed': Nothing;
   'api_key.created': Nothing;
+  /** Its owner changed these fields of it. */
+  'api_key.changed': { readonly changed: readonly string[] };
   'api_key.revoked': Nothing;
   'webhook.created': Nothing;
   'webhook.changed': { readonly changed: readonly string[] };
@@ -246,6 +248,7 @@ const all: Readonly<Record<EventType, true>> = {
   'passkey.added': true,
   'passkey.removed': true,
   'api_key.created': true,
+  'api_key.changed': true,
   'api_key.revoked': true,
   'webhook.created': true,
   'webhook.changed': true,

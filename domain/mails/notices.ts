@@ -56,6 +56,7 @@ const wordsByKind: {
   passkey_added: passkeysAdded,
   passkey_refused: passkeysRefused,
   api_key_created: apiKeysCreated,
+  api_key_widened: apiKeysWidened,
   setup_acted: setUp,
   card_saved: cardsSaved,
   budget_reached: budgetReached,
@@ -223,6 +224,24 @@ function apiKeysCreated(all: readonly NoticeFacts['api_key_created'][]): Words {
       'A program that has such a key can call the API in your name, within the key’s scopes.',
       '',
       ...listed(all, ({ name, scopes, hint }) => fact(name, `${scopes.join(', ')}; ends with ${hint}`)),
+      '',
+      'If this was not you, somebody else is signed in to your account: revoke the key, end your other sessions, and contact support.',
+    ],
+  };
+}
+
+function apiKeysWidened(all: readonly NoticeFacts['api_key_widened'][]): Words {
+  return {
+    subject: 'An API key in your account can do more now',
+    parts: [
+      'Its spending cap was raised or removed, or it works from more addresses. This is what it can do now:',
+      '',
+      ...listed(all, ({ name, hint, spendCapCents: cap, allowedCidrs: from }) =>
+        fact(
+          name,
+          `${cap === null ? 'no spending cap' : `spending cap ${formatUsd(cap)}`}; works from ${from === null ? 'anywhere' : from.join(', ')}; ends with ${hint}`,
+        ),
+      ),
       '',
       'If this was not you, somebody else is signed in to your account: revoke the key, end your other sessions, and contact support.',
     ],

@@ -70,6 +70,10 @@ export const noticeKinds = {
     description: 'An API key was created: a program can call the API with it in your name.',
     canSwitchOff: false,
   },
+  api_key_widened: {
+    description: 'An API key may spend more, or be used from more addresses.',
+    canSwitchOff: false,
+  },
   setup_acted: {
     description: 'An API key set something up: a webhook, an SSH key or a budget.',
     canSwitchOff: false,

@@ -88,6 +88,14 @@ export interface NoticeFacts extends Record<ToldKind, object> {
     /** Its last characters. */
     readonly hint: string;
   };
+  /** As it is since then: the cap in cents, null for none; the addresses, null for any. */
+  api_key_widened: {
+    readonly keyId: ApiKeyId;
+    readonly name: string;
+    readonly hint: string;
+    readonly spendCapCents: number | null;
+    readonly allowedCidrs: readonly string[] | null;
+  };
   setup_acted: {
     readonly keyId: ApiKeyId;
     readonly keyName: string;

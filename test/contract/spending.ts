@@ -168,6 +168,16 @@ export function describeSpending(backend: () => Backend): void {
       assert.equal((await change(1)).body.spendCapCents, spentCents + reservedCents);
       assert.equal((await change(null)).body.spendCapCents, null);
       assert.equal((await change(600)).body.spendCapCents, 600);
+      assert.equal((await change(600)).body.spendCapCents, 600);
+      const told = await until('each change is told', async () => {
+        const { body } = await person.get('/v1/events?types=api_key.changed');
+        const { events } = body as unknown as { events: { entityId: string; data: object }[] };
+        return events.length >= 4 && events;
+      });
+      assert.deepEqual(
+        told.map(({ entityId, data }) => [entityId, data]),
+        [0, 1, 2, 3].map(() => [key.id, { changed: ['spendCapCents'] }]),
+      );
     });
 
     it('counts what a running machine has cost as spent, also for a key without a cap', async () => {

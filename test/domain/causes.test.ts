@@ -73,6 +73,7 @@ const kept: readonly [text: string, cause: Cause][] = [
   [`ssh-key-added:key_${ulid}`, { kind: 'ssh_key_added', keyId }],
   [`passkey-added:psk_${ulid}`, { kind: 'passkey_added', passkeyId }],
   [`passkey-refused:psk_${ulid}:12`, { kind: 'passkey_refused', passkeyId, counter: 12 }],
+  [`api-key-widened:chg_${ulid}`, { kind: 'api_key_widened', changeId: `chg_${ulid}` }],
   [`setup-acted:chg_${ulid}`, { kind: 'setup_acted', actId: `chg_${ulid}` }],
   ['card-saved:pm_1', { kind: 'card_saved', cardId: 'pm_1' }],
   [
@@ -163,6 +164,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   passkey_refused: fc.record({ passkeyId: ours('psk'), counter: number }),
   ssh_key_added: fc.record({ keyId: ours('key') }),
   api_key_created: fc.record({ keyId: ours('key') }),
+  api_key_widened: fc.record({ changeId: ours('chg') }),
   setup_acted: fc.record({ actId: ours('chg') }),
   card_saved: fc.record({ cardId: foreign }),
   budget_reached: fc.record({

@@ -1750,6 +1750,7 @@ export interface UserNoticeRow {
     | 'ssh_key_added'
     | 'card_saved'
     | 'api_key_created'
+    | 'api_key_widened'
     | 'budget_reached'
     | 'setup_acted'
     | 'passkey_added'

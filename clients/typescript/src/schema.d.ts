@@ -1659,7 +1659,7 @@ export interface components {
         AddWebhook: {
             url: string;
             /** @description Default: []. */
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             /** @description Default: "". */
             description?: string;
         };
@@ -1682,7 +1682,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*`, `passkey.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -1770,6 +1770,27 @@ export interface components {
              * @description Set when we lost data and may have lost the key’s revocation. It is suspended from then on, until its owner signs in.
              */
             suspendedAt: string | null;
+        };
+        ApiKeyChangedEvent: {
+            id: string;
+            /** @description Its number in your feed: 1, 2, 3 and so on, with no gap except before a `feed.resync`. */
+            seq: number;
+            /** @description The id of the rental, top-up, invoice … concerned. */
+            entityId: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "api_key.changed";
+            data: {
+                /** @description Which fields. */
+                changed: string[];
+            };
         };
         ApiKeyCreatedEvent: {
             id: string;
@@ -2200,7 +2221,7 @@ export interface components {
         };
         ChangeWebhook: {
             url?: string;
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description?: string;
         };
         ChargeInProgressDetails: {
@@ -2423,14 +2444,14 @@ export interface components {
         EntrypointChoice: "keep" | "replace";
         /** @enum {string} */
         ErrorCode: "validation_failed" | "invalid_email" | "invalid_amount" | "invalid_count" | "weak_key" | "duplicate_key" | "too_many_keys" | "duplicate_passkey" | "too_many_passkeys" | "unknown_family" | "model_unavailable" | "software_unsupported" | "idle_guard_unsupported" | "billing_disabled" | "too_many_webhooks" | "webhooks_disabled" | "unauthorized" | "code_invalid" | "passkey_invalid" | "oauth_state_mismatch" | "key_unknown" | "key_expired" | "key_revoked" | "key_suspended" | "card_declined" | "insufficient_balance" | "forbidden" | "blocked" | "account_closing" | "fresh_sign_in_required" | "session_required" | "key_scope" | "key_address" | "key_ends_own" | "key_setup" | "cap_reserved" | "budget_reserved" | "not_found" | "rental_not_found" | "invoice_not_found" | "topup_not_found" | "key_not_found" | "session_not_found" | "passkey_not_found" | "quote_not_found" | "endpoint_not_found" | "webhook_not_found" | "method_not_allowed" | "resync" | "charge_in_progress" | "already_stopped" | "quote_expired" | "price_changed" | "rental_ending" | "no_idle_guard" | "no_saved_card" | "webhook_not_enabled" | "proof_not_ready" | "export_running" | "idempotency_conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "unknown_host" | "rate_limited" | "code_request_rate_limited" | "internal_error" | "temporarily_unavailable";
-        Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalScriptFetchedEvent"] | components["schemas"]["RentalKeptAliveEvent"] | components["schemas"]["RentalPortsClosedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["PasskeyAddedEvent"] | components["schemas"]["PasskeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
+        Event: components["schemas"]["RentalCreatedEvent"] | components["schemas"]["RentalMachineFoundEvent"] | components["schemas"]["RentalSshAnsweredEvent"] | components["schemas"]["RentalRunningEvent"] | components["schemas"]["RentalWarnedEvent"] | components["schemas"]["RentalScriptFetchedEvent"] | components["schemas"]["RentalKeptAliveEvent"] | components["schemas"]["RentalPortsClosedEvent"] | components["schemas"]["RentalChangedEvent"] | components["schemas"]["RentalStoppingEvent"] | components["schemas"]["RentalStoppedEvent"] | components["schemas"]["RentalFailedEvent"] | components["schemas"]["TopupSucceededEvent"] | components["schemas"]["TopupFailedEvent"] | components["schemas"]["TopupExpiredEvent"] | components["schemas"]["TopupReversedEvent"] | components["schemas"]["TopupReinstatedEvent"] | components["schemas"]["WalletCreditedEvent"] | components["schemas"]["WalletLowEvent"] | components["schemas"]["WalletExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["AutoTopupSucceededEvent"] | components["schemas"]["AutoTopupSwitchedOffEvent"] | components["schemas"]["CardSavedEvent"] | components["schemas"]["CardRemovedEvent"] | components["schemas"]["InvoiceOpenedEvent"] | components["schemas"]["InvoicePaidEvent"] | components["schemas"]["InvoiceVoidedEvent"] | components["schemas"]["InvoiceUncollectibleEvent"] | components["schemas"]["SshKeyAddedEvent"] | components["schemas"]["SshKeyRemovedEvent"] | components["schemas"]["PasskeyAddedEvent"] | components["schemas"]["PasskeyRemovedEvent"] | components["schemas"]["ApiKeyCreatedEvent"] | components["schemas"]["ApiKeyChangedEvent"] | components["schemas"]["ApiKeyRevokedEvent"] | components["schemas"]["WebhookCreatedEvent"] | components["schemas"]["WebhookChangedEvent"] | components["schemas"]["WebhookSwitchedOffEvent"] | components["schemas"]["WebhookRemovedEvent"] | components["schemas"]["WebhookPingEvent"] | components["schemas"]["SessionStartedEvent"] | components["schemas"]["SessionEndedEvent"] | components["schemas"]["FeedResyncEvent"];
         EventPage: {
             events: components["schemas"]["Event"][];
             /** @description The last event that was looked at, whether or not `types` left it out. */
             lastSeq: number;
         };
         /** @enum {string} */
-        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
+        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
         ExplainedByHand: {
             operationId: string;
             kind: string;
@@ -3467,7 +3488,7 @@ export interface components {
             description: string;
         };
         /** @enum {string} */
-        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "statement" | "auto_topup_off" | "payments" | "ssh_key_added" | "passkey_added" | "passkey_refused" | "api_key_created" | "setup_acted" | "card_saved";
+        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "statement" | "auto_topup_off" | "payments" | "ssh_key_added" | "passkey_added" | "passkey_refused" | "api_key_created" | "api_key_widened" | "setup_acted" | "card_saved";
         NoticeSettings: {
             notices: components["schemas"]["Notice"][];
         };
@@ -4457,7 +4478,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*`, `passkey.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -4514,6 +4535,8 @@ export interface components {
                 passkey_refused?: true;
                 /** @enum {boolean} */
                 api_key_created?: true;
+                /** @enum {boolean} */
+                api_key_widened?: true;
                 /** @enum {boolean} */
                 setup_acted?: true;
                 /** @enum {boolean} */
@@ -5306,7 +5329,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*`, `passkey.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -5796,6 +5819,7 @@ export type AlreadyStoppedDetails = components['schemas']['AlreadyStoppedDetails
 export type AlreadyStoppedError = components['schemas']['AlreadyStoppedError'];
 export type ApiError = components['schemas']['ApiError'];
 export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyChangedEvent = components['schemas']['ApiKeyChangedEvent'];
 export type ApiKeyCreatedEvent = components['schemas']['ApiKeyCreatedEvent'];
 export type ApiKeyEnds = components['schemas']['ApiKeyEnds'];
 export type ApiKeyPage = components['schemas']['ApiKeyPage'];
@@ -11266,7 +11290,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
                 /** @description The answer holds the events below this number instead, newest first. */
                 before?: number;
                 pageSize?: number;
@@ -11327,7 +11351,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
             };
             header?: {
                 /**

@@ -2,7 +2,7 @@ import { createHash, randomInt } from 'node:crypto';
 import type { ApiKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
-import { presentApiKey } from '../../../api/api-keys/present.js';
+import { changedFields, presentApiKey } from '../../../api/api-keys/present.js';
 import {
   apiKeyChangeSchema,
   apiKeySchema,
@@ -95,9 +95,11 @@ function rowOf(account: Account, asked: ApiKeyRequest, token: string, now: Date)
 
 function change(world: World): Step {
   return signedIn(world, (ctx, account) => {
-    const { name, allowedCidrs, spendCapCents: cap } = readBody(ctx, apiKeyChangeSchema);
+    const asked = readBody(ctx, apiKeyChangeSchema);
+    const { name, allowedCidrs, spendCapCents: cap } = asked;
     const row = keyIn(ctx, account);
     if (row.revoked_at) throw noSuchApiKey();
+    const before = presentApiKey(row);
     if (allowedCidrs !== undefined && widens(row.allowed_cidrs, allowedCidrs)) refuseWhenNotFresh(ctx);
     if (cap !== undefined) {
       if (isRaised(row.spend_cap_cents, cap)) refuseWhenNotFresh(ctx);
@@ -105,7 +107,11 @@ function change(world: World): Step {
     }
     if (name !== undefined) row.name = name;
     if (allowedCidrs !== undefined) row.allowed_cidrs = allowedCidrs && [...allowedCidrs];
-    note(world, ctx, account, 'api_key_changed', null, { keyId: row.id });
+    const changed = changedFields(Object.keys(asked), before, presentApiKey(row));
+    if (changed.length > 0) {
+      note(world, ctx, account, 'api_key_changed', null, { keyId: row.id, changed });
+      world.events.tell(account.user.id, 'api_key.changed', row.id, { changed });
+    }
     ctx.body = presentApiKey(row);
   });
 }

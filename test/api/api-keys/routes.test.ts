@@ -172,6 +172,33 @@ describe('the routes of API keys', () => {
     assert.deepEqual((body as unknown as Key).allowedCidrs, ['192.0.2.0/24']);
   });
 
+  it('tell each change, and mail what lets a key do more', async () => {
+    const { id } = await made({ allowedCidrs: ['192.0.2.0/24'], spendCapCents: 500 });
+    const path = `/v1/api-keys/${id}`;
+    const narrower = { allowedCidrs: ['192.0.2.7'], spendCapCents: 400 };
+    const changes = [{ name: 'daily' }, narrower, { spendCapCents: 900 }, { allowedCidrs: null }, narrower];
+    for (const change of [...changes, { name: 'daily' }]) {
+      assert.equal((await owner.patch(path, change)).status, 200);
+    }
+    const told = await api.db('event_outbox').where({ entity_id: id, type: 'api_key.changed' }).orderBy('no');
+    assert.deepEqual(
+      told.map(({ data }) => data['changed']),
+      changes.map((change) => Object.keys(change)),
+    );
+    const noted = await api
+      .db('user_notices')
+      .where({ user_id: owner.user.id, kind: 'api_key_widened' })
+      .orderBy('id');
+    const { hint } = (await api.db('api_keys').where({ id }).first())!;
+    assert.deepEqual(
+      noted.map(({ facts }) => facts),
+      [
+        { keyId: id, name: 'daily', hint, spendCapCents: 900, allowedCidrs: ['192.0.2.7/32'] },
+        { keyId: id, name: 'daily', hint, spendCapCents: 900, allowedCidrs: null },
+      ],
+    );
+  });
+
   it('list them by pages, the newest first, ended ones too, and nobody else’s', async () => {
     const other = await api.signIn();
     await insertApiKeyOf(api.db, other.user.id);

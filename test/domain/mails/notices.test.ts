@@ -245,6 +245,28 @@ const mails: readonly Whole[] = [
     ],
   ],
   [
+    'tells of keys that can do more',
+    noticeMail(
+      {
+        kind: 'api_key_widened',
+        all: [
+          { keyId, name: 'nightly', hint: 'a1Zx', spendCapCents: 50_000, allowedCidrs: null },
+          { keyId, name: 'ci', hint: 'b2Yw', spendCapCents: null, allowedCidrs: ['192.0.2.0/24', '::1/128'] },
+        ],
+      },
+      null,
+    ),
+    'An API key in your account can do more now',
+    [
+      'Its spending cap was raised or removed, or it works from more addresses. This is what it can do now:',
+      '',
+      'nightly: spending cap $500.00; works from anywhere; ends with a1Zx',
+      'ci: no spending cap; works from 192.0.2.0/24, ::1/128; ends with b2Yw',
+      '',
+      'If this was not you, somebody else is signed in to your account: revoke the key, end your other sessions, and contact support.',
+    ],
+  ],
+  [
     'tells of a passkey',
     noticeMail({ kind: 'passkey_added', all: [{ passkeyId, name: 'MacBook' }] }, null),
     'A passkey was added to your account',

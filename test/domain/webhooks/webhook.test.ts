@@ -97,6 +97,7 @@ describe('the types of a webhook', () => {
     const { only, except } = wantedTypes([]);
     assert.equal(only, null);
     assert.deepEqual([...except].sort(), [
+      'api_key.changed',
       'api_key.created',
       'api_key.revoked',
       'passkey.added',

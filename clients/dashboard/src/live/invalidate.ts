@@ -57,6 +57,7 @@ const changedBy: Readonly<Partial<Record<EventType, KeysOf>>> = {
   'passkey.added': passkey,
   'passkey.removed': passkey,
   'api_key.created': apiKey,
+  'api_key.changed': apiKey,
   'api_key.revoked': apiKey,
   'webhook.created': webhook,
   'webhook.changed': webhook,

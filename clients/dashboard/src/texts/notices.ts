@@ -31,6 +31,7 @@ export const noticeTexts = texts({
     passkey_added: 'Passkey added',
     passkey_refused: 'Passkey refused',
     api_key_created: 'API key created',
+    api_key_widened: 'API key can do more',
     setup_acted: 'API key changed your setup',
     card_saved: 'Card saved',
   },

@@ -161,5 +161,6 @@ export const eventTypeTexts = texts({
   'session.started': 'Someone signed in',
   'session.ended': 'A session ended',
   'api_key.created': 'An API key was created',
+  'api_key.changed': 'An API key was changed',
   'api_key.revoked': 'An API key was revoked',
 });

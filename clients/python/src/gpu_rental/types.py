@@ -48,7 +48,7 @@ class AddSshKey(TypedDict):
 
 class AddWebhook(TypedDict):
     url: str
-    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
+    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.changed", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
     description: NotRequired[str]
 
 class AddedSshKey(TypedDict):
@@ -63,7 +63,7 @@ class AddedSshKey(TypedDict):
 class AddedWebhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.changed", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -103,6 +103,17 @@ class ApiKey(TypedDict):
     lastUsedAddress: Optional[str]
     revokedAt: Optional[str]
     suspendedAt: Optional[str]
+
+class ApiKeyChangedEventData(TypedDict):
+    changed: List[str]
+
+class ApiKeyChangedEvent(TypedDict):
+    id: str
+    seq: int
+    entityId: str
+    createdAt: str
+    type: Literal["api_key.changed"]
+    data: "ApiKeyChangedEventData"
 
 class ApiKeyCreatedEvent(TypedDict):
     id: str
@@ -336,7 +347,7 @@ class ChangeRental(TypedDict):
 
 class ChangeWebhook(TypedDict):
     url: NotRequired[str]
-    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
+    types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.changed", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
     description: NotRequired[str]
 
 class ChargeInProgressDetails(TypedDict):
@@ -1603,7 +1614,7 @@ class Reversal(TypedDict):
 class RotatedWebhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.changed", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -1633,6 +1644,7 @@ class SaveNoticesKinds(TypedDict):
     passkey_added: NotRequired[Literal[True]]
     passkey_refused: NotRequired[Literal[True]]
     api_key_created: NotRequired[Literal[True]]
+    api_key_widened: NotRequired[Literal[True]]
     setup_acted: NotRequired[Literal[True]]
     card_saved: NotRequired[Literal[True]]
 
@@ -2119,7 +2131,7 @@ class WeakKeyError(TypedDict):
 class Webhook(TypedDict):
     id: str
     url: str
-    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
+    types: List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.changed", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]
     description: str
     state: Literal["pending", "enabled", "switched_off"]
     deliveredSeq: int
@@ -2242,8 +2254,8 @@ EndpointAuth = Literal["none", "token"]
 EndpointKind = Literal["http", "tcp"]
 EntrypointChoice = Literal["keep", "replace"]
 ErrorCode = Literal["validation_failed", "invalid_email", "invalid_amount", "invalid_count", "weak_key", "duplicate_key", "too_many_keys", "duplicate_passkey", "too_many_passkeys", "unknown_family", "model_unavailable", "software_unsupported", "idle_guard_unsupported", "billing_disabled", "too_many_webhooks", "webhooks_disabled", "unauthorized", "code_invalid", "passkey_invalid", "oauth_state_mismatch", "key_unknown", "key_expired", "key_revoked", "key_suspended", "card_declined", "insufficient_balance", "forbidden", "blocked", "account_closing", "fresh_sign_in_required", "session_required", "key_scope", "key_address", "key_ends_own", "key_setup", "cap_reserved", "budget_reserved", "not_found", "rental_not_found", "invoice_not_found", "topup_not_found", "key_not_found", "session_not_found", "passkey_not_found", "quote_not_found", "endpoint_not_found", "webhook_not_found", "method_not_allowed", "resync", "charge_in_progress", "already_stopped", "quote_expired", "price_changed", "rental_ending", "no_idle_guard", "no_saved_card", "webhook_not_enabled", "proof_not_ready", "export_running", "idempotency_conflict", "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "unknown_host", "rate_limited", "code_request_rate_limited", "internal_error", "temporarily_unavailable"]
-Event = Union["RentalCreatedEvent", "RentalMachineFoundEvent", "RentalSshAnsweredEvent", "RentalRunningEvent", "RentalWarnedEvent", "RentalScriptFetchedEvent", "RentalKeptAliveEvent", "RentalPortsClosedEvent", "RentalChangedEvent", "RentalStoppingEvent", "RentalStoppedEvent", "RentalFailedEvent", "TopupSucceededEvent", "TopupFailedEvent", "TopupExpiredEvent", "TopupReversedEvent", "TopupReinstatedEvent", "WalletCreditedEvent", "WalletLowEvent", "WalletExhaustedEvent", "BudgetReachedEvent", "AutoTopupSucceededEvent", "AutoTopupSwitchedOffEvent", "CardSavedEvent", "CardRemovedEvent", "InvoiceOpenedEvent", "InvoicePaidEvent", "InvoiceVoidedEvent", "InvoiceUncollectibleEvent", "SshKeyAddedEvent", "SshKeyRemovedEvent", "PasskeyAddedEvent", "PasskeyRemovedEvent", "ApiKeyCreatedEvent", "ApiKeyRevokedEvent", "WebhookCreatedEvent", "WebhookChangedEvent", "WebhookSwitchedOffEvent", "WebhookRemovedEvent", "WebhookPingEvent", "SessionStartedEvent", "SessionEndedEvent", "FeedResyncEvent"]
-EventType = Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]
+Event = Union["RentalCreatedEvent", "RentalMachineFoundEvent", "RentalSshAnsweredEvent", "RentalRunningEvent", "RentalWarnedEvent", "RentalScriptFetchedEvent", "RentalKeptAliveEvent", "RentalPortsClosedEvent", "RentalChangedEvent", "RentalStoppingEvent", "RentalStoppedEvent", "RentalFailedEvent", "TopupSucceededEvent", "TopupFailedEvent", "TopupExpiredEvent", "TopupReversedEvent", "TopupReinstatedEvent", "WalletCreditedEvent", "WalletLowEvent", "WalletExhaustedEvent", "BudgetReachedEvent", "AutoTopupSucceededEvent", "AutoTopupSwitchedOffEvent", "CardSavedEvent", "CardRemovedEvent", "InvoiceOpenedEvent", "InvoicePaidEvent", "InvoiceVoidedEvent", "InvoiceUncollectibleEvent", "SshKeyAddedEvent", "SshKeyRemovedEvent", "PasskeyAddedEvent", "PasskeyRemovedEvent", "ApiKeyCreatedEvent", "ApiKeyChangedEvent", "ApiKeyRevokedEvent", "WebhookCreatedEvent", "WebhookChangedEvent", "WebhookSwitchedOffEvent", "WebhookRemovedEvent", "WebhookPingEvent", "SessionStartedEvent", "SessionEndedEvent", "FeedResyncEvent"]
+EventType = Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.changed", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "webhook.ping", "session.started", "session.ended", "feed.resync"]
 FamilyId = Literal["rtx-3090", "rtx-4090", "rtx-5080", "rtx-5090", "rtx-4000-ada", "rtx-6000-ada", "rtx-pro-6000", "rtx-a4000", "rtx-a5000", "rtx-a6000", "a10", "a40", "l4", "l40", "l40s", "a100-40gb", "a100-80gb", "h100-80gb", "h100-94gb", "h200-141gb", "gh200", "b200", "b300", "mi300x"]
 IdleIgnored = Literal["sessions"]
 IdleLooksAt = Literal["gpu", "cpu", "network", "sessions"]
@@ -2251,7 +2263,7 @@ ImageNeed = Literal["sh", "base64", "mktemp", "chmod", "curl_or_wget"]
 InvoiceReason = Literal["topup_failed", "overage", "manual"]
 InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 LedgerEntryType = Literal["processor_topup", "auto_topup", "rental_charge", "refund", "adjustment"]
-NoticeKind = Literal["rental_auto_stop", "rental_spend_limit", "rental_idle_near", "rental_idle", "rental_balance_exhausted", "rental_operator_stop", "rental_lost", "rental_failed", "low_balance", "budget_reached", "statement", "auto_topup_off", "payments", "ssh_key_added", "passkey_added", "passkey_refused", "api_key_created", "setup_acted", "card_saved"]
+NoticeKind = Literal["rental_auto_stop", "rental_spend_limit", "rental_idle_near", "rental_idle", "rental_balance_exhausted", "rental_operator_stop", "rental_lost", "rental_failed", "low_balance", "budget_reached", "statement", "auto_topup_off", "payments", "ssh_key_added", "passkey_added", "passkey_refused", "api_key_created", "api_key_widened", "setup_acted", "card_saved"]
 ProcessorEvent = Dict[str, Any]
 RentalPhase = Literal["queued", "buying", "booting", "installing", "checking", "ready"]
 RentalStatus = Literal["provisioning", "running", "stopping", "stopped", "failed"]
