@@ -1,4 +1,3 @@
-import { noteClosedAccount } from '../../adapters/closed-accounts-file.js';
 import { listReturnable } from '../../adapters/postgres/accounts/closing-money.js';
 import {
   endWatch,
@@ -8,9 +7,8 @@ import {
   readOpenBusiness,
   type OpenBusiness,
 } from '../../adapters/postgres/accounts/closings.js';
-import { erasePerson } from '../../adapters/postgres/accounts/sweeping.js';
 import type { AccountClosingRow } from '../../adapters/postgres/rows/tables.js';
-import type { ClosingState, ClosingWait } from '../../domain/accounts/closing.js';
+import { closingLimits, type ClosingState, type ClosingWait } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
 import { formatUsd } from '../../domain/money.js';
 import { nextReturn } from '../../money/closing/returns.js';
@@ -18,6 +16,7 @@ import { settleWhenQuiet } from '../../money/closing/stop-spending.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { eraseInTurn } from './erase.js';
 import { followRefunds, giveBackToCard } from './give-back.js';
 import { stopAll } from './stop-all.js';
 import { tellOperators } from './tell-operators.js';
@@ -34,13 +33,9 @@ export function createClosingActivities(deps: ActivityDeps) {
   };
 }
 
-/** What a step comes to: it waits where it is, or goes on with the next one. */
-type Step = (
-  deps: ActivityDeps,
-  userId: UserId,
-  tell: Tell,
-  row: AccountClosingRow,
-) => Promise<'on' | readonly ClosingWait[]>;
+/** What a step comes to: it goes on with the next one, waits where it is, or for the erasure of other accounts. */
+type Came = 'on' | 'turn' | readonly ClosingWait[];
+type Step = (deps: ActivityDeps, userId: UserId, tell: Tell, row: AccountClosingRow) => Promise<Came>;
 
 async function advanceClosing(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<EventLook> {
   for (;;) {
@@ -48,6 +43,7 @@ async function advanceClosing(deps: ActivityDeps, userId: UserId, tell: Tell): P
     if (!row) return { state: 'missing', status: 'missing', summary: 'nobody asked to close this account' };
     tell({ state: row.state });
     const done = await steps[row.state](deps, userId, tell, row);
+    if (done === 'turn') return waitForTurn(row);
     if (done !== 'on') return waitAt(deps, row, done);
   }
 }
@@ -60,6 +56,12 @@ const steps: Readonly<Record<ClosingState, Step>> = {
   kept: keepWatch,
   closed: reopen,
 };
+
+/** It holds no slot and no connection meanwhile. */
+function waitForTurn({ state }: AccountClosingRow): EventLook {
+  const summary = `${state}: waits until another account is erased`;
+  return { state: 'waiting', status: state, summary, nextLookMs: closingLimits.turnMs };
+}
 
 async function waitAt(
   { db }: ActivityDeps,
@@ -149,23 +151,17 @@ async function followRestored(deps: ActivityDeps, userId: UserId, tell: Tell): P
   }
 }
 
-/** The processor's customer goes first: a failure then leaves the number by which it is found. */
 async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
-  const { db, processor, settings } = deps;
-  if (!settings.installationKey) {
+  const { installationKey } = deps.settings;
+  if (!installationKey) {
     const why = 'To recognize a blocked mailbox or a denied card later, set INSTALLATION_KEY.';
     await tellOperators(deps, userId, 'installation-key', why);
     return ['installation_key'];
   }
   // An invoice that is being voided still needs its customer.
-  const waits = await waitsOf(deps, userId, await readOpenBusiness(db, userId), 'invoices');
+  const waits = await waitsOf(deps, userId, await readOpenBusiness(deps.db, userId), 'invoices');
   if (waits.length > 0) return waits;
-  const user = await db('users').where({ id: userId }).first('processor_customer_id');
-  const customerId = user?.processor_customer_id ?? null;
-  if (settings.closedAccountsFile) await noteClosedAccount(settings.closedAccountsFile, userId);
-  if (customerId !== null && processor.enabled) await processor.deleteCustomer(customerId);
-  await erasePerson(db, userId, settings.installationKey, tell);
-  return 'on';
+  return (await eraseInTurn(deps, userId, installationKey, tell)) ? 'on' : 'turn';
 }
 
 /** The person is gone. What comes late about them is erased as well, and money that comes back goes the same way. */
@@ -181,7 +177,7 @@ async function keepWatch(
     return 'on';
   }
   if (!settings.installationKey) return ['installation_key'];
-  await erasePerson(db, userId, settings.installationKey, tell);
+  if (!(await eraseInTurn(deps, userId, settings.installationKey, tell))) return 'turn';
   const open = await readOpenBusiness(db, userId);
   const waits = await waitsOf(deps, userId, open, ...debts, 'refunds');
   if (waits.length > 0) return waits;

@@ -1,4 +1,4 @@
-import { DAY, HOUR } from '../durations.js';
+import { DAY, HOUR, SECOND } from '../durations.js';
 import type { UserId } from '../ids.js';
 import { Refusal } from '../refusal.js';
 
@@ -31,6 +31,8 @@ export const closingLimits = {
   refundTries: 2,
   /** For how long a call whose answer was lost may still make its refund. */
   lateAnswerMs: HOUR,
+  /** How soon one that could not be erased because another one was asks for its turn again. */
+  turnMs: 30 * SECOND,
 } as const;
 
 /** The id of the workflow that closes an account: one each. */

@@ -8,6 +8,7 @@ import { readStanding } from '../../../adapters/postgres/accounts/standing.js';
 import { prune } from '../../../adapters/postgres/upkeep/retention.js';
 import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
 import type { AccountClosingRow } from '../../../adapters/postgres/rows/tables.js';
+import { closingLimits } from '../../../domain/accounts/closing.js';
 import { retention } from '../../../domain/operations/retention.js';
 import type { UserId } from '../../../domain/ids.js';
 import { ClosingWorld, installationKey } from '../../support/activities/closing-world.js';
@@ -323,6 +324,26 @@ describe('the closing of an account', () => {
       } finally {
         await keyless.close();
       }
+    });
+
+    it('is erased one account after the other, and those that wait hold nothing', async () => {
+      const first = world.userId;
+      const others = await Promise.all(Array.from({ length: 100 }, () => insertUser(world.db)));
+      await Promise.all([first, ...others.map(({ id }) => id)].map((id) => insertClosing(world.db, id)));
+      const held = await world.db.transaction();
+      await held('users').where({ id: first }).forUpdate().first();
+      const erasing = world.look();
+      try {
+        await Promise.race([erasing, untilSomeoneWaits(world.db, 'the first is being erased')]);
+        const seen = await Promise.all(others.map(({ id }) => world.lone.run('lookAtClosing', id)));
+        for (const { status, nextLookMs } of seen)
+          assert.deepEqual([status, nextLookMs], ['erasing', closingLimits.turnMs]);
+        assert.deepEqual(await world.db('account_closings').whereRaw(`swept <> '{}'`).select('user_id'), []);
+      } finally {
+        await held.commit();
+      }
+      assert.equal((await erasing).state, 'kept');
+      assert.equal((await world.lone.run('lookAtClosing', others[0]!.id)).status, 'kept');
     });
 
     it('is over once nothing late can come, and is looked at until then', async () => {
