@@ -60,7 +60,8 @@ async function eraseAgain(
   tell: Tell,
 ): Promise<true> {
   await insertClosing(db, userId, 'restored');
-  await erasePerson(db, userId, installationKey, tell);
+  const user = await db('users').where({ id: userId }).first('processor_customer_id');
+  await erasePerson(db, { userId, customerId: user?.processor_customer_id ?? null }, installationKey, tell);
   return true;
 }
 

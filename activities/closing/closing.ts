@@ -18,7 +18,7 @@ import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { eraseInTurn } from './erase.js';
 import { followRefunds, giveBackToCard } from './give-back.js';
-import { stopAll } from './stop-all.js';
+import { closePages, stopAll } from './stop-all.js';
 import { tellOperators } from './tell-operators.js';
 
 /** The activity that closes accounts (decision 182, "Closing an account"): the row is the state, each step may run again. */
@@ -158,8 +158,10 @@ async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnTy
     await tellOperators(deps, userId, 'installation-key', why);
     return ['installation_key'];
   }
-  // An invoice that is being voided still needs its customer.
-  const waits = await waitsOf(deps, userId, await readOpenBusiness(deps.db, userId), 'invoices');
+  const open = await readOpenBusiness(deps.db, userId);
+  // An invoice that is being voided, and a payment that is under way, still need their customer.
+  const waits = await waitsOf(deps, userId, open, 'invoices', 'topups');
+  if (open.topups > 0) await closePages(deps, userId);
   if (waits.length > 0) return waits;
   return (await eraseInTurn(deps, userId, installationKey, tell)) ? 'on' : 'turn';
 }
@@ -177,8 +179,12 @@ async function keepWatch(
     return 'on';
   }
   if (!settings.installationKey) return ['installation_key'];
-  if (!(await eraseInTurn(deps, userId, settings.installationKey, tell))) return 'turn';
   const open = await readOpenBusiness(db, userId);
+  if (open.topups > 0) {
+    await closePages(deps, userId);
+    return ['topups'];
+  }
+  if (!(await eraseInTurn(deps, userId, settings.installationKey, tell))) return 'turn';
   const waits = await waitsOf(deps, userId, open, ...debts, 'refunds');
   if (waits.length > 0) return waits;
   return (await endWatch(db, row)) ? 'on' : ['late_events'];

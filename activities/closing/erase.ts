@@ -27,7 +27,7 @@ export async function eraseInTurn(
     const customerId = user?.processor_customer_id ?? null;
     if (closedAccountsFile) await noteClosedAccount(closedAccountsFile, userId);
     if (customerId !== null && processor.enabled) await processor.deleteCustomer(customerId);
-    await erasePerson(db, userId, installationKey, tell);
+    await erasePerson(db, { userId, customerId }, installationKey, tell);
     return true;
   } finally {
     await lease.release();

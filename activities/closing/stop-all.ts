@@ -26,8 +26,8 @@ async function stopRentals({ db, temporal }: ActivityDeps, userId: UserId): Prom
   }
 }
 
-/** A page that is open could be paid for hours: it is closed, unless it was paid meanwhile. */
-async function closePages({ db, temporal, processor }: ActivityDeps, userId: UserId): Promise<void> {
+/** Closes each page that is open, unless it was paid meanwhile: it could be paid for hours. */
+export async function closePages({ db, temporal, processor }: ActivityDeps, userId: UserId): Promise<void> {
   if (!processor.enabled) return;
   const open = await db('topups')
     .where({ user_id: userId })

@@ -81,11 +81,12 @@ function add(deps: ApiDeps): Handler<typeof declared.createApiKey> {
     refuseWhenNotFresh(ctx);
     const { userId } = sessionOf(ctx);
     const made = await deps.db.transaction(async (trx) => {
-      await refuseWhenClosing(trx, userId);
       refuseEnd(expiresAt, await readClock(trx));
       const asked = { name, scopes, ends, allowedCidrs, expiresAt: expiresAt ?? null, spendCapCents };
       const added = await insertApiKey(trx, { id: newId('key'), userId, ...asked });
       if (!added) throw tooManyApiKeys();
+      // Under the lock of its user's keys: a closing that has begun meanwhile waits, and revokes it.
+      await refuseWhenClosing(trx, userId);
       const { id: keyId, hint } = added.row;
       const details = { scopes, ends, spendCapCents };
       await insertAuditEvent(

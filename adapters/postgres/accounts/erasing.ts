@@ -13,12 +13,20 @@ import { lateUntil } from './closings.js';
  * must be recognized later becomes a number that nobody can read, and only then its words go. It may run again: a late
  * event brings words back.
  * @param installationKey in base64
- * @throws Error without a key
+ * @param customerId their customer, who was erased at the processor; undefined: whoever it is
+ * @throws Error without a key, and where the account has another customer by now, whom nothing would find any more
  */
-export async function eraseAccount(db: Database, userId: UserId, installationKey: string): Promise<void> {
+export async function eraseAccount(
+  db: Database,
+  userId: UserId,
+  installationKey: string,
+  customerId?: string | null,
+): Promise<void> {
   await db.transaction(async (trx) => {
     const user = await trx('users').where({ id: userId }).forUpdate().first();
     if (!user) throw new Error(`no user ${userId}`);
+    if (customerId !== undefined && user.processor_customer_id !== customerId)
+      throw new Error(`${userId} has just got another customer at the processor`);
     // A code that is being mailed to the address is committed first, and goes as well.
     await lockBy(trx, 'loginCodesOfMailbox', mailboxOf(user.email));
     await beginErasing(trx);

@@ -10,18 +10,19 @@ const BATCH = 5_000;
 /**
  * Erases the person of an account that is being closed: what it has much of, and the large tables first, since nothing finds
  * their words once the address is gone. It may run again.
+ * @param who whose customer at the processor this was when it was erased there
  * @param installationKey in base64
- * @throws Error without a key
+ * @throws Error without a key, and where the account has another customer by now
  */
 export async function erasePerson(
   db: Database,
-  userId: UserId,
+  { userId, customerId }: Pick<Person, 'userId' | 'customerId'>,
   installationKey: string,
   tell: (told: { swept: string } | { erased: string }) => void,
 ): Promise<void> {
   await eraseMany(db, userId, tell);
   await sweepTables(db, userId, tell);
-  await eraseAccount(db, userId, installationKey);
+  await eraseAccount(db, userId, installationKey, customerId);
 }
 
 /**

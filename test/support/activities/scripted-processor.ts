@@ -50,6 +50,7 @@ const names = [
   'deleteCustomer',
   'createCheckoutSession',
   'getCheckoutSession',
+  'expireCheckoutSession',
   'chargeSavedCard',
   'getPayment',
   'findPaymentOfTopup',

@@ -78,7 +78,8 @@ describe('the person of an account with very many rows', function () {
     await insertClosing(db, user.id, 'operator');
     await moveClosing(db, user.id, { state: 'erasing' });
     let batches = 0;
-    await erasePerson(db, user.id, Buffer.alloc(32, 7).toString('base64'), () => (batches += 1));
+    const key = Buffer.alloc(32, 7).toString('base64');
+    await erasePerson(db, { userId: user.id, customerId: null }, key, () => (batches += 1));
     for (const table of Object.keys(wordsIn)) assert.equal(await count(table), 0, table);
     assert.ok(batches > 100, `${batches} batches`);
   });
