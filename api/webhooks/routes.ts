@@ -3,7 +3,7 @@ import { serve, type Handler } from '../http/serve.js';
 import { newId } from '../../adapters/ids.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
-import { createExactCount, type Standing } from '../../adapters/postgres/requests/request-counts.js';
+import { createExactCount } from '../../adapters/postgres/requests/request-counts.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import type { WebhookRow } from '../../adapters/postgres/rows/tables.js';
 import {
@@ -27,7 +27,7 @@ import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { noteSetup, refuseSignInEvents, refuseUnlessMadeBy, settingUp } from '../api-keys/setup.js';
 import { callerOf, keyIdOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
-import { fieldRefusal, readBody, readQuery } from '../http/validation.js';
+import { readBody, readQuery } from '../http/validation.js';
 import { presentDelivery, presentWebhook } from './present.js';
 import {
   changeSchema,
@@ -39,6 +39,7 @@ import {
   type WebhookChangeRequest,
 } from './request.js';
 import { checkReceiver } from './receiver.js';
+import { refuseSeq, refuseUnlessEnabled, refuseWhenTooOften } from './refuse.js';
 
 /** Where users want their events delivered (decision 102, "Webhooks out"). */
 export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -172,38 +173,18 @@ function ping(deps: ApiDeps): Handler<typeof declared.pingWebhook> {
 }
 
 function redeliver(deps: ApiDeps): Handler<typeof declared.redeliverWebhook> {
-  const { redeliveriesPerHour, redeliveredAtOnce } = webhookLimits;
-  const asked = createExactCount(deps.db, 'webhook-redeliver', redeliveriesPerHour, HOUR);
+  const asked = createExactCount(deps.db, 'webhook-redeliver', webhookLimits.redeliveriesPerHour, HOUR);
   return async (ctx) => {
     const { afterSeq } = readBody(ctx, redeliverSchema);
     // What is refused for another reason counts too: the limit stands before the work.
     refuseWhenTooOften(await asked.count(callerOf(ctx).userId));
     return await changing(ctx, deps, async (trx, hook) => {
       refuseUnlessEnabled(hook);
-      const first = hook.cursor_seq - redeliveredAtOnce;
-      if (afterSeq < first) {
-        throw fieldRefusal(
-          'afterSeq',
-          `afterSeq must be at least ${first}: we resend at most ${redeliveredAtOnce} events at once. Read older ones with GET /v1/events`,
-        );
-      }
-      if (await redeliverAfter(trx, hook, afterSeq)) return { ok: true, afterSeq };
-      throw fieldRefusal(
-        'afterSeq',
-        `afterSeq must be at most ${hook.cursor_seq}: later events are still on their way`,
-      );
+      refuseSeq(afterSeq, hook);
+      await redeliverAfter(trx, hook, afterSeq);
+      return { ok: true, afterSeq };
     });
   };
-}
-
-function refuseWhenTooOften({ allowed, resetMs }: Standing): void {
-  if (allowed) return;
-  const retryAfterSeconds = Math.ceil(resetMs / 1_000);
-  throw new Refusal(
-    'rate_limited',
-    `You asked for ${webhookLimits.redeliveriesPerHour} redeliveries within an hour. Try again in ${retryAfterSeconds} s, or read the events with GET /v1/events.`,
-    { retryAfterSeconds },
-  );
 }
 
 function rotate(deps: ApiDeps): Handler<typeof declared.rotateWebhookSecret> {
@@ -241,15 +222,6 @@ async function foundOf(
   if (!hook)
     throw new Refusal('webhook_not_found', 'You have no such webhook: GET /v1/webhooks lists yours.');
   return hook;
-}
-
-function refuseUnlessEnabled({ state }: WebhookRow): void {
-  if (state === 'enabled') return;
-  const message =
-    state === 'pending'
-      ? 'This webhook has not answered its challenge yet. GET /v1/webhooks/:id/deliveries shows the tries.'
-      : 'This webhook is off. PATCH it with its url, and we send it a new challenge.';
-  throw new Refusal('webhook_not_enabled', message, { state });
 }
 
 function sealingKeyOf({ settings }: ApiDeps): string {

@@ -90,6 +90,8 @@ export interface Account {
   /** The shares of budgets that were told of, by month: "2026-11 50". */
   readonly budgetTold: Set<string>;
   readonly noticesOff: Set<OptionalKind>;
+  /** The redeliveries of webhooks that were asked for in the hour that ends then. */
+  redeliveries: { count: number; readonly endsAtMs: number };
 }
 
 /** @throws Refusal account_closing: nothing new is begun for an account that is being closed */
@@ -224,6 +226,7 @@ export class Accounts {
       billingDetails: noBillingDetails,
       budgetTold: new Set(),
       noticesOff: new Set(),
+      redeliveries: { count: 0, endsAtMs: 0 },
     };
     this.#byEmail.set(email, account);
     return account;

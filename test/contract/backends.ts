@@ -30,6 +30,8 @@ export interface Backend {
   payInvoice(pageUrl: string): Promise<void>;
   /** Lets the time of a quote be over. */
   expireQuote(quote: { readonly quoteId: string; readonly expiresAt: string }): Promise<void>;
+  /** Lets the sign-in of a person's session be too long ago to count as fresh. */
+  ageSignIn(person: Person): Promise<void>;
   /** Has budgets looked at now. */
   lookAtBudgets(): Promise<void>;
   stop(): Promise<void>;
@@ -68,6 +70,11 @@ export async function startMockBackend(): Promise<Backend> {
     },
     async expireQuote({ expiresAt }) {
       await until('the quote expires', () => Promise.resolve(Date.now() > Date.parse(expiresAt)));
+    },
+    ageSignIn({ sid }) {
+      const { account } = mock.world.accounts.find(sid ?? '')!;
+      for (const row of mock.world.accounts.sessionsOf(account)) row.proved_at = null;
+      return Promise.resolve();
     },
     // It looks at each tick.
     lookAtBudgets: () => Promise.resolve(),
@@ -117,6 +124,9 @@ export async function startRealBackend(): Promise<Backend> {
           created_at: service.db.raw(`clock_ms() - interval '2 minutes'`),
           expires_at: service.db.raw(`clock_ms() - interval '1 minute'`),
         });
+    },
+    async ageSignIn({ user }) {
+      await service.db('sessions').where({ user_id: user.id }).update({ proved_at: null });
     },
     async lookAtBudgets() {
       const { reached } = await lookAtBudgets(service.db, undefined);

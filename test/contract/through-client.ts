@@ -257,8 +257,9 @@ async function outcomeOf(ask: () => unknown): Promise<Outcome> {
     return { value: await ask() };
   } catch (error) {
     if (!isApiError(error)) return { error: error as Error };
-    const { status, code, message, details, requestId } = error;
-    const told = { error: code, message, ...(details !== undefined && { details }), requestId };
+    const { status, code, message, details, requestId, support } = error;
+    const more = { ...(details !== undefined && { details }), ...(support !== undefined && { support }) };
+    const told = { error: code, message, requestId, ...more };
     return { refusal: { status, told } };
   }
 }

@@ -152,10 +152,9 @@ export async function rotateSecret(
 
 /**
  * Lets an endpoint that the transaction has locked get all events after this number again, in their order.
- * @returns false when it has not come so far: it gets them anyhow
+ * @param afterSeq no later than it has come: it gets the others anyhow
  */
-export async function redeliverAfter(trx: Transaction, hook: WebhookRow, afterSeq: number): Promise<boolean> {
-  if (afterSeq > hook.cursor_seq) return false;
+export async function redeliverAfter(trx: Transaction, hook: WebhookRow, afterSeq: number): Promise<void> {
   await trx('webhook_retries').where({ webhook_id: hook.id }).where('seq', '>', afterSeq).delete();
   await trx('webhooks')
     .where({ id: hook.id })
@@ -165,5 +164,4 @@ export async function redeliverAfter(trx: Transaction, hook: WebhookRow, afterSe
       due_at: trx.raw('clock_ms()'),
       told_at: null,
     });
-  return true;
 }

@@ -8,6 +8,7 @@ import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.
 import type { Step } from '../../../api/http/middleware/session.js';
 import { fieldRefusal, readBody, readQuery } from '../../../api/http/validation.js';
 import { presentDelivery, presentWebhook } from '../../../api/webhooks/present.js';
+import { refuseSeq, refuseUnlessEnabled, refuseWhenTooOften } from '../../../api/webhooks/refuse.js';
 import { changedFields } from '../../../api/webhooks/routes.js';
 import {
   changeSchema,
@@ -17,6 +18,7 @@ import {
   tooManyWebhooks,
   webhookSchema,
 } from '../../../api/webhooks/request.js';
+import { HOUR } from '../../../domain/durations.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { readReceiverUrl } from '../../../domain/webhooks/receiver-url.js';
 import type { Account, MockWebhook } from '../account.js';
@@ -44,13 +46,14 @@ export function webhookRoutes(router: ApiRouter, world: World): void {
   router.delete('/v1/webhooks/:id', remove(world));
   router.get('/v1/webhooks/:id/deliveries', withHook(world, showDeliveries));
   router.post('/v1/webhooks/:id/ping', withHook(world, ping(world)));
-  router.post('/v1/webhooks/:id/redeliver', withHook(world, redeliver));
+  router.post('/v1/webhooks/:id/redeliver', withHook(world, redeliver(world)));
   router.post(
     '/v1/webhooks/:id/rotate-secret',
     withHook(world, ({ row }, ctx, account) => {
+      refuseWhenNotFresh(ctx);
       refuseUnlessMadeBy(ctx, row);
       refuseSignInEvents(ctx, row.types);
-      note(world, ctx, account, 'webhook_changed');
+      tellChange(world, ctx, account, row, ['secret']);
       const until = new Date(world.now().getTime() + webhookLimits.overlapMs);
       return {
         ...presentWebhook(row),
@@ -107,12 +110,20 @@ function change(world: World) {
       hook.row.state = 'pending';
       beginChallenge(world, hook);
     }
-    if (changed.length > 0) {
-      note(world, ctx, account, 'webhook_changed');
-      world.events.tell(account.user.id, 'webhook.changed', hook.row.id, { changed });
-    }
+    if (changed.length > 0) tellChange(world, ctx, account, hook.row, changed);
     return presentWebhook(hook.row);
   };
+}
+
+function tellChange(
+  world: World,
+  ctx: ApiContext,
+  account: Account,
+  { id: webhookId }: WebhookRow,
+  changed: readonly string[],
+): void {
+  note(world, ctx, account, 'webhook_changed', null, { webhookId, changed });
+  world.events.tell(account.user.id, 'webhook.changed', webhookId, { changed });
 }
 
 function remove(world: World): Step {
@@ -138,22 +149,29 @@ async function showDeliveries({ deliveries }: MockWebhook, ctx: ApiContext): Pro
 
 function ping(world: World) {
   return (hook: MockWebhook): object => {
-    if (hook.row.state !== 'enabled') throw refusalByCode('webhook_not_enabled', { state: hook.row.state });
+    refuseUnlessEnabled(hook.row);
     hook.row.cursor_seq += 1;
     noteTaken(world, hook, { event_id: newId('evt'), seq: hook.row.cursor_seq, type: 'webhook.ping' });
     return { ok: true };
   };
 }
 
-function redeliver({ row }: MockWebhook, ctx: ApiContext): object {
-  const { afterSeq } = readBody(ctx, redeliverSchema);
-  if (row.state !== 'enabled') throw refusalByCode('webhook_not_enabled', { state: row.state });
-  const first = row.cursor_seq - webhookLimits.redeliveredAtOnce;
-  if (afterSeq < first) throw fieldRefusal('afterSeq', `afterSeq must be at least ${first}`);
-  if (afterSeq > row.cursor_seq) {
-    throw fieldRefusal('afterSeq', `afterSeq must be at most ${row.cursor_seq}`);
-  }
-  return { ok: true, afterSeq };
+function redeliver(world: World) {
+  return ({ row }: MockWebhook, ctx: ApiContext, account: Account): object => {
+    const { afterSeq } = readBody(ctx, redeliverSchema);
+    refuseWhenTooOften(countRedelivery(account, world.now().getTime()));
+    refuseUnlessEnabled(row);
+    refuseSeq(afterSeq, row);
+    return { ok: true, afterSeq };
+  };
+}
+
+/** Counts in hours that begin with a request, as the service does. */
+function countRedelivery(account: Account, nowMs: number): { allowed: boolean; resetMs: number } {
+  if (account.redeliveries.endsAtMs <= nowMs) account.redeliveries = { count: 0, endsAtMs: nowMs + HOUR };
+  account.redeliveries.count += 1;
+  const { count, endsAtMs } = account.redeliveries;
+  return { allowed: count <= webhookLimits.redeliveriesPerHour, resetMs: endsAtMs - nowMs };
 }
 
 function beginChallenge(world: World, hook: MockWebhook): void {
