@@ -4,8 +4,7 @@ import { closedDomain } from './closing.js';
 export interface Erasure {
   readonly table: string;
   /**
-   * SQL on the alias `t` that finds the person's rows. It may name `:userId` and `:email`; an erasure by index `:mailbox`
-   * as well, and a sweep `:customerId`.
+   * SQL on the alias `t` that finds the person's rows. It may name `:userId` and `:email`, and in a sweep `:customerId`.
    */
   readonly whose: string;
   /** The columns and what they become, in SQL. Without: the rows go. */
@@ -211,7 +210,7 @@ export const erasures: readonly Erasure[] = [
   },
   { table: 'sessions', whose: own },
   { table: 'proof_codes', whose: own },
-  { table: 'login_codes', whose: '(t.email = :email or t.mailbox = :mailbox)' },
+  { table: 'login_codes', whose: 't.email = :email' },
   { table: 'idempotency_keys', whose: own, isLarge: true },
   { table: 'ssh_keys', whose: own },
   { table: 'passkeys', whose: own },

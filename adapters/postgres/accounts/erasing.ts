@@ -33,7 +33,7 @@ export async function eraseAccount(
     await eraseMails(trx, user);
     await keepMarks(trx, user, installationKey);
     await trx.raw('select erase_notes(?)', [userId]);
-    const person = { userId, email: user.email, mailbox: mailboxOf(user.email) };
+    const person = { userId, email: user.email };
     for (const erasure of erasures) await trx.raw(statementOf(erasure), person);
     await trx('account_closings')
       .where({ user_id: userId, state: 'erasing' })

@@ -5,7 +5,7 @@ import type { IdentityRow, UserRow } from '../rows/tables.js';
 
 /**
  * Finds the user whom an account at an identity provider signs in, whatever the account's address is by now (decision
- * 85, "Linked accounts").
+ * 85, "Linked accounts"). They are not erased until the transaction ends.
  */
 export async function findUserOfIdentity(
   trx: Transaction,
@@ -14,6 +14,7 @@ export async function findUserOfIdentity(
   return trx('users as u')
     .join('identities as i', 'i.user_id', 'u.id')
     .where({ 'i.issuer': issuer, 'i.subject': subject })
+    .forKeyShare('u')
     .first<UserRow | undefined>('u.*');
 }
 

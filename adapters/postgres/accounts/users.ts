@@ -14,7 +14,8 @@ export interface NewAccount {
 }
 
 /**
- * Finds the user with this e-mail address, or makes one with an empty wallet.
+ * Finds the user with this e-mail address, or makes one with an empty wallet. Until the transaction ends the user is not
+ * erased, and then with all that it has written: an address that was being erased meanwhile makes a new user.
  * @param email in lower case
  * @param fresh the id of a new user, and what their auto-topup may charge in a day for good (decision 79, "Charge
  *   marks")
@@ -24,20 +25,24 @@ export async function findOrInsertUser(
   email: string,
   fresh: NewAccount,
 ): Promise<{ user: UserRow; created: boolean }> {
-  const inserted = await trx('users')
+  for (;;) {
+    const created = await insertNew(trx, email, fresh);
+    const user = created ?? (await trx('users').where({ email }).forKeyShare().first());
+    // Their account was erased between the two statements, and the address is free.
+    if (!user) continue;
+    await tieToMarks(trx, user.id, fresh.installationKey);
+    return { user, created: created !== undefined };
+  }
+}
+
+async function insertNew(trx: Transaction, email: string, fresh: NewAccount): Promise<UserRow | undefined> {
+  const [created] = await trx('users')
     .insert({ id: fresh.id, email, auto_topup_daily_cap_cents: fresh.autoTopupDailyCapCents })
     .onConflict('email')
     .ignore()
     .returning('*');
-  const created = inserted[0];
-  if (created) {
-    await trx('wallets').insert({ user_id: created.id });
-    if (fresh.madeFrom !== undefined) await tieAccount(trx, created.id, 'address', fresh.madeFrom);
-    await tieToMarks(trx, created.id, fresh.installationKey);
-    return { user: created, created: true };
-  }
-  const user = await trx('users').where({ email }).first();
-  if (!user) throw new Error('a user that stood in the way of an insert is gone');
-  await tieToMarks(trx, user.id, fresh.installationKey);
-  return { user, created: false };
+  if (!created) return undefined;
+  await trx('wallets').insert({ user_id: created.id });
+  if (fresh.madeFrom !== undefined) await tieAccount(trx, created.id, 'address', fresh.madeFrom);
+  return created;
 }

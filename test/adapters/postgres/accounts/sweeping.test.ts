@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import { requestLoginCode } from '../../../../adapters/postgres/accounts/login-codes.js';
+import { newId } from '../../../../adapters/ids.js';
+import { findUserOfIdentity } from '../../../../adapters/postgres/accounts/identities.js';
+import { requestLoginCode, tryLoginCode } from '../../../../adapters/postgres/accounts/login-codes.js';
 import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
 import { eraseAccount, eraseMany, statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
+import { insertSession } from '../../../../adapters/postgres/accounts/sessions.js';
 import { sweepTables } from '../../../../adapters/postgres/accounts/sweeping.js';
+import { findOrInsertUser } from '../../../../adapters/postgres/accounts/users.js';
+import type { Transaction } from '../../../../adapters/postgres/database.js';
+import type { UserRow } from '../../../../adapters/postgres/rows/tables.js';
 import { mailUser } from '../../../../adapters/postgres/upkeep/outbox.js';
 import { erasures } from '../../../../domain/accounts/erasure.js';
 import { closingMail } from '../../../../domain/mails/sign-in.js';
@@ -130,6 +136,52 @@ describe('the search for the words of an account that closes', () => {
     assert.deepEqual(await db('login_codes').where({ email }), []);
   });
 
+  const account = { autoTopupDailyCapCents: null, madeFrom: undefined, installationKey: key };
+  const finds: Readonly<Record<string, (trx: Transaction, user: UserRow) => Promise<unknown>>> = {
+    'its address': (trx, { email }) => findOrInsertUser(trx, email, { ...account, id: newId('usr') }),
+    'an account elsewhere': (trx, { id }) =>
+      findUserOfIdentity(trx, { issuer: 'https://id.example.com', subject: id }),
+  };
+  for (const [what, find] of Object.entries(finds))
+    it(`leaves no session that is opened meanwhile by ${what}`, async () => {
+      const { db } = money;
+      const user = await insertUser(db);
+      await db('identities').insert({
+        ...{ issuer: 'https://id.example.com', subject: user.id, user_id: user.id },
+      });
+      await insertClosing(db, user.id);
+      const signingIn = await db.transaction();
+      await find(signingIn, user);
+      const erasing = eraseAccount(db, user.id, key);
+      try {
+        await Promise.race([erasing, untilSomeoneWaits(db, 'the erasure waits for the sign-in')]);
+        await insertSession(signingIn, user.id, { by: 'code' });
+      } finally {
+        await signingIn.commit();
+      }
+      await erasing;
+      assert.deepEqual(await db('sessions').where({ user_id: user.id }), []);
+    });
+
+  it('leaves the code of another account of the same mailbox', async () => {
+    const name = `ann.${Date.now()}`;
+    const [gone, lives] = [`${name}@gmail.com`, `${name}+gpu@gmail.com`];
+    const { id } = await insertUser(money.db, { email: gone });
+    const wish = {
+      clientAddress: '192.0.2.2',
+      browserHash: Buffer.alloc(32, 1),
+      askedBy: 'anybody',
+    } as const;
+    const made = await money.db.transaction((trx) => requestLoginCode(trx, { ...wish, email: lives }, 100));
+    assert.equal(made.outcome, 'made');
+    await insertClosing(money.db, id);
+    await eraseAccount(money.db, id, key);
+    const right = await money.db.transaction((trx) =>
+      tryLoginCode(trx, lives, (made as { code: string }).code, wish.browserHash),
+    );
+    assert.equal(right.right, true);
+  });
+
   it('leaves what an account has much of to short transactions', async () => {
     const { id } = await insertUser(money.db);
     await insertClosing(money.db, id);
@@ -155,7 +207,7 @@ describe('the search for the words of an account that closes', () => {
     await money.db.transaction(async (trx) => {
       await trx.raw('set local enable_seqscan = off');
       for (const erasure of erasures) {
-        const person = { userId: id, email, mailbox: email };
+        const person = { userId: id, email };
         const { rows } = await trx.raw<{ rows: { 'QUERY PLAN': string }[] }>(
           `explain ${statementOf(erasure)}`,
           person,
