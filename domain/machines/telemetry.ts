@@ -48,8 +48,6 @@ export interface MinuteOfUse extends MachineUse {
 export const telemetryLimits = {
   /** A report that is older than this tells nothing. */
   staleMs: 2 * MINUTE,
-  /** A silence of a reporter up to this is some lost reports: it asks again ever more rarely. */
-  lostReportsMs: 5 * MINUTE,
   pointsDefault: 120,
   pointsMax: 1_440,
   keptDays: 32,

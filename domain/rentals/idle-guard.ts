@@ -22,6 +22,9 @@ export const idleGuardLimits = {
   minutesMax: 1_440,
   /** How long before it stops its renter is warned. */
   warnMs: 10 * MINUTE,
+  /** A silence up to this, or up to this share of the guard's minutes, hides little: it counts as neither idleness nor use. */
+  silentMs: 5 * MINUTE,
+  silentShare: 0.1,
   keepAliveAheadMs: DAY,
   keepAlivesADay: 60,
   /** Less than these is no use. */
@@ -130,10 +133,8 @@ export interface GuardVerdict extends GuardState {
 }
 
 /** A minute of a machine's use, and whether it was idle. */
-export interface JudgedMinute extends Pick<MinuteOfUse, 'atMs' | 'firstMs' | 'lastMs'> {
+export interface JudgedMinute extends Pick<MinuteOfUse, 'firstMs' | 'lastMs'> {
   readonly isIdle: boolean;
-  /** Absent: its upstream told it. */
-  readonly source?: TelemetryTold['source'] | undefined;
 }
 
 /** A guard as it counts now. */
@@ -154,25 +155,27 @@ export function judgeIdle(
   nowMs: number,
 ): GuardVerdict {
   const seenMs = Math.max(state.seenMs ?? 0, minute.lastMs);
-  if (!minute.isIdle || nowMs - minute.lastMs > telemetryLimits.staleMs) {
-    return { idleSinceMs: null, seenMs, stopsAtMs: null, act: 'none' };
-  }
+  if (!minute.isIdle) return { ...nothingSeen, seenMs, act: 'none' };
   // It was told before: a watcher overlaps its own retry.
   if (state.seenMs !== null && state.seenMs >= minute.lastMs) return { ...state, act: 'none' };
-  const { idleSinceMs, stopsAtMs: warnedMs } = goOn(state, minute);
+  const { idleSinceMs, stopsAtMs } = goOn(guard, state, minute);
   const sinceMs = idleSinceMs ?? minute.firstMs;
-  return { idleSinceMs: sinceMs, seenMs, ...endOf(guard, sinceMs, warnedMs, nowMs) };
+  // What the machine did since is not known.
+  const isLate = nowMs - minute.lastMs > telemetryLimits.staleMs;
+  const end = isLate ? ({ stopsAtMs, act: 'none' } as const) : endOf(guard, sinceMs, stopsAtMs, nowMs);
+  return { idleSinceMs: sinceMs, seenMs, ...end };
 }
 
 const nothingSeen: GuardState = { idleSinceMs: null, seenMs: null, stopsAtMs: null };
 
-/** What counts on of a state. Where reports got lost, their time is no idle time, and no warning from before it holds. */
-function goOn(state: GuardState, { firstMs, source }: JudgedMinute): GuardState {
+/** What counts on of a state after a silence: a short one is no idle time and moves the end on, a long one counts as use. */
+function goOn({ minutes }: CountingGuard, state: GuardState, { firstMs }: JudgedMinute): GuardState {
   const silentMs = state.seenMs === null ? Infinity : firstMs - state.seenMs;
   if (silentMs <= telemetryLimits.staleMs) return state;
-  if (source !== 'reporter' || silentMs > telemetryLimits.lostReportsMs) return nothingSeen;
-  const idleSinceMs = state.idleSinceMs === null ? null : state.idleSinceMs + silentMs;
-  return { ...state, idleSinceMs, stopsAtMs: null };
+  const longestMs = Math.max(idleGuardLimits.silentMs, minutes * MINUTE * idleGuardLimits.silentShare);
+  if (silentMs > longestMs) return nothingSeen;
+  const later = (atMs: number | null): number | null => (atMs === null ? null : atMs + silentMs);
+  return { ...state, idleSinceMs: later(state.idleSinceMs), stopsAtMs: later(state.stopsAtMs) };
 }
 
 function endOf(

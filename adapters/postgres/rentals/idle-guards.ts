@@ -81,7 +81,7 @@ export async function judgeGuards(
     const verdicts = guarded.flatMap((machine) => {
       const minute = byPod.get(machine.podId);
       if (minute === undefined) return [];
-      const judged = { ...minute, source: told.source, isIdle: isIdle(minute, told, machine) };
+      const judged = { ...minute, isIdle: isIdle(minute, told, machine) };
       return [{ machine, verdict: judgeIdle(machine, machine, judged, nowMs) }];
     });
     if (verdicts.length === 0) return;

@@ -14,8 +14,8 @@ export interface Stretch {
   readonly kind: 'idle' | 'busy' | 'silent' | 'frozen';
 }
 
-/** The shortest of what is no idleness, in minutes: longer than what is not told for may count as idle. */
-const SHORTEST = { busy: 4, silent: 4, frozen: 6 } as const;
+/** The shortest of what is no idleness, in minutes: hidden whole, it is a longer silence than those that count as no use. */
+const SHORTEST = { busy: 6, silent: 6, frozen: 8 } as const;
 const LONGEST = 40;
 /** So many times it changes; afterwards it stays idle. */
 const CHANGES = 24;
