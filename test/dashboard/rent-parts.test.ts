@@ -288,6 +288,11 @@ describe('a create that failed', () => {
     assert(!isOutcomeUnknown(new Error('a bug')));
   });
 
+  it('is neither refused nor known while its twin is under way', () => {
+    const twin = refusal('idempotency_in_progress', 409);
+    assert.deepEqual([isOutcomeUnknown(twin), isRefused(twin)], [true, false]);
+  });
+
   it('was refused for good only by an answer that its key would give again', () => {
     assert(isRefused(refusal('insufficient_balance', 402)));
     assert(!isRefused(refusal('rate_limited', 429)));

@@ -1,8 +1,8 @@
 import { ConnectionError, isApiError, type DetailsOf, type Quote } from '@gpu-rental/client';
 
 /**
- * Tells whether a create that failed may have rented all the same: nobody answered, or the service could not say. The
- * same request under the same key is the way to find out.
+ * Tells whether a create that failed may have rented all the same: nobody answered, the service could not say, or the same
+ * request is still under way. The same request under the same key is the way to find out.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof ConnectionError) return !error.neverSent;
