@@ -39,6 +39,8 @@ const START_MS = Date.parse('2031-03-04T08:00:00Z');
 const AT_ONCE = 3;
 /** By then a machine runs, or is gone, even where a worker was killed meanwhile. */
 const ENOUGH_MS = 5 * MINUTE_MS;
+/** How often it is asked whether all of them do. */
+const LOOK_EVERY_MS = 10_000;
 const judges = [judgeLedgers, judgeConservation, judgeRentals, judgeMoney, judgeMachines, judgeProgress];
 
 /** Rents at two upstreams of one dialect, and kills the worker in each phase of a rental, one after the other. */
@@ -54,6 +56,13 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     ...{ untilMs: Infinity, paceMs: MINUTE_MS },
   });
   const pass = (ms: number): Promise<void> => kernel.run(kernel.nowMs + ms);
+  const passUntil = async (isThere: () => Promise<boolean>): Promise<void> => {
+    const untilMs = kernel.nowMs + ENOUGH_MS;
+    while (kernel.nowMs < untilMs && !(await isThere())) await pass(LOOK_EVERY_MS);
+  };
+  /** Counts the rentals of which something holds. */
+  const count = async (what: string): Promise<number> =>
+    (await statements.ask(`select id from rentals where ${what}`)).length;
   const errors: string[] = [];
   const begin = (work: Promise<void>): void =>
     void work.catch((error: unknown) => errors.push(`a user's script failed: ${String(error)}`));
@@ -70,9 +79,12 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     killer.arm(point);
     const before = user.rentals.length;
     for (let no = 0; no < AT_ONCE; no += 1) begin(rentOne(user));
-    await pass(ENOUGH_MS);
+    // Each was answered, and has its machine: the others of before are closed.
+    await passUntil(
+      async () => user.rentals.length === before + AT_ONCE && (await count(`status = 'running'`)) === AT_ONCE,
+    );
     for (const rentalId of user.rentals.slice(before)) begin(stop(user, rentalId));
-    await pass(ENOUGH_MS);
+    await passUntil(async () => killer.hasKilled && (await count('closed_at is null')) === 0);
     if (killer.hasKilled) killed.push(point.phase);
   }
   statements.faults = undefined;
