@@ -106,6 +106,9 @@ for (const dialect of ['shadeform', 'lambda'] as const satisfies Dialect[]) {
     const once = dialect === 'shadeform' ? it : (): void => undefined;
     once('shows that to whoever is logged in, and who logs in later', async () => {
       const watching = inside('until [ -s gpu-idle ]; do sleep 1; done; cat gpu-idle > seen', true);
+      let hasEnded = false;
+      const noteEnd = () => void (hasEnded = true);
+      void watching.then(noteEnd, noteEnd);
       // This machine is not idle, so its own report takes the warning back.
       await until(
         'its own report was answered',
@@ -114,7 +117,7 @@ for (const dialect of ['shadeform', 'lambda'] as const satisfies Dialect[]) {
             .db('idle_guards')
             .where({ rental_no: rental.no })
             .update({ stops_at: new Date(Date.now() + 10 * MINUTE) });
-          return (await inside('cat seen')).code === 0;
+          return hasEnded;
         },
         100_000,
       );
