@@ -7,6 +7,7 @@ import {
   listUnsettledMirrored,
   readInvoiceAges,
 } from '../../adapters/postgres/invoices/invoices.js';
+import { findCustomerId } from '../../adapters/postgres/payments/payers.js';
 import { mailReminder } from '../../adapters/postgres/invoices/invoice-mails.js';
 import { settleInvoice } from '../../money/payments/settle-invoice.js';
 import {
@@ -78,7 +79,9 @@ export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Prom
 async function bringUpToDate(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
   if (row.status === 'draft' && row.void_requested_at === null) await issue(deps, row, dayMs);
   const known = await getInvoiceRow(deps.db, row.id);
-  if (known.processor_invoice_id === null || known.status === 'paid') return;
+  if (known.processor_invoice_id === null)
+    return isToBeVoid(known) ? voidLostMirror(deps, known, dayMs) : undefined;
+  if (known.status === 'paid') return;
   if (isToBeVoid(known)) return apply(deps, known, await voidMirror(deps, known), dayMs);
   await apply(deps, known, await mirrorOf(deps, known), dayMs);
   const current = await getInvoiceRow(deps.db, row.id);
@@ -89,6 +92,32 @@ async function bringUpToDate(deps: ActivityDeps, row: InvoiceRow, dayMs: number)
 function isToBeVoid(row: InvoiceRow): boolean {
   if (row.status === 'paid') return false;
   return row.status === 'void' ? row.attention_at !== null : row.void_requested_at !== null;
+}
+
+/**
+ * Voids the mirror of a void invoice whose maker died before it wrote its id down. It is looked for once: a maker that
+ * lives writes it down, and the next look voids it.
+ */
+async function voidLostMirror(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
+  const customerId = await findCustomerId(deps.db, row.user_id);
+  const found = customerId && (await lookFor(deps, row, customerId));
+  if (!found) return;
+  await recordMirror(deps.db, row.id, found.processorInvoiceId);
+  await apply(deps, row, await deps.processor.voidInvoice(found.processorInvoiceId), dayMs);
+}
+
+/** Looks for the mirror of an invoice among those of its customer. */
+async function lookFor(
+  deps: ActivityDeps,
+  row: InvoiceRow,
+  customerId: string,
+): Promise<ProcessorInvoice | null> {
+  return deps.processor.findInvoice({
+    customerId,
+    invoiceId: row.id,
+    // The processor's clock may differ a little from the database's.
+    createdFrom: new Date(row.created_at.getTime() - 60_000),
+  });
 }
 
 /** Makes the mirror, once, and opens it. */
@@ -136,12 +165,7 @@ async function findMirror(
 ): Promise<ProcessorInvoice | null> {
   const { madeMs: ageMs } = await readInvoiceAges(deps.db, row.id);
   if (ageMs < paymentLimits.chargeKeyMs) return null;
-  const found = await deps.processor.findInvoice({
-    customerId,
-    invoiceId: row.id,
-    // The processor's clock may differ a little from the database's.
-    createdFrom: new Date(row.created_at.getTime() - 60_000),
-  });
+  const found = await lookFor(deps, row, customerId);
   if (found?.status !== 'draft' || found.totalCents === row.amount_cents) return found;
   // A crash cut the draft off before it had all its lines. While the key may still be known, the processor would answer
   // it with the draft that is deleted here.

@@ -16,3 +16,9 @@ export async function isCustomerOf(db: Database, userId: UserId, customerId: str
   const user = await db('users').where({ id: userId, processor_customer_id: customerId }).first('id');
   return user !== undefined;
 }
+
+/** Finds the processor's customer of a user; null when none was made. */
+export async function findCustomerId(db: Database, userId: UserId): Promise<string | null> {
+  const user = await db('users').where({ id: userId }).first('processor_customer_id');
+  return user?.processor_customer_id ?? null;
+}

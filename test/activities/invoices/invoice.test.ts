@@ -227,11 +227,38 @@ describe('the activity of an invoice', () => {
     assert.deepEqual(lone.processor.names, ['voidInvoice', 'voidInvoice']);
   });
 
-  it('asks the processor nothing about one that was void before it had a mirror', async () => {
+  it('looks once for the mirror of one that was void before it had one, and makes none', async () => {
     const { id } = await owe();
     await lone.db.transaction((trx) => requestVoid(trx, id, 'a mistake'));
-    assert.deepEqual([(await look(id)).state, (await row(id)).status], ['closed', 'void']);
+    lone.processor.answers = { findInvoice: () => Promise.resolve(null) };
+    for (let times = 0; times < 2; times += 1) {
+      assert.deepEqual([(await look(id)).state, (await row(id)).status], ['closed', 'void']);
+    }
+    assert.deepEqual(lone.processor.names, ['findInvoice']);
+  });
+
+  it('asks the processor nothing about a void one of a user whom it does not know', async () => {
+    const { id, userId } = await owe();
+    await lone.db('users').where({ id: userId }).update({ processor_customer_id: null });
+    await lone.db.transaction((trx) => requestVoid(trx, id, 'a mistake'));
+    assert.equal((await look(id)).state, 'closed');
     assert.deepEqual(lone.processor.asked, []);
+  });
+
+  it('voids the mirror that was made, and not written down, before it was void; also when it died after the call', async () => {
+    const { id } = await owe();
+    lone.processor.answers = {
+      createInvoice: dyingOnce(shows(id, { status: 'draft' })),
+      findInvoice: shows(id, { status: 'draft' }),
+      voidInvoice: dyingOnce(shows(id, { status: 'void' })),
+    };
+    await assert.rejects(look(id), /died/);
+    await lone.db.transaction((trx) => requestVoid(trx, id, 'a mistake'));
+    await assert.rejects(look(id), /died/);
+    assert.equal((await look(id)).state, 'closed');
+    assert.deepEqual([(await row(id)).status, (await row(id)).processor_invoice_id], ['void', `in_${id}`]);
+    assert.deepEqual(lone.processor.names, ['createInvoice', 'findInvoice', 'voidInvoice', 'voidInvoice']);
+    assert.deepEqual(lone.processor.argsOf('voidInvoice'), [`in_${id}`, `in_${id}`]);
   });
 
   it('is void when somebody has voided its mirror by hand', async () => {
