@@ -2,7 +2,7 @@ import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
 import { findInvoice, listInvoices, type Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
-import { ProcessorError } from '../../adapters/processor/processor.js';
+import { isMissing, ProcessorError } from '../../adapters/processor/processor.js';
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
@@ -54,7 +54,8 @@ async function readPayUrl(ctx: ApiContext, deps: ApiDeps, mirrorId: string | nul
     // Our row may lag behind the processor by a moment (spec: Invoice status).
     return status === 'open' || status === 'uncollectible' ? hostedInvoiceUrl : null;
   } catch (error) {
-    if (!(error instanceof ProcessorError)) throw error;
+    // One that is gone there does not come back: a person must see to it.
+    if (!(error instanceof ProcessorError) || isMissing(error)) throw error;
     ctx.state.log.error({ err: error, mirrorId }, 'the page of an invoice could not be read');
     throw new Refusal(
       'temporarily_unavailable',

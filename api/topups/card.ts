@@ -4,7 +4,7 @@ import { serve, type Handler } from '../http/serve.js';
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { beginCardSetup, recordCardSetup } from '../../adapters/postgres/payments/card-setups.js';
 import { findSavedCard, removeCardOfUser } from '../../adapters/postgres/payments/saved-cards.js';
-import { ProcessorError, type CardSetup } from '../../adapters/processor/processor.js';
+import { isMissing, ProcessorError, type CardSetup } from '../../adapters/processor/processor.js';
 import { signalLook } from '../../adapters/temporal/signal-look.js';
 import type { UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -56,7 +56,8 @@ async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<Ca
     await recordCardSetup(deps.db, setupNo, setup.setupId);
     return setup;
   } catch (error) {
-    if (!(error instanceof ProcessorError)) throw error;
+    // A customer that is gone there does not come back: a person must see to it.
+    if (!(error instanceof ProcessorError) || isMissing(error)) throw error;
     ctx.state.log.error({ err: error, setupNo }, 'the saving of a card could not be begun');
     throw new Refusal(
       'temporarily_unavailable',

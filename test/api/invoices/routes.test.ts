@@ -130,6 +130,14 @@ describe('reading invoices', () => {
     assert.deepEqual([status, body.error], [503, 'temporarily_unavailable']);
   });
 
+  it('sends to support, and not to another try, where the processor has no such invoice', async () => {
+    const { id } = await insert('open');
+    const gone = new ProcessorError('refused', 'No such invoice', { code: 'resource_missing', status: 404 });
+    processor.answers = { getInvoice: () => Promise.reject(gone) };
+    const { status, body } = await user.get(`/v1/billing/invoices/${id}/pay-url`);
+    assert.deepEqual([status, body.error], [500, 'internal_error']);
+  });
+
   it('is invoice_not_found for another user’s, an unknown and a malformed id', async () => {
     const { id } = await insert('open');
     const other = await api.signIn();
