@@ -69,20 +69,13 @@ export async function quote(
   const { codes: providerCodes } = await listProvidersFor(db, request);
   const listing = await findCheapestOffer(db, { ...request, providerCodes }, tried, await knownStarts(db));
   if (!listing) throw await unavailable(db, request, tried);
-  const [balance, readySeconds, { recordOf }, alternatives] = [
-    await getBalance(db, request.userId),
-    await readReadiness(db, { providerCode: listing.provider_code, family: listing.family }),
-    await knownRecords(db),
-    await findAlternatives(
-      db,
-      { ...request, providerCodes },
-      {
-        listings: [listing.id, ...tried],
-        countries: [listing.region_code],
-        atAnyPrice: false,
-      },
-    ),
-  ];
+  // One after the other: a quote takes one of the connections, not four.
+  const balance = await getBalance(db, request.userId);
+  const { provider_code: providerCode, family, region_code: country } = listing;
+  const readySeconds = await readReadiness(db, { providerCode, family });
+  const { recordOf } = await knownRecords(db);
+  const beside = { listings: [listing.id, ...tried], countries: [country], atAnyPrice: false };
+  const alternatives = await findAlternatives(db, { ...request, providerCodes }, beside);
   const pots = await findPots(db, request, 'unlocked');
   // The quote keeps the limit that it tells: its rental never costs more, whatever is left by then.
   const maxSpendCents = usualLimit(request, listing.price_per_hour_cents, pots);
@@ -100,7 +93,7 @@ export async function quote(
     readySeconds,
     alternatives,
     graceMs: settings.ownSoftware.graceMs,
-    telemetry: await findTelemetryTold(db, listing.provider_code),
+    telemetry: await findTelemetryTold(db, providerCode),
   };
   return presentQuote(facts, recordOf);
 }

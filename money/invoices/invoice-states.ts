@@ -100,7 +100,11 @@ export async function markSignalled(db: Database, ids: readonly InvoiceId[]): Pr
     .update({ told_at: db.raw('clock_ms()') });
 }
 
-/** Lists invoices of which something is expected and that are older than a moment: each should have a workflow. */
+/**
+ * Lists all invoices of which something is expected and that are older than a moment: each should have a workflow, and
+ * is compared with the list of those that run. A debt is open for a month at most, and a user has one offer, so there
+ * are no more than can be read by an index at once.
+ */
 export async function listUnclosedInvoices(db: Database): Promise<InvoiceId[]> {
   const rows = await db('invoices')
     .whereNull('closed_at')
