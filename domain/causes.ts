@@ -13,7 +13,7 @@ import {
   type WebhookId,
 } from './ids.js';
 import { causePrefixes, reversalReturned } from './cause-prefixes.js';
-import { monthPattern } from './instants.js';
+import { instantOf, monthPattern } from './instants.js';
 
 /**
  * The reason for which a row was written. It is unique in its table for ever, so a process that writes the row again,
@@ -66,7 +66,7 @@ export type MailCause =
   /** Counted from 1. */
   | Caused<'invoice_reminder', { invoiceId: InvoiceId; reminderNo: number }>
   | Caused<'invoice_paid', { invoiceId: InvoiceId }>
-  | Caused<'invoice_given_up', { invoiceId: InvoiceId }>
+  | Caused<'written_off', { invoiceId: InvoiceId }>
   /** The instant at which the wallet fell below the warning's level. */
   | Caused<'low_balance', { walletId: number; since: Date }>
   /** The user whose card is not charged any more; null: the mail to operators about it. */
@@ -183,7 +183,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   account_exported: ({ userId, at }) => `account-exported:${userId}:${at.toISOString()}`,
   card_expired: ({ cardId }) => `card-expired:${cardId}`,
   invoice_opened: ({ invoiceId }) => `invoice-opened:${invoiceId}`,
-  invoice_given_up: ({ invoiceId }) => `invoice-given-up:${invoiceId}`,
+  written_off: ({ invoiceId }) => `written-off:${invoiceId}`,
   invoice_reminder: ({ invoiceId, reminderNo }) => `invoice-reminder:${invoiceId}:${reminderNo}`,
   low_balance: ({ walletId, since }) => `low_balance:${walletId}:${since.toISOString()}`,
   charges_held: ({ markId, userId }) => `charges-held:${markId}:${userId ?? 'operators'}`,
@@ -252,10 +252,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
   ['card-expired', (cardId) => ({ kind: 'card_expired', cardId })],
   ['invoice-opened', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_opened', invoiceId }))],
-  [
-    'invoice-given-up',
-    (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_given_up', invoiceId })),
-  ],
+  ['written-off', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'written_off', invoiceId }))],
   ['invoice-reminder', readReminder],
   ['low_balance', readLowBalance],
   ['charges-held', readChargesHeld],
@@ -361,12 +358,6 @@ function readPasskeyRefused(rest: string): Cause | undefined {
   return withId('psk', id, (passkeyId) =>
     withNumber(count, (counter) => ({ kind: 'passkey_refused', passkeyId, counter })),
   );
-}
-
-/** Instants are written in one way only. */
-function instantOf(text: string): Date | undefined {
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) || at.toISOString() !== text ? undefined : at;
 }
 
 /** The last part is ours, whatever the processor's id before it is. */

@@ -26,3 +26,9 @@ export function monthOf(text: string): { readonly from: Date; readonly to: Date 
   const [year = 0, month = 0] = text.split('-').map(Number);
   return { from: new Date(Date.UTC(year, month - 1)), to: new Date(Date.UTC(year, month)) };
 }
+
+/** Reads an instant as toISOString() writes it, and in no other form. */
+export function instantOf(text: string): Date | undefined {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) || at.toISOString() !== text ? undefined : at;
+}

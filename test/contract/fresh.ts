@@ -9,7 +9,7 @@ const requests: Readonly<
 > = {
   addSshKey: (person) => person.post('/v1/ssh-keys', { name: 'laptop', generate: true }),
   beginPasskey: (person) => person.post('/v1/auth/passkeys/begin', {}),
-  addPasskey: (person) => person.post('/v1/auth/passkeys', addPasskey.body?.examples?.[0]),
+  addPasskey: (person) => person.post('/v1/auth/passkeys', addPasskey.body?.examples[0]),
   createApiKey: (person) => person.post('/v1/api-keys', { name: 'ci', scopes: ['read'] }),
   changeApiKey: (person, key) => person.patch(`/v1/api-keys/${key}`, { spendCapCents: 501 }),
   putBudget: (person) => person.put('/v1/billing/budget', { monthlyCents: null, hard: false }),

@@ -45,7 +45,7 @@ const kept: readonly [text: string, cause: Cause][] = [
   [`auto-topup-approval:top_${ulid}`, { kind: 'auto_topup_approval', topupId }],
   ['card-expired:pm_1', { kind: 'card_expired', cardId: 'pm_1' }],
   [`invoice-opened:inv_${ulid}`, { kind: 'invoice_opened', invoiceId }],
-  [`invoice-given-up:inv_${ulid}`, { kind: 'invoice_given_up', invoiceId }],
+  [`written-off:inv_${ulid}`, { kind: 'written_off', invoiceId }],
   [`invoice-reminder:inv_${ulid}:3`, { kind: 'invoice_reminder', invoiceId, reminderNo: 3 }],
   [
     `webhook-off:wh_${ulid}:2026-01-02T03:04:05.678Z`,
@@ -143,7 +143,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   auto_topup_approval: fc.record({ topupId: ours('top') }),
   card_expired: fc.record({ cardId: foreign }),
   invoice_opened: fc.record({ invoiceId: ours('inv') }),
-  invoice_given_up: fc.record({ invoiceId: ours('inv') }),
+  written_off: fc.record({ invoiceId: ours('inv') }),
   invoice_reminder: fc.record({ invoiceId: ours('inv'), reminderNo: number }),
   webhook_switched_off: fc.record({
     webhookId: fc.constant(`wh_${ulid}` as const),

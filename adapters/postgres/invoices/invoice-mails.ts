@@ -44,7 +44,7 @@ export async function mailReminder(trx: Transaction, invoice: InvoiceRow, remind
 export async function mailGivenUp(trx: Transaction, invoice: InvoiceRow): Promise<void> {
   if (!isDebt(invoice) || invoice.finalized_at === null) return;
   const message = invoiceGivenUpMail(openOf(invoice), await linesOf(trx, invoice));
-  await mailUser(trx, invoice.user_id, { kind: 'invoice_given_up', invoiceId: invoice.id }, message);
+  await mailUser(trx, invoice.user_id, { kind: 'written_off', invoiceId: invoice.id }, message);
 }
 
 /** Confirms that an invoice was paid. */
