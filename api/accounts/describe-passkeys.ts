@@ -149,7 +149,9 @@ const exampleShown = {
   },
 };
 const takes = (parse: string) => ({
-  ...{ description: `What \`PublicKeyCredential.${parse}\` takes. Answer within 5 minutes.` },
+  ...{
+    description: `What \`PublicKeyCredential.${parse}\` takes. Answer within ${accountLimits.passkeyChallengeMs / MINUTE} minutes.`,
+  },
 });
 
 export const listPasskeys = operation({

@@ -39,9 +39,10 @@ export const createApiKey = operation({
     'The key is only in this answer. Send it as `Authorization: Bearer gpur_…`. It is valid for',
     `${apiKeyMs / DAY} days, or until \`expiresAt\`, at most a year ahead. Scopes do not include each other: \`read\` reads`,
     'everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing`',
-    'reads everything under /v1/billing and opens payment pages. No key can create keys, webhooks or stored SSH keys, or',
-    `change cards, automatic top-ups or notices. Without \`allowedCidrs\` it works from anywhere. With \`spendCapCents\`, its rentals can never cost more than that in total, and it sees only its own rentals. With \`ends: own\`, made for agents, it can stop and limit only machines that it opened. A user can have ${maxApiKeys} keys`,
-    `active. This needs a sign-in less than ${freshProofMs / MINUTE} minutes.`,
+    'reads everything under /v1/billing and opens payment pages, `setup` creates, changes and removes webhooks, adds and',
+    'removes SSH keys, and lowers the budget, within limits that `key_setup` explains. No key can create keys, or change',
+    `cards, automatic top-ups or notices. Without \`allowedCidrs\` it works from anywhere. With \`spendCapCents\`, its rentals can never cost more than that in total, and it sees only its own rentals. With \`ends: own\`, made for agents, it can stop and limit only machines that it opened. A user can have ${maxApiKeys} keys`,
+    `active. This needs a sign-in less than ${freshProofMs / MINUTE} minutes old.`,
   ].join(' '),
   body: {
     schema: apiKeySchema,

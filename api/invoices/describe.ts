@@ -77,7 +77,7 @@ const example: ValueOf<typeof invoice> = {
   invoicePdfUrl: 'https://pay.example.com/i/1.pdf',
   receiptUrl: null,
   createdAt: '2026-11-01T09:00:00.000Z',
-  dueAt: '2026-11-15T09:00:00.000Z',
+  dueAt: '2026-11-08T09:00:00.000Z',
   paidAt: null,
   voidedAt: null,
   lineItems: [

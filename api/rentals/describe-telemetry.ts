@@ -45,7 +45,7 @@ export const telemetry = named(
     rentalId: idOf('rent'),
     source: orNull(
       telemetrySource,
-      'Who told it: the provider, or a small script on the machine. Null when nobody told anything.',
+      'Who reported it: the provider, or a small script on the machine. Null when nothing was reported.',
     ),
     from: instant,
     to: instant,
@@ -67,7 +67,7 @@ export const showTelemetry = operation({
   name: 'showTelemetry',
   tag: rentalsTag,
   summary: 'How much a machine was used',
-  description: `The use of its GPUs, processors and memory, where its provider tells them, or where you asked for them by \`telemetry\` or \`stopWhenIdleMinutes\`. What was not told is null. Kept for ${keptDays} days.`,
+  description: `How busy its GPUs, processors and memory were, if its provider reports that, or you asked for it by \`telemetry\` or \`stopWhenIdleMinutes\`. Null where nothing was reported. Kept for ${keptDays} days.`,
   parameters: [rentalId],
   query: telemetryQuery,
   answers: [

@@ -1,3 +1,6 @@
+import { accountLimits } from '../../domain/accounts/limits.js';
+import { DAY, HOUR, MINUTE } from '../../domain/durations.js';
+import { eventLimits } from '../../domain/events/limits.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
 import { whysOff } from '../../domain/events/events.js';
 import { namedTypes, tryOutcomes, webhookStates } from '../../domain/webhooks/webhook.js';
@@ -30,6 +33,9 @@ import {
 import { changeSchema, deliveriesQuery, redeliverSchema, webhookSchema } from './request.js';
 
 const tag = 'Webhooks';
+const { perUser, overlapMs, shownMs, redeliveriesPerHour, redeliveredAtOnce } = webhookLimits;
+const freshMinutes = accountLimits.freshProofMs / MINUTE;
+const shownDays = shownMs / DAY;
 const secretNote = 'The secret that signs our messages, as `whsec_…`. It is only in this answer.';
 
 const fields = {
@@ -44,7 +50,11 @@ const fields = {
     ...oneOf(webhookStates),
     description: 'pending: it has not answered its challenge yet.',
   },
-  deliveredSeq: { ...count, description: 'The number of the last event that we have tried to send.' },
+  deliveredSeq: {
+    ...count,
+    description:
+      'We are done with events up to this number: we sent them, will retry them, or skipped them because of its types or while it was off.',
+  },
   createdAt: instant,
   lastSuccessAt: orNull(instant, 'When it last accepted a message.'),
   failingSince: orNull(instant, 'Since when every try has failed; null if the last one succeeded.'),
@@ -124,7 +134,7 @@ export const addWebhook = operation({
   name: 'addWebhook',
   tag,
   summary: 'Creates a webhook',
-  description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx accepts an event. Without \`types\`, it gets everything except \`session.*\`, \`passkey.*\` and \`api_key.*\`. This needs a sign-in less than 15 minutes old.`,
+  description: `At most ${perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx accepts an event. Without \`types\`, it gets everything except \`session.*\`, \`passkey.*\` and \`api_key.*\`. This needs a sign-in less than ${freshMinutes} minutes old.`,
   body: {
     schema: webhookSchema,
     examples: [
@@ -162,8 +172,7 @@ export const changeWebhook = operation({
   name: 'changeWebhook',
   tag,
   summary: 'Changes a webhook, or turns it back on',
-  description:
-    'Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; `redeliver` sends those that it missed. Setting an address, or adding types of sessions, passkeys or API keys, needs a sign-in less than 15 minutes old.',
+  description: `Fields that you leave out stay as they are. Setting an address sends it a challenge: a new address, or the same one of a webhook that is not enabled. A webhook that was off continues with new events; \`redeliver\` sends those that it missed. Setting an address, or adding types of sessions, passkeys or API keys, needs a sign-in less than ${freshMinutes} minutes old.`,
   parameters,
   body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
   answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],
@@ -189,7 +198,7 @@ export const listWebhookDeliveries = operation({
   name: 'listWebhookDeliveries',
   tag,
   summary: 'Each delivery try',
-  description: 'Newest first, for 30 days. We keep only the status of the receiver’s answer.',
+  description: `Newest first, for ${shownDays} days. We keep only the status of the receiver’s answer.`,
   parameters,
   query: deliveriesQuery,
   answers: [pageOf('deliveries', delivery, exampleDelivery)],
@@ -214,8 +223,7 @@ export const redeliverWebhook = operation({
   name: 'redeliverWebhook',
   tag,
   summary: 'Resends all events after a number',
-  description:
-    'Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time. At most 10,000 events at once, and 20 times an hour; read older ones by `GET /v1/events`.',
+  description: `Those of its types that are kept (${eventLimits.keptMs / DAY} days), in their order. An event has the same \`webhook-id\` each time. At most ${redeliveredAtOnce.toLocaleString('en-US')} events at once, and ${redeliveriesPerHour} times an hour; read older ones by \`GET /v1/events\`.`,
   parameters,
   body: { schema: redeliverSchema, examples: [{ afterSeq: 40 }] },
   answers: [
@@ -235,8 +243,7 @@ export const rotateWebhookSecret = operation({
   name: 'rotateWebhookSecret',
   tag,
   summary: 'Creates a new secret',
-  description:
-    'For 24 hours we sign with both secrets, so a receiver can use either. Rotating again in that time ends the older one at once.',
+  description: `For ${overlapMs / HOUR} hours we sign with both secrets, so a receiver can use either. Rotating again in that time ends the older one at once.`,
   parameters,
   answers: [
     {

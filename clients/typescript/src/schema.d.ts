@@ -467,7 +467,7 @@ export interface paths {
         put?: never;
         /**
          * Creates a key
-         * @description The key is only in this answer. Send it as `Authorization: Bearer gpur_…`. It is valid for 90 days, or until `expiresAt`, at most a year ahead. Scopes do not include each other: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads everything under /v1/billing and opens payment pages. No key can create keys, webhooks or stored SSH keys, or change cards, automatic top-ups or notices. Without `allowedCidrs` it works from anywhere. With `spendCapCents`, its rentals can never cost more than that in total, and it sees only its own rentals. With `ends: own`, made for agents, it can stop and limit only machines that it opened. A user can have 50 keys active. This needs a sign-in less than 15 minutes.
+         * @description The key is only in this answer. Send it as `Authorization: Bearer gpur_…`. It is valid for 90 days, or until `expiresAt`, at most a year ahead. Scopes do not include each other: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads everything under /v1/billing and opens payment pages, `setup` creates, changes and removes webhooks, adds and removes SSH keys, and lowers the budget, within limits that `key_setup` explains. No key can create keys, or change cards, automatic top-ups or notices. Without `allowedCidrs` it works from anywhere. With `spendCapCents`, its rentals can never cost more than that in total, and it sees only its own rentals. With `ends: own`, made for agents, it can stop and limit only machines that it opened. A user can have 50 keys active. This needs a sign-in less than 15 minutes old.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -706,7 +706,7 @@ export interface paths {
         };
         /**
          * How much a machine was used
-         * @description The use of its GPUs, processors and memory, where its provider tells them, or where you asked for them by `telemetry` or `stopWhenIdleMinutes`. What was not told is null. Kept for 32 days.
+         * @description How busy its GPUs, processors and memory were, if its provider reports that, or you asked for it by `telemetry` or `stopWhenIdleMinutes`. Null where nothing was reported. Kept for 32 days.
          */
         get: operations["showTelemetry"];
         put?: never;
@@ -1689,7 +1689,7 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "enabled" | "switched_off";
-            /** @description The number of the last event that we have tried to send. */
+            /** @description We are done with events up to this number: we sent them, will retry them, or skipped them because of its types or while it was off. */
             deliveredSeq: number;
             /** Format: date-time */
             createdAt: string;
@@ -4485,7 +4485,7 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "enabled" | "switched_off";
-            /** @description The number of the last event that we have tried to send. */
+            /** @description We are done with events up to this number: we sent them, will retry them, or skipped them because of its types or while it was off. */
             deliveredSeq: number;
             /** Format: date-time */
             createdAt: string;
@@ -4881,7 +4881,7 @@ export interface components {
         };
         Telemetry: {
             rentalId: string;
-            /** @description Who told it: the provider, or a small script on the machine. Null when nobody told anything. */
+            /** @description Who reported it: the provider, or a small script on the machine. Null when nothing was reported. */
             source: components["schemas"]["TelemetrySource"] | null;
             /** Format: date-time */
             from: string;
@@ -5336,7 +5336,7 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "enabled" | "switched_off";
-            /** @description The number of the last event that we have tried to send. */
+            /** @description We are done with events up to this number: we sent them, will retry them, or skipped them because of its types or while it was off. */
             deliveredSeq: number;
             /** Format: date-time */
             createdAt: string;
