@@ -145,6 +145,8 @@ describe('gpu, when something fails', () => {
       'rent b200 --max-spend much',
       'extend --by soon',
       'extend',
+      'extend --ignore-sessions',
+      'extend --by 2h --no-stop-when-idle --ignore-sessions',
       'ports 0',
       'cp a b',
       'cp :a :b',
@@ -163,6 +165,11 @@ describe('gpu, when something fails', () => {
       assert.equal(out, '', line);
       assert.ok(err.length > 20, line);
     }
+  });
+
+  it('names the option that another one needs', async () => {
+    const { err } = await ann.type('extend --ignore-sessions');
+    assert.match(err, /^--ignore-sessions needs --stop-when-idle\./);
   });
 
   it('guesses what was meant by a mistyped command', async () => {

@@ -70,6 +70,7 @@ function refuseContradictions(options: Options): void {
   if (times > 1) throw usageFailure('Use only one of --by, --until and --no-time-limit.');
   if (maxSpend !== undefined && !spendLimit)
     throw usageFailure('Use either --max-spend or --no-spend-limit.');
+  guardOf(options);
   const isOfGuard = options.stopWhenIdle !== undefined;
   if (times === 0 && maxSpend === undefined && spendLimit && !isOfGuard) {
     throw usageFailure('Say how long.', 'Such as: gpu extend --by 2h, or gpu extend --max-spend 50');
