@@ -128,7 +128,7 @@ function keptWords(until: Date): string {
 
 function stopWords(at: Date): string {
   const time = `${at.toISOString().slice(11, 16)} UTC`;
-  return `This machine is idle and stops at ${time}. Use its GPUs, or run on your computer: gpu keep-alive\n`;
+  return `This machine is idle and stops at ${time}. Use it, or run on your computer: gpu keep-alive\n`;
 }
 
 function tell(ctx: Context, reported: Reported): void {

@@ -1,19 +1,25 @@
+import { HOUR } from '../domain/durations.js';
+import { machineCallLimits } from '../domain/machines/calls.js';
+import { idleGuardLimits } from '../domain/rentals/idle-guard.js';
+
+const { keepAliveAheadMs, keepAlivesADay } = idleGuardLimits;
+
 /** What the listener refuses, and how it says so. Machines read the status alone; people read the rest. */
 const refusals = {
   unauthorized: [401, 'This token does nothing now.'],
   not_found: [404, 'Nothing is here. Machines call the paths below /v1/machine.'],
   report_repeated: [409, 'This very report is here already. Send each with something new in it.'],
-  body_too_large: [413, 'A report has at most 4096 bytes.'],
+  body_too_large: [413, `A report has at most ${machineCallLimits.bodyMaxBytes} bytes.`],
   report_unreadable: [
     400,
     'A report is a text in UTF-8, and not empty. One of use begins with gpu-use 1 and the uptime.',
   ],
-  time_unreadable: [400, 'Say how long, such as 2h or 90m; 24h at most.'],
+  time_unreadable: [400, `Say how long, such as 2h or 90m; ${keepAliveAheadMs / HOUR}h at most.`],
   no_idle_guard: [409, 'This machine has no idle guard, so it does not stop for being idle.'],
-  rental_ending: [409, 'This machine is ending, so it can not be kept alive.'],
+  rental_ending: [409, 'This machine is ending, so it cannot be kept alive.'],
   too_many_keep_alives: [
     429,
-    'This machine was kept alive 60 times in a day. Give its guard more minutes on your computer: gpu extend',
+    `This machine was kept alive ${keepAlivesADay} times in a day. Give its guard more minutes on your computer: gpu extend`,
     3_600,
   ],
   too_many_reports: [429, 'A machine may send ten reports a minute. Send the next one in a minute.', 60],

@@ -40,7 +40,7 @@ describe('the use of machines in the dashboard', () => {
       await wrong().waitFor();
       await until('it rents nothing meanwhile', async () => !(await rent.isEnabled()));
       await minutes().fill('45');
-      await page.getByText('This machine can’t be stopped like this when it is idle').waitFor();
+      await page.getByText('This machine can’t stop when idle like this').waitFor();
       await fault().waitFor();
       await sessions().check();
       await until('it may be rented', () => rent.isEnabled());
@@ -51,7 +51,7 @@ describe('the use of machines in the dashboard', () => {
     });
 
     it('gives way to the wish that its use is told, where that makes a difference', async () => {
-      const use = () => page.getByLabel('Tell how much it is used');
+      const use = () => page.getByLabel('Report usage');
       const rent = page.getByRole('button', { name: /^Rent for/ });
       await visitor.open('/app/rent/h100-80gb');
       await rent.waitFor();
@@ -96,8 +96,8 @@ describe('the use of machines in the dashboard', () => {
         }),
       );
       await visitor.open('/app/rent/h100-80gb?telemetry=true');
-      await page.getByText('vast can’t tell how much this machine is used.').waitFor();
-      await page.getByText('Nobody can tell how much this machine is used').waitFor();
+      await page.getByText('vast can’t report this machine’s usage.').waitFor();
+      await page.getByText('This machine can’t report its usage').waitFor();
     });
 
     it('is changed beside the limits of a machine', async () => {
@@ -142,7 +142,7 @@ describe('the use of machines in the dashboard', () => {
     });
     afterEach(() => visitor.close());
 
-    const card = () => page.getByRole('region', { name: 'GPU use', exact: true });
+    const card = () => page.getByRole('region', { name: 'GPU usage', exact: true });
 
     /** Two hours of use with a gap, up to now. */
     async function openUsed(id: string, source: 'upstream' | 'reporter' = 'upstream'): Promise<void> {
@@ -157,7 +157,7 @@ describe('the use of machines in the dashboard', () => {
       const told = { rentalId: id, source, from, to, stepSeconds: 60, points };
       await answerWith(page, 'GET', `/v1/rentals/${id}/telemetry`, told);
       await visitor.open(`/app/rentals/${id}`);
-      await page.getByRole('button', { name: 'GPU use' }).click();
+      await page.getByRole('button', { name: 'GPU usage' }).click();
     }
 
     it('is drawn with its unit, value and date, told to screen readers, and by the keyboard', async () => {
@@ -165,7 +165,10 @@ describe('the use of machines in the dashboard', () => {
       await renter.reaches(id, 'running');
       await openUsed(id);
       const name = await card().getByRole('img').getAttribute('aria-label');
-      assert.match(name ?? '', /^Use of all GPUs in percent, from .+ to .+: 6\d% on average, 89% at most\.$/);
+      assert.match(
+        name ?? '',
+        /^Usage of all GPUs in percent, from .+ to .+: 6\d% on average, 89% at most\.$/,
+      );
       assert.equal(await card().locator('polyline').count(), 2, 'a gap where nobody told');
       const slider = card().getByRole('slider', { name: 'Moment' });
       await slider.press('Home');
@@ -178,8 +181,8 @@ describe('the use of machines in the dashboard', () => {
     });
 
     for (const [source, words] of [
-      ['upstream', 'mock tells it.'],
-      ['reporter', 'A small script of ours on the machine tells it, because you asked.'],
+      ['upstream', 'Reported by mock.'],
+      ['reporter', 'Reported by a small script of ours on the machine, because you asked for it.'],
     ] as const) {
       it(`says whose word it is: ${source}`, async () => {
         const id = await renter.rent({ name: 'used' });
@@ -201,7 +204,7 @@ describe('the use of machines in the dashboard', () => {
       await page.getByText('This machine is idle').waitFor();
       const shown = process.env['PICTURE_IDLE'];
       if (shown !== undefined) await page.screenshot({ path: shown, fullPage: true });
-      await card().getByText('It stops once it was idle for 30 minutes.').waitFor();
+      await card().getByText('It stops after 30 idle minutes.').waitFor();
       await page.getByRole('button', { name: 'Keep it running for 2 hours' }).click();
       // What is read anew is answered as before here: the service itself tells what was kept.
       await until('it is kept running', async () => {

@@ -189,10 +189,7 @@ describe('the listener of machines', () => {
     const warned = await tellUse(66);
     assert.deepEqual(
       [warned.status, warned.text],
-      [
-        200,
-        'This machine is idle and stops at 10:32 UTC. Use its GPUs, or run on your computer: gpu keep-alive\n',
-      ],
+      [200, 'This machine is idle and stops at 10:32 UTC. Use it, or run on your computer: gpu keep-alive\n'],
     );
   });
 

@@ -16,7 +16,7 @@ describe('gpu usage', () => {
 
   it('says that nothing was told, as long as nothing was', async () => {
     const { code, out } = await ann.run(['usage', 'box']);
-    assert.deepEqual([code, out], [0, `mock has told nothing of how busy ${rentalId.slice(-6)} was then.\n`]);
+    assert.deepEqual([code, out], [0, `mock reported no usage of ${rentalId.slice(-6)} in that time.\n`]);
   });
 
   it('shows how busy it was, in lines of the time that is asked for', async () => {
@@ -27,7 +27,7 @@ describe('gpu usage', () => {
     const lines = out.split('\n');
     assert.match(lines[0] ?? '', /^FROM +GPUS +BUSIEST +GPU MEMORY +CPU +MEMORY$/);
     assert.equal(lines.filter((line) => /^20\d\d-\d\d-\d\d \d\d:\d\d +\d+% /.test(line)).length, 20, out);
-    assert.ok(out.includes('Each line is 3 min. A dash is what mock did not tell.'), out);
+    assert.ok(out.includes('Each line is 3 min. A dash means no data from mock.'), out);
     const told = await ann.json<{ points: unknown[] }>('usage --last 30m');
     assert.ok(told.points.length <= 21);
   });
@@ -45,11 +45,11 @@ describe('gpu usage', () => {
       return new Response(text, answer);
     };
     const quoted = await ann.run(['quote', 'rtx-4090', '--telemetry'], { fetch: reporting });
-    assert.match(quoted.out, /Use told by +a small script of ours on the machine/);
+    assert.match(quoted.out, /Usage from +a small script of ours on the machine/);
     assert.deepEqual(asked, [{ familyId: 'rtx-4090', gpuCount: 1, telemetry: true }]);
     const { out } = await ann.run(['usage', 'box', '--last', '1h'], { fetch: reporting });
-    assert.ok(out.includes('A dash is what the machine did not tell.'), out);
+    assert.ok(out.includes('A dash means no data from the machine.'), out);
     const plain = await ann.run(['quote', 'rtx-4090']);
-    assert.doesNotMatch(plain.out, /Use told by/);
+    assert.doesNotMatch(plain.out, /Usage from/);
   });
 });

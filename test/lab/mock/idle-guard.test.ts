@@ -16,7 +16,7 @@ describe('the idle guard of the mock, by the command', () => {
     const refused = await ann.run(['quote', 'rtx-4090', '--stop-when-idle', '30m']);
     assert.match(refused.err, /can’t tell who is logged in[^]*--ignore-sessions/);
     await ann.rent('rtx-4090 --name box --stop-when-idle 30m --ignore-sessions');
-    assert.match((await ann.run(['show', 'box'])).out, /Ends +when it was idle for 30 min/);
+    assert.match((await ann.run(['show', 'box'])).out, /Ends +once it is idle for 30 min/);
     const kept = await ann.run(['keep-alive', 'box', '--for', '2h']);
     assert.match(kept.out, /^\w{6} does not stop for being idle before 20\d\d-\d\d-\d\d \d\d:\d\d\.\n$/);
     const far = await ann.run(['keep-alive', 'box', '--for', '2d']);

@@ -47,7 +47,7 @@ const guard = {
   idleIgnores: z
     .array(z.enum(['sessions']))
     .optional()
-    .describe('With stopWhenIdleMinutes: ["sessions"], where nobody tells who is logged in'),
+    .describe('With stopWhenIdleMinutes: ["sessions"], where the provider can’t report who is logged in'),
 };
 /** What runs instead of a template. The service says what of it no provider can do. */
 const software = {

@@ -111,7 +111,7 @@ export function limitsOf({
   const limits = [
     ...(autoStopAt === null ? [] : [`at ${localTime(autoStopAt)}`]),
     ...(maxSpendCents === null ? [] : [`when it has cost ${usd(maxSpendCents)}`]),
-    ...(stopWhenIdleMinutes === null ? [] : [`when it was idle for ${duration(stopWhenIdleMinutes * 60)}`]),
+    ...(stopWhenIdleMinutes === null ? [] : [`once it is idle for ${duration(stopWhenIdleMinutes * 60)}`]),
   ];
   return limits.length === 0 ? 'when you stop it or your balance runs out' : limits.join(', or ');
 }

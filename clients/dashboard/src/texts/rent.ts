@@ -135,7 +135,7 @@ export const rentTexts = texts({
     after: 'Available after that',
     runway: 'Your balance then lasts',
     runwayNote: 'With this machine and all others running.',
-    use: 'Use told by',
+    use: 'Usage reported by',
     useByUs: 'our script on the machine',
     ready: 'Usually ready in',
     readySpread: (half: string, most: string) => `${half}; nine of ten in ${most}`,

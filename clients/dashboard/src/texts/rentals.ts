@@ -15,7 +15,7 @@ export const rentalTexts = texts({
   label: (key: string, value: string) => (value === '' ? key : `${key}: ${value}`),
   labelsMore: (count: number) => `${count} more`,
   separator: ' · ',
-  usage: 'GPU use',
+  usage: 'GPU usage',
   phases: {
     title: 'Getting ready',
     queued: 'Queued',

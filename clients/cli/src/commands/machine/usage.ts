@@ -22,7 +22,7 @@ export const addUsage: AddCommand = (program, act) => {
     .argument(...rentalArgument)
     .summary('how busy a machine was')
     .description(
-      'How busy a machine’s GPUs, processors and memory were, where its provider tells it, or --telemetry asked for it. Kept for 32 days.',
+      'How busy a machine’s GPUs, processors and memory were, if its provider reports that or you rented it with --telemetry. Kept for 32 days.',
     )
     .addOption(
       new Option('--last <time>', 'how far back, such as 30m or 2d')
@@ -46,12 +46,12 @@ export const addUsage: AddCommand = (program, act) => {
 function linesOf({ out }: Cli, rental: Rental, { source, points, stepSeconds }: Telemetry): string[] {
   if (rental.runningAt === null) return out.text(`${shortId(rental.id)} has not started yet.`);
   if (source === null)
-    return out.text(`${rental.provider} has told nothing of how busy ${shortId(rental.id)} was then.`);
-  const teller = source === 'reporter' ? 'the machine' : rental.provider;
+    return out.text(`${rental.provider} reported no usage of ${shortId(rental.id)} in that time.`);
+  const reporter = source === 'reporter' ? 'the machine' : rental.provider;
   return [
     ...out.table(columns, points),
     '',
-    ...out.text(`Each line is ${duration(stepSeconds)}. A dash is what ${teller} did not tell.`),
+    ...out.text(`Each line is ${duration(stepSeconds)}. A dash means no data from ${reporter}.`),
   ];
 }
 

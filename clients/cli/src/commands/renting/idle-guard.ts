@@ -12,7 +12,7 @@ export interface GuardOptions {
 
 /** What one is told of --stop-when-idle. */
 export const stopWhenIdleHelp =
-  'stop it once it was idle for this long, such as 30m (after a reboot only where its provider tells how busy it is)';
+  'stop it once it has been idle for this long, such as 30m (after a reboot only if its provider reports usage)';
 
 /** Adds them to a command. */
 export function addGuard(command: Command): Command {

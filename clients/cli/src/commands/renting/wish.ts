@@ -31,7 +31,7 @@ export function addWish(command: Command): Command {
     .option('--hours <time>', 'stop it after this time, such as 2h or 90m', timeSpan)
     .option('--max-spend <dollars>', 'stop it when it has cost this much', dollars)
     .option('--max-price <dollars>', 'maximum price an hour', dollars)
-    .option('--telemetry', 'tell how much it is used, by a script of ours on it where nobody else tells')
+    .option('--telemetry', 'report its usage: if its provider doesn’t, a small script of ours on it does')
     .option('--ssh-key <id>', 'a stored key that opens it, instead of all; repeatable', collect);
 }
 

@@ -83,7 +83,7 @@ function addDeliveries(webhooks: Command, act: Act): void {
     .description('Send a webhook its events once more. Asks for a code that we email you.')
     .requiredOption(
       '--after <number>',
-      'those after this one: gpu events tells numbers',
+      'events after this number, which gpu events shows',
       wholeNumber(0, Number.MAX_SAFE_INTEGER),
     )
     .action(
