@@ -32,7 +32,7 @@ import { startWorkerMetrics } from './metrics.js';
 import { createProviders } from './providers.js';
 import { createReadiness } from './readiness.js';
 import { ensureSchedules } from '../adapters/temporal/schedules.js';
-import { installTemporal } from './telemetry.js';
+import { installTemporal } from './temporal-metrics.js';
 import { createWorkers } from './workers.js';
 
 /** Each try takes a few short statements. */

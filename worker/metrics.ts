@@ -9,7 +9,7 @@ import { createRegistry } from '../adapters/metrics/registry.js';
 import { createTickMetrics, type Tick } from '../adapters/metrics/ticks.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { businessFigures } from '../adapters/postgres/figures/index.js';
-import { joinTemporal } from './telemetry.js';
+import { joinTemporal } from './temporal-metrics.js';
 
 export interface WorkerMetrics {
   readonly observeTick: (tick: Tick) => void;

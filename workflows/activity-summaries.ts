@@ -18,8 +18,8 @@ const summaries: Record<keyof Activities, string> = {
   watchProvider: 'Lists machines and offers for a quarter of an hour; the heartbeat shows the last list',
   runSequencer: 'Numbers the events of the outbox for a quarter of an hour; the heartbeat shows how many',
   wakeWebhooks:
-    'Tells endpoints’ workflows of new events for a quarter of an hour; the heartbeat shows how many',
-  lookAtWebhook: 'Sends what is due to the endpoint, up to a hundred events; the heartbeat shows the last',
+    'Tells webhooks’ workflows of new events for a quarter of an hour; the heartbeat shows how many',
+  lookAtWebhook: 'Sends what is due to the webhook, up to a hundred events; the heartbeat shows the last',
   deliverMails: 'Sends what is in the outbox for a quarter of an hour',
   openTopup: 'Charges the saved card, or opens a payment page',
   lookAtTopup: 'Compares the top-up with the processor, and credits it once when it is paid',

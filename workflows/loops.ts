@@ -55,7 +55,7 @@ export async function sequencer(input: SequencerInput): Promise<void> {
 
 /** Tells the workflows of webhook endpoints what is due: `webhook-waker`. */
 export async function webhookWaker(input: WebhookWakerInput): Promise<void> {
-  setCurrentDetails('Tells the workflows of webhook endpoints of new events; see the heartbeat.');
+  setCurrentDetails('Tells the workflows of webhooks of new events; see the heartbeat.');
   for (;;) {
     await goingOn(() => loops.wakeWebhooks(input.runMs ?? meteringLimits.meterRunMs));
     if (isLong()) await continueAsNew<typeof webhookWaker>(input);

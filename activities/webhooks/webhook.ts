@@ -54,12 +54,12 @@ async function oneGo(deps: ActivityDeps, id: WebhookId, turns: UserTurns, tell: 
   const sentBefore = readSent(Context.current().info.heartbeatDetails);
   if (sentBefore.sent) tell(sentBefore);
   const first = await lookAtWebhookRow(db, id);
-  if (!first) return closed('missing', 'There is no such endpoint any more');
+  if (!first) return closed('missing', 'There is no such webhook any more');
   const { user_id: userId } = first;
   const pass = turns.take(userId);
   if (pass === undefined) {
     const nextLookMs = webhookLimits.turnAgainMs * (0.75 + Math.random() / 2);
-    return { ...waiting('waiting', 'Other endpoints of its user are at work', nextLookMs), userId };
+    return { ...waiting('waiting', 'Other webhooks of its user are at work', nextLookMs), userId };
   }
   try {
     return { ...(await sendWhatIsDue(deps, first, sentBefore, tell)), userId };
@@ -85,7 +85,7 @@ async function sendWhatIsDue(
   const isEnough = (tries: number) => tries >= webhookLimits.triesPerGo || performance.now() >= end;
   let hook: FoundWebhook | undefined = first;
   for (let tries = 1; ; tries += 1) {
-    if (!hook) return closed('missing', 'There is no such endpoint any more');
+    if (!hook) return closed('missing', 'There is no such webhook any more');
     const over = overOf(hook);
     if (over) return over;
     const isDue = await sendOne(deps, hook, sentBefore, tell);

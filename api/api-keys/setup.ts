@@ -44,7 +44,7 @@ export function refuseUnlessMadeBy(ctx: ApiContext, made: { readonly api_key_id:
 }
 
 /** Refuses to a key a budget that allows more than the one before. */
-export function refuseRaise(ctx: ApiContext, before: BudgetSettings, after: BudgetSettings): void {
+export function refuseRaiseByKey(ctx: ApiContext, before: BudgetSettings, after: BudgetSettings): void {
   if (keyIdOf(ctx) === undefined) return;
   const limitOf = ({ monthlyCents }: BudgetSettings): number => monthlyCents ?? Number.POSITIVE_INFINITY;
   if (limitOf(after) > limitOf(before) || (before.hard && !after.hard)) throw refusalOfSetup('budget_raised');

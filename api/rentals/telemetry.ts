@@ -24,14 +24,14 @@ function showTelemetry(deps: ApiDeps): Handler<typeof declared.showTelemetry> {
   };
 }
 
-interface AskedTelemetry {
+interface AskedPoints {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
   readonly points: number;
 }
 
 /** @throws Refusal validation_failed naming the field */
-export function readTelemetryQuery(ctx: ApiContext): AskedTelemetry {
+export function readTelemetryQuery(ctx: ApiContext): AskedPoints {
   const asked = readQuery(ctx, declared.telemetryQuery);
   if (asked.from && asked.to && asked.from >= asked.to) {
     throw fieldRefusal('from', 'from must be earlier than to');
@@ -42,7 +42,7 @@ export function readTelemetryQuery(ctx: ApiContext): AskedTelemetry {
 /** What is shown: nothing lies before billing began, after it ended, or beyond what is kept. */
 export function windowOf(
   { running_at: runningAt, ended_at: endedAt }: Pick<RentalRow, 'running_at' | 'ended_at'>,
-  { from, to, points }: AskedTelemetry,
+  { from, to, points }: AskedPoints,
   now: Date,
 ) {
   const last = Math.min(...[now, endedAt ?? now, to ?? now].map(Number));

@@ -3,7 +3,7 @@ import { serve, type Handler } from '../http/serve.js';
 import { readBudget, saveBudget, type BudgetSettings } from '../../adapters/postgres/spending/budgets.js';
 import { formatUsd } from '../../domain/money.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
-import { noteSetup, refuseRaise, settingUp } from '../api-keys/setup.js';
+import { noteSetup, refuseRaiseByKey, settingUp } from '../api-keys/setup.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
@@ -28,7 +28,7 @@ function putBudget(deps: ApiDeps): Handler<typeof declared.putBudget> {
     const { userId } = callerOf(ctx);
     const budget = await settingUp(ctx, deps.db, async (trx) => {
       const saved = await saveBudget(trx, userId, settings, (before) => {
-        refuseRaise(ctx, before, settings);
+        refuseRaiseByKey(ctx, before, settings);
         if (isLoosened(before, settings)) refuseWhenNotFresh(ctx);
       });
       await insertAuditEvent(

@@ -16,7 +16,9 @@ export function addEndpointCommands(program: Command, context: OpsContext): void
   const endpoints = program
     .command('endpoints')
     .alias('endpoint')
-    .description('Users’ webhook endpoints: their state and deliveries.')
+    .description(
+      'Users’ webhooks: their state and deliveries. For the payment processor’s events: ops webhooks.',
+    )
     .addHelpText(
       'after',
       `
@@ -26,22 +28,22 @@ Examples:
   ops pause webhooks --by ada --reason "a receiver asks us to"`,
     );
   readable(endpoints.command('list').argument('<who>', 'an email address or usr_…'))
-    .description('Lists the endpoints of one user.')
+    .description('Lists the webhooks of one user.')
     .action((who: string, { json }: Print) =>
       using(context, async (db) => {
         printRows(await listWebhooks(db, await userIdOf(db, who)), json, lineOf);
       }),
     );
   readable(endpoints.command('show').argument('<id>', 'wh_…'))
-    .description('One endpoint, with its last tries.')
+    .description('One webhook, with its last tries.')
     .option('--limit <count>', 'how many tries at most', countOf, 20)
     .action((id: string, { json, limit }: Print & { limit: number }) =>
       using(context, async (db) => {
         const hook = isId('wh', id) ? await db('webhooks').where({ id }).first() : undefined;
-        if (!hook) throw new Error(`There is no endpoint ${id}: see ops endpoints list.`);
+        if (!hook) throw new Error(`There is no webhook ${id}: see ops endpoints list.`);
         const tries = await listDeliveries(db, hook.id, undefined, limit);
         printFacts({ ...hook, tries }, json, [
-          ['endpoint', lineOf(hook)],
+          ['webhook', lineOf(hook)],
           ['user', hook.user_id],
           ['types', hook.types.length === 0 ? 'all that need not be named' : hook.types.join(' ')],
           ['workflow', linkTo(context.ui(), webhookWorkflowId(hook.id))],

@@ -24,7 +24,9 @@ export function addWebhookCommands(program: Command, context: OpsContext): void 
   const webhooks = program
     .command('webhooks')
     .alias('webhook')
-    .description('Events from the payment processor, and which workflow handled them.')
+    .description(
+      'Events from the payment processor, and which workflow handled them. For users’ own webhooks: ops endpoints.',
+    )
     .addHelpText(
       'after',
       `

@@ -105,7 +105,7 @@ export function webhookWakerRun(): WorkflowRun<WebhookWakerRun> {
     contract: webhookWakerWorkflow,
     workflowId: 'webhook-waker',
     args: [{}],
-    summary: 'Tells the workflows of webhook endpoints of new events',
+    summary: 'Tells the workflows of webhooks of new events',
     details,
   };
 }

@@ -24,7 +24,7 @@ export const webhookWorkflow: LookingWorkflow<'webhook', WebhookRun> = {
     contract: webhookWorkflow,
     workflowId,
     args: [{ webhookId: rowIdOf('wh', workflowId.slice(webhookWorkflowId('').length)) }],
-    summary: 'Sends events to one endpoint of a user',
+    summary: 'Sends events to one webhook of a user',
     details:
       'It ends when nothing is left to send, and the next event starts it again. What became of each try: "ops endpoints show". Terminated by mistake, it is started again by "webhook-waker" within a minute.',
   }),

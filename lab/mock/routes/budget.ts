@@ -1,6 +1,6 @@
 import type { ApiRouter } from '../../../api/context.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
-import { refuseRaise } from '../../../api/api-keys/setup.js';
+import { refuseRaiseByKey } from '../../../api/api-keys/setup.js';
 import { isLoosened, presentBudget, readBudgetSettings } from '../../../api/spending/budget-shapes.js';
 import { note, signedIn } from '../signed-in.js';
 import { readBudget, saveBudget } from '../spending.js';
@@ -18,7 +18,7 @@ export function budgetRoutes(router: ApiRouter, world: World): void {
     '/v1/billing/budget',
     signedIn(world, (ctx, account) => {
       const settings = readBudgetSettings(ctx);
-      refuseRaise(ctx, account.budget, settings);
+      refuseRaiseByKey(ctx, account.budget, settings);
       if (isLoosened(account.budget, settings)) refuseWhenNotFresh(ctx);
       const budget = saveBudget(world, account, settings);
       note(world, ctx, account, 'budget_changed', null, { ...settings });

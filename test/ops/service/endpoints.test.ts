@@ -89,7 +89,7 @@ describe('ops endpoints', () => {
     assert.match(
       out,
       new RegExp(
-        `^endpoint +${id}  enabled  https://hooks.example.com/gpu  2 tries failed since 2026-11-01T10:00:00`,
+        `^webhook +${id}  enabled  https://hooks.example.com/gpu  2 tries failed since 2026-11-01T10:00:00`,
         'm',
       ),
     );
@@ -125,7 +125,7 @@ describe('ops endpoints', () => {
     for (const other of [newId('wh'), user.user.id, 'wh_1']) {
       const { code, err } = await ops('show', other);
       assert.deepEqual(
-        [code, err.includes(`There is no endpoint ${other}: see ops endpoints list.`)],
+        [code, err.includes(`There is no webhook ${other}: see ops endpoints list.`)],
         [2, true],
       );
     }
