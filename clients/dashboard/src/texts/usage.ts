@@ -17,7 +17,7 @@ export const usageTexts = texts({
   slider: 'Moment',
   idle: 'This machine is idle',
   idleText: (when: string) =>
-    `As you asked, it stops at ${when} unless it is used before. You then lose everything on its disk.`,
+    `As you asked, it stops at ${when} unless it is used before that. You then lose everything on its disk.`,
   keep: 'Keep it running for 2 hours',
   keeping: 'Keeping it running…',
   guard: (minutes: number) => `It stops after ${minutes} idle minutes.`,
