@@ -1,9 +1,10 @@
 import type { Database } from '../../adapters/postgres/database.js';
 import { insertClosing } from '../../adapters/postgres/accounts/closings.js';
-import { erasePerson } from '../../adapters/postgres/accounts/sweeping.js';
+import { shutOut } from '../../adapters/postgres/accounts/shutting-out.js';
 import { beginClosedAccounts, readClosedAccounts } from '../../adapters/closed-accounts-file.js';
 import { isClosedAddress } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
+import { stopSpending } from '../../money/closing/stop-spending.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Tell } from '../heartbeat.js';
 import { FailedItems } from '../reconcile/failed-items.js';
@@ -12,38 +13,37 @@ import { tellOperators } from './tell-operators.js';
 /** How many numbers are looked up at once. */
 const BATCH = 1_000;
 
-const WHY_AGAIN =
-  'A restored database brought it back, and it could not be erased again: its closing tries on.';
+const WHY_AGAIN = 'A restored database brought it back, and it could not be shut out: its closing erases it.';
 
 /**
- * Erases those again whom a restored database brought back although they were gone (decision 183, "What closing erases"),
- * before anybody is served. Their closing then goes through its steps: what the database has lost of its money, the
- * processor still knows. One that fails keeps no other from it: operators are told, and its closing erases it later. It may
- * run again.
- * @returns how many were erased
+ * Shuts out those again whom a restored database brought back although they were gone (decision 183, "What closing erases"),
+ * before anybody is served. Their closings then erase them, one after the other, while others are served, and go through
+ * their steps: what the database has lost of their money, the processor still knows. One that fails keeps no other from it:
+ * operators are told. It may run again.
+ * @returns how many were shut out
  * @throws Error where the file is missing or can't be read, or INSTALLATION_KEY is missing
  */
 export async function closeAgain(deps: ActivityDeps, tell: Tell): Promise<number> {
   const { db, settings, log } = deps;
-  const { closedAccountsFile: file, installationKey = '' } = settings;
+  const { closedAccountsFile: file } = settings;
   const numbers = file ? await readClosedAccounts(file) : [];
   const failed = new FailedItems(log);
   let count = 0;
   for (let from = 0; from < numbers.length; from += BATCH) {
     for (const userId of await listBroughtBack(db, numbers.slice(from, from + BATCH))) {
-      if (installationKey === '')
+      if (!settings.installationKey)
         throw new Error('Set INSTALLATION_KEY: closed accounts are to be erased again.');
-      const isErased = await failed.unlessItFails(userId, () =>
-        eraseAgain(deps, userId, installationKey, tell),
-      );
-      if (isErased) count += 1;
+      if (await failed.unlessItFails(userId, () => shutOutAgain(deps, userId))) count += 1;
       else await tellOperators(deps, userId, 'erasing-again', WHY_AGAIN);
-      tell({ erasedAgain: count });
+      tell({ shutOut: count });
     }
     tell({ lookedUp: from });
   }
   if (count > 0)
-    log.warn({ count }, 'closed accounts that a restored database brought back were erased again');
+    log.warn(
+      { count },
+      'closed accounts that a restored database brought back are shut out, and erased again',
+    );
   return count;
 }
 
@@ -53,15 +53,10 @@ async function listBroughtBack(db: Database, userIds: readonly UserId[]): Promis
   return users.filter(({ email }) => !isClosedAddress(email)).map(({ id }) => id);
 }
 
-async function eraseAgain(
-  { db }: ActivityDeps,
-  userId: UserId,
-  installationKey: string,
-  tell: Tell,
-): Promise<true> {
+async function shutOutAgain({ db }: ActivityDeps, userId: UserId): Promise<true> {
   await insertClosing(db, userId, 'restored');
-  const user = await db('users').where({ id: userId }).first('processor_customer_id');
-  await erasePerson(db, { userId, customerId: user?.processor_customer_id ?? null }, installationKey, tell);
+  await stopSpending(db, userId);
+  await shutOut(db, userId);
   return true;
 }
 

@@ -42,7 +42,8 @@ async function advanceClosing(deps: ActivityDeps, userId: UserId, tell: Tell): P
     const row = await findClosing(deps.db, userId);
     if (!row) return { state: 'missing', status: 'missing', summary: 'nobody asked to close this account' };
     tell({ state: row.state });
-    const done = await steps[row.state](deps, userId, tell, row);
+    const step = row.former_email === null ? steps[row.state] : eraseAgain;
+    const done = await step(deps, userId, tell, row);
     if (done === 'turn') return waitForTurn(row);
     if (done !== 'on') return waitAt(deps, row, done);
   }
@@ -152,17 +153,26 @@ async function followRestored(deps: ActivityDeps, userId: UserId, tell: Tell): P
 }
 
 async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
+  const open = await readOpenBusiness(deps.db, userId);
+  // An invoice that is being voided, and a payment that is under way, still need their customer.
+  const waits = await waitsOf(deps, userId, open, 'invoices', 'topups');
+  if (open.topups > 0) await closePages(deps, userId);
+  return waits.length > 0 ? waits : erase(deps, userId, tell);
+}
+
+/** Whom a restored database brought back waits for nothing: they were erased before. Their machines end first. */
+async function eraseAgain(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
+  await stopAll(deps, userId);
+  return erase(deps, userId, tell);
+}
+
+async function erase(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<Came> {
   const { installationKey } = deps.settings;
   if (!installationKey) {
     const why = 'To recognize a blocked mailbox or a denied card later, set INSTALLATION_KEY.';
     await tellOperators(deps, userId, 'installation-key', why);
     return ['installation_key'];
   }
-  const open = await readOpenBusiness(deps.db, userId);
-  // An invoice that is being voided, and a payment that is under way, still need their customer.
-  const waits = await waitsOf(deps, userId, open, 'invoices', 'topups');
-  if (open.topups > 0) await closePages(deps, userId);
-  if (waits.length > 0) return waits;
   return (await eraseInTurn(deps, userId, installationKey, tell)) ? 'on' : 'turn';
 }
 

@@ -48,6 +48,11 @@ export function userOfClosing(workflowId: string): string {
 /** The domain of the addresses that closed accounts have: nobody can get mail there (RFC 2606). */
 export const closedDomain = 'closed.invalid';
 
+/** The address of a closed account. */
+export function closedAddressOf(userId: UserId): string {
+  return `${userId.toLowerCase()}@${closedDomain}`;
+}
+
 /** Whether an address is that of a closed account. */
 export function isClosedAddress(email: string): boolean {
   return email.endsWith(`@${closedDomain}`);

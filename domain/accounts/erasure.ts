@@ -11,6 +11,8 @@ export interface Erasure {
   readonly becomes?: Readonly<Record<string, string>>;
   /** One account may have very many such rows: they go in batches before the others, in the same order. */
   readonly isLarge?: true;
+  /** It lets somebody in, or out to them: it goes before a restored database that brought it back serves anybody. */
+  readonly opens?: true;
 }
 
 const own = 't.user_id = :userId';
@@ -208,13 +210,13 @@ export const erasures: readonly Erasure[] = [
       error: `case when t.error is not null then ${gone} end`,
     },
   },
-  { table: 'sessions', whose: own },
-  { table: 'proof_codes', whose: own },
-  { table: 'login_codes', whose: 't.email = :email' },
+  { table: 'sessions', whose: own, opens: true },
+  { table: 'proof_codes', whose: own, opens: true },
+  { table: 'login_codes', whose: 't.email = :email', opens: true },
   { table: 'idempotency_keys', whose: own, isLarge: true },
   { table: 'ssh_keys', whose: own },
-  { table: 'passkeys', whose: own },
-  { table: 'identities', whose: own },
+  { table: 'passkeys', whose: own, opens: true },
+  { table: 'identities', whose: own, opens: true },
   { table: 'notice_settings', whose: own },
   { table: 'budget_alerts', whose: own },
   { table: 'budgets', whose: own },
@@ -241,6 +243,7 @@ export const erasures: readonly Erasure[] = [
       last_used_address: 'null',
       token_hash: `sha256(convert_to(t.id, 'UTF8'))`,
     },
+    opens: true,
   },
   {
     table: 'audit_events',
@@ -257,6 +260,7 @@ export const erasures: readonly Erasure[] = [
       blocked_reason: `case when t.blocked_at is not null then ${gone} end`,
     },
   },
+  { table: 'account_closings', whose: own, becomes: { former_email: 'null' } },
 ];
 
 /** What changes apart from the list: a card becomes a number that nobody can read, an operator’s note its hash. */

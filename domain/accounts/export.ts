@@ -103,7 +103,7 @@ export const leftOut: Readonly<Record<string, Readonly<Record<string, string>>>>
     wallets: 'metering_blocked_reason',
   },
   'was asked for, and is gone within 30 days; what came of it is told': {
-    account_closings: 'swept',
+    account_closings: 'swept former_email',
     card_setups: '*',
     idempotency_keys: '*',
     intents: '*',

@@ -2,12 +2,13 @@ import type { UserId } from '../../../domain/ids.js';
 import {
   accountClosing,
   closingLimits,
+  isClosedAddress,
   type ClosingState,
   type ClosingWait,
 } from '../../../domain/accounts/closing.js';
 import { isDebtSql } from '../invoices/debts.js';
 import type { Database, Transaction } from '../database.js';
-import type { AccountClosingRow, ClosingRefundRow } from '../rows/tables.js';
+import type { AccountClosingRow, ClosingRefundRow, UserRow } from '../rows/tables.js';
 
 /**
  * Notes that an account is to be closed, once. One that a restored database brought back in the middle of its closing counts
@@ -35,6 +36,15 @@ export async function findClosing(
   userId: UserId,
 ): Promise<AccountClosingRow | undefined> {
   return db('account_closings').where({ user_id: userId }).first();
+}
+
+/** The address by which the words of somebody are found who is being erased; null once they are. */
+export async function findAddress(
+  db: Database | Transaction,
+  { id, email }: Pick<UserRow, 'id' | 'email'>,
+): Promise<string | null> {
+  if (!isClosedAddress(email)) return email;
+  return (await findClosing(db, id))?.former_email ?? null;
 }
 
 /** @throws Refusal account_closing: nothing new is begun for an account that is being closed */

@@ -1,4 +1,3 @@
-import { isClosedAddress } from '../../../domain/accounts/closing.js';
 import { erasures, sweeps, type Erasure } from '../../../domain/accounts/erasure.js';
 import { mailboxOf } from '../../../domain/accounts/mailbox.js';
 import type { UserId } from '../../../domain/ids.js';
@@ -6,7 +5,7 @@ import { isMark, markOf } from '../../closed-marks.js';
 import type { Database, Transaction } from '../database.js';
 import { lockBy } from '../locks.js';
 import { listCards } from './account-ties.js';
-import { lateUntil } from './closings.js';
+import { findAddress, lateUntil } from './closings.js';
 
 /**
  * Erases the person of an account that is being closed, in one transaction (decision 183, "What closing erases"): what
@@ -27,13 +26,13 @@ export async function eraseAccount(
     if (!user) throw new Error(`no user ${userId}`);
     if (customerId !== undefined && user.processor_customer_id !== customerId)
       throw new Error(`${userId} has just got another customer at the processor`);
+    const person = { userId, email: await findAddress(trx, user) };
     // A code that is being mailed to the address is committed first, and goes as well.
-    await lockBy(trx, 'loginCodesOfMailbox', mailboxOf(user.email));
+    if (person.email !== null) await lockBy(trx, 'loginCodesOfMailbox', mailboxOf(person.email));
     await beginErasing(trx);
-    await eraseMails(trx, user);
-    await keepMarks(trx, user, installationKey);
+    await eraseMails(trx, person);
+    await keepMarks(trx, person, installationKey);
     await trx.raw('select erase_notes(?)', [userId]);
-    const person = { userId, email: user.email };
     for (const erasure of erasures) await trx.raw(statementOf(erasure), person);
     await trx('account_closings')
       .where({ user_id: userId, state: 'erasing' })
@@ -84,8 +83,8 @@ async function eraseBatch(db: Database, userId: UserId, erasure: Erasure, batch:
  * Looks for mails once more, under the lock of the user's row: one that was being written with the address while they were
  * searched for is committed by now, and nothing finds it once the address is gone.
  */
-async function eraseMails(trx: Transaction, { id: userId, email }: Person): Promise<void> {
-  if (isClosedAddress(email)) return;
+async function eraseMails(trx: Transaction, { userId, email }: Person): Promise<void> {
+  if (email === null) return;
   const person = { userId, email, customerId: null };
   for (const sweep of sweeps.filter(({ table }) => table === 'mail_outbox'))
     await trx.raw(statementOf({ ...sweep, whose: `${afterSweep} and (${sweep.whose})` }), person);
@@ -111,17 +110,18 @@ function unerased({ whose, becomes = {} }: Erasure): string {
   return words.length === 0 ? whose : `(${whose}) and (${words.join(' or ')})`;
 }
 
-type Person = { readonly id: UserId; readonly email: string };
+/** email: null once it is erased. */
+type Person = { readonly userId: UserId; readonly email: string | null };
 
 /** Keeps the marks of a mailbox and of the cards, then forgets the cards. */
 async function keepMarks(
   trx: Transaction,
-  { id: userId, email }: Person,
+  { userId, email }: Person,
   installationKey: string,
 ): Promise<void> {
   const keep = (kind: 'mailbox' | 'card', value: string) =>
     trx('closed_marks').insert({ value, user_id: userId, kind }).onConflict().ignore();
-  if (!isClosedAddress(email)) await keep('mailbox', markOf(installationKey, 'mailbox', email));
+  if (email !== null) await keep('mailbox', markOf(installationKey, 'mailbox', email));
   for (const fingerprint of await listFingerprints(trx, userId)) {
     const mark = markOf(installationKey, 'card', fingerprint);
     await keep('card', mark);

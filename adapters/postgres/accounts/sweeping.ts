@@ -1,7 +1,7 @@
 import { sweeps, type Sweep } from '../../../domain/accounts/erasure.js';
-import { isClosedAddress } from '../../../domain/accounts/closing.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
+import { findAddress } from './closings.js';
 import { beginErasing, eraseAccount, eraseMany, statementOf } from './erasing.js';
 
 /** How many rows one transaction looks through. */
@@ -50,10 +50,9 @@ interface Person {
 }
 
 async function readPerson(db: Database, userId: UserId): Promise<Person> {
-  const user = await db('users').where({ id: userId }).first('email', 'processor_customer_id');
+  const user = await db('users').where({ id: userId }).first('id', 'email', 'processor_customer_id');
   if (!user) throw new Error(`no user ${userId}`);
-  const email = isClosedAddress(user.email) ? null : user.email;
-  return { userId, email, customerId: user.processor_customer_id };
+  return { userId, email: await findAddress(db, user), customerId: user.processor_customer_id };
 }
 
 /** @returns whether there may be more */

@@ -58,6 +58,12 @@ export interface AccountClosingRow {
   /** Until then, what comes late about the person is looked for. */
   late_until: Date | null;
   closed_at: Date | null;
+  /**
+   * The address of somebody whom a restored database brought back, and who is shut out since: their words are found
+   * by it until they are erased again (decision 183, "What closing erases"). Null for everybody else, and once they
+   * are.
+   */
+  former_email: string | null;
 }
 
 /**

@@ -8,7 +8,10 @@ import { newId } from '../../../adapters/ids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { installationKey } from '../../support/activities/closing-world.js';
 import { ScriptedTemporal } from '../../support/activities/scripted-temporal.js';
-import { insertUser } from '../../support/money/factories.js';
+import { insertApiKeyOf, insertRental, insertSessionOf, insertUser } from '../../support/money/factories.js';
+import { markOf } from '../../../adapters/closed-marks.js';
+import { findSession } from '../../../adapters/postgres/accounts/sessions.js';
+import type { UserId } from '../../../domain/ids.js';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
 
 describe('the numbers of closed accounts outside of the database', () => {
@@ -36,33 +39,62 @@ describe('the numbers of closed accounts outside of the database', () => {
     assert.deepEqual(await readClosedAccounts(closedAccountsFile), [user.id]);
   });
 
-  it('are erased again in a restored database, once, and nobody else is', async () => {
-    const [gone, lives] = [await insertUser(lone.db), await insertUser(lone.db)];
-    const cause = `code:${Date.now()}`;
-    await lone.db('mail_outbox').insert({ cause, recipient: gone.email, subject: 'x', body: 'y' });
-    appendFileSync(closedAccountsFile, `${gone.id}\n${newId('usr')}\n`);
-    assert.equal(await closeAgain(lone.deps, () => undefined), 1);
-    const after = await lone.db('users').whereIn('id', [gone.id, lives.id]).orderBy('id');
+  const brought = async () => {
+    const user = await insertUser(lone.db);
+    const { id, email } = user;
+    const token = await insertSessionOf(lone.db, id);
+    const key = await insertApiKeyOf(lone.db, id);
+    const sent = { cause: `code:${id}`, recipient: email, subject: 'x', body: 'y' };
+    await lone.db('mail_outbox').insert([
+      { ...sent, sent_at: new Date() },
+      { ...sent, cause: `code:${id}-b`, sent_at: null },
+    ]);
+    appendFileSync(closedAccountsFile, `${id}\n`);
+    return { ...user, token, key };
+  };
+  const mailsTo = (recipient: string) => lone.db('mail_outbox').where({ recipient });
+  const closingOf = (id: UserId) => lone.db('account_closings').where({ user_id: id }).first();
+  const shutOutAll = () => closeAgain(lone.deps, () => undefined);
+
+  it('are shut out of a restored database before it serves anybody, once, and nobody else is', async () => {
+    const [gone, lives] = [await brought(), await insertUser(lone.db)];
+    appendFileSync(closedAccountsFile, `${newId('usr')}\n`);
+    assert.equal(await shutOutAll(), 1);
+    assert.equal(await findSession(lone.db, gone.token), undefined);
+    const key = await lone.db('api_keys').where({ id: gone.key.row.id }).first();
+    assert.notDeepEqual(key?.token_hash, gone.key.row.token_hash);
+    const emails = await lone.db('users').whereIn('id', [gone.id, lives.id]).pluck('email');
+    assert.deepEqual(emails.sort(), [`${gone.id.toLowerCase()}@closed.invalid`, lives.email].sort());
+    // Nothing more is sent to them; what is to be searched for waits for its turn.
+    assert.equal((await mailsTo(gone.email)).length, 1);
+    const row = await closingOf(gone.id);
     assert.deepEqual(
-      after.map(({ email }) => email).sort(),
-      [`${gone.id.toLowerCase()}@closed.invalid`, lives.email].sort(),
+      [row?.requested_by, row?.state, row?.former_email, row?.swept],
+      ['restored', 'stopping', gone.email, {}],
     );
-    assert.equal(await lone.db('mail_outbox').where({ cause }).first(), undefined);
-    const row = await lone.db('account_closings').where({ user_id: gone.id }).first();
-    assert.deepEqual([row?.requested_by, row?.state], ['restored', 'stopping']);
-    assert.equal(await closeAgain(lone.deps, () => undefined), 0);
-    assert.equal((await lone.run('lookAtClosing', gone.id)).status, 'kept');
+    assert.equal(await shutOutAll(), 0);
   });
 
-  it('are erased although another one fails, which operators are told of', async () => {
-    const [bad, good] = [await insertUser(lone.db), await insertUser(lone.db)];
-    appendFileSync(closedAccountsFile, `${bad.id}\n${good.id}\n`);
+  it('are erased again by their closing, machines or debts or not, and recognized later', async () => {
+    const gone = await brought();
+    await insertRental(lone.db, gone.id);
+    await shutOutAll();
+    assert.equal((await lone.run('lookAtClosing', gone.id)).status, 'stopping');
+    assert.deepEqual(await mailsTo(gone.email), []);
+    assert.equal((await closingOf(gone.id))?.former_email, null);
+    const mark = markOf(installationKey, 'mailbox', gone.email);
+    assert.equal((await lone.db('closed_marks').where({ value: mark }).first())?.user_id, gone.id);
+  });
+
+  it('are shut out although another one fails, which operators are told of', async () => {
+    const [bad, good] = [await brought(), await brought()];
     await lone.db.raw(
       `alter table users add constraint stuck check (id <> '${bad.id}' or email not like '%closed.invalid')`,
     );
-    assert.equal(await closeAgain(lone.deps, () => undefined), 1);
+    assert.equal(await shutOutAll(), 1);
+    assert.equal((await closingOf(good.id))?.former_email, good.email);
     const notice = await lone.db('operator_notices').where('subject', 'like', `%${bad.id}%`).first();
-    assert.match(notice?.body ?? '', /could not be erased again/);
+    assert.match(notice?.body ?? '', /could not be shut out/);
     await lone.db.raw('alter table users drop constraint stuck');
     assert.equal((await lone.run('lookAtClosing', bad.id)).status, 'kept');
     const after = await lone.db('users').where({ id: bad.id }).first();

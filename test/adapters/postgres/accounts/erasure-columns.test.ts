@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { erasures, changedApart, staying, sweeps, wentWith } from '../../../../domain/accounts/erasure.js';
+import { newId } from '../../../../adapters/ids.js';
 import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
 import { eraseAccount, statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
+import { shutOut } from '../../../../adapters/postgres/accounts/shutting-out.js';
 import { sweepTables } from '../../../../adapters/postgres/accounts/sweeping.js';
 import { openDatabase } from '../../../../adapters/postgres/database.js';
 import { databaseRoles } from '../../../../migrations/roles.js';
@@ -51,7 +53,7 @@ describe('what closing an account erases', () => {
 
   it('is what the worker may do, and nobody else', async () => {
     const user = await insertUser(money.db);
-    await insertClosing(money.db, user.id);
+    await insertClosing(money.db, user.id, 'restored');
     const worker = openDatabase(money.url, 1, 'test', databaseRoles.worker);
     const denied: string[] = [];
     try {
@@ -63,6 +65,11 @@ describe('what closing an account erases', () => {
           })
           .catch((error: unknown) => denied.push(`${erasure.table}: ${String(error)}`));
       assert.deepEqual(denied, []);
+      await money.db('webhooks').insert({
+        ...{ id: newId('wh'), user_id: user.id, url: 'https://example.com', state: 'enabled' },
+        ...{ enabled_at: new Date(), cursor_seq: 0 },
+      });
+      await shutOut(worker, user.id);
       await sweepTables(worker, user.id, () => undefined);
       await eraseAccount(worker, user.id, installationKey);
     } finally {
