@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closeAgain, prepareClosedAccounts } from '../../../activities/closing/close-again.js';
@@ -117,6 +117,17 @@ describe('the numbers of closed accounts outside of the database', () => {
     const settings = { ...deps.settings, closedAccountsFile: nowhere };
     await prepareClosedAccounts({ ...deps, settings });
     await assert.rejects(noteClosedAccount(nowhere, newId('usr')), /ENOENT/);
+  });
+
+  it('are read where a line before them was torn, and none is joined to another', async () => {
+    const file = join(folder, 'torn');
+    const [one, two] = [newId('usr'), newId('usr')];
+    for (const rest of ['u', 'usr_', one.slice(0, 12)]) {
+      writeFileSync(file, `${one}\n${rest}`);
+      await noteClosedAccount(file, two);
+      assert.deepEqual(await readClosedAccounts(file), [one, two], rest);
+      assert.ok(readFileSync(file, 'utf8').endsWith(`\n${two}\n`), rest);
+    }
   });
 
   it('refuse a line that is none', async () => {
