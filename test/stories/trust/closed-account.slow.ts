@@ -8,6 +8,7 @@ import type { AccountClosingRow, RentalRow } from '../../../adapters/postgres/ro
 import type { SignedIn } from '../../support/http/api.js';
 import { createTestDatabase, restoreDump } from '../../support/servers/database.js';
 import { dumpRows } from '../../support/servers/row-dump.js';
+import { eraseInTurn } from '../../../activities/closing/erase.js';
 import { closeAgain } from '../../../activities/closing/close-again.js';
 import { noteClosedAccount } from '../../../adapters/closed-accounts-file.js';
 import { openDatabase } from '../../../adapters/postgres/database.js';
@@ -243,7 +244,7 @@ describe('an account that is closed', () => {
     for (const word of allWords()) assert.ok(!text.includes(word), `${word} in the logs`);
   });
 
-  it('leaves nothing in a dump of before that is restored, once it is reconciled', async () => {
+  it('leaves nothing in a dump of before that is restored, once it is reconciled and erased', async () => {
     const database = await createTestDatabase();
     const db = openDatabase(database.url, 2, 'test');
     const folder = mkdtempSync(join(tmpdir(), 'closed-'));
@@ -254,7 +255,10 @@ describe('an account that is closed', () => {
       await noteClosedAccount(closedAccountsFile, user.user.id);
       const deps = await service.activityDeps();
       const settings = { ...deps.settings, closedAccountsFile };
-      assert.equal(await closeAgain({ ...deps, db, settings }, () => undefined), 1);
+      const restored = { ...deps, db, settings };
+      assert.equal(await closeAgain(restored, () => undefined), 1);
+      const key = settings.installationKey ?? assert.fail('no key');
+      assert.ok(await eraseInTurn(restored, user.user.id, key, () => undefined));
       for (const word of allWords()) {
         const found = await tablesWith(word, db);
         assert.deepEqual(
