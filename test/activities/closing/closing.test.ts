@@ -343,6 +343,20 @@ describe('the closing of an account', () => {
       assert.equal((await world.lone.run('lookAtClosing', others[0]!.id)).status, 'kept');
     });
 
+    it('tells operators of the first erasure that takes the database too long', async () => {
+      await insertClosing(world.db, world.userId);
+      await world.db.raw(`create function slow() returns trigger language plpgsql as
+        $$ begin raise exception 'too slow' using errcode = '57014'; end $$`);
+      await world.db.raw('create trigger slow before update on users for each row execute function slow()');
+      try {
+        await assert.rejects(world.look(), /too slow/);
+        assert.match((await world.told()).join(), /took too long to erase its person/);
+      } finally {
+        await world.db.raw('drop trigger slow on users');
+      }
+      assert.equal((await world.look()).state, 'kept');
+    });
+
     it('is over once nothing late can come, and is looked at until then', async () => {
       await world.close();
       await setClosing({ requested_at: new Date(0) });
