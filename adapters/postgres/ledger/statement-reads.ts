@@ -93,10 +93,10 @@ async function firstSeqAt(
     `with recursive bisect (before, found) as (
        select 0::bigint, :newestSeq::bigint + 1
        union all
-       select case when e.at < :at then e.seq else b.before end, case when e.at < :at then b.found else e.seq end
+       select case when e.is_before then e.seq else b.before end, case when e.is_before then b.found else e.seq end
          from bisect b
         cross join lateral (select (b.before + b.found) / 2 as seq) middle
-        cross join lateral (select middle.seq, ledger_instant(:walletId, middle.seq) as at offset 0) e
+        cross join lateral (select middle.seq, written_before(:walletId, middle.seq, :at) as is_before offset 0) e
         where b.found - b.before > 1
      )
      select found as seq from bisect order by found - before limit 1`,

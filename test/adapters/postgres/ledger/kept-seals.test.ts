@@ -134,6 +134,51 @@ describe('a seal keeps what it holds', () => {
     }
   });
 
+  it('gives up no row that differs from its seal, in whatever order rows go', async () => {
+    const change = async (what: string, seq: number): Promise<void> => {
+      await db.raw('alter table ledger_entries disable trigger user');
+      await db.raw(`update ledger_entries set ${what} where wallet_id = ? and seq = ?`, [wallet.id, seq]);
+      await db.raw('alter table ledger_entries enable trigger user');
+    };
+    const take = 'delete from ledger_entries where wallet_id = :wallet and seq between 2 and 9 and seq <> 6';
+    await db.raw('insert into ledger_seals (wallet_id, first_seq, last_seq) values (?, 1, 7)', [wallet.id]);
+    await refused('append_only', take);
+    await db.raw('insert into ledger_seals (wallet_id, first_seq, last_seq) values (?, 8, 10)', [wallet.id]);
+    // The first that goes, one that follows its neighbour, one after an entry that stays, and the first of another seal.
+    for (const seq of [2, 5, 7, 8]) {
+      for (const [there, back] of [
+        ['amount_cents = amount_cents - 1', 'amount_cents = amount_cents + 1'],
+        ['balance_after_cents = balance_after_cents + 1', 'balance_after_cents = balance_after_cents - 1'],
+        ['rental_no = rental_no + 1', 'rental_no = rental_no - 1'],
+        [`created_at = created_at + interval '1 ms'`, `created_at = created_at - interval '1 ms'`],
+        [
+          `type = 'refund', amount_cents = -amount_cents`,
+          `type = 'rental_charge', amount_cents = -amount_cents`,
+        ],
+        [`note = 'more'`, 'note = null'],
+        [`processor_charge_id = 'ch_more'`, 'processor_charge_id = null'],
+      ]) {
+        await change(there!, seq);
+        await refused('append_only', take);
+        await change(back!, seq);
+      }
+    }
+    // From the last to the first: none follows its neighbour.
+    await db.transaction(async (trx) => {
+      await trx.raw('set local enable_hashjoin to off');
+      await trx.raw('set local enable_mergejoin to off');
+      await trx.raw(
+        `with going as materialized (select seq from generate_series(9, 2, -1) seq where seq <> 6)
+         delete from ledger_entries e using going where e.wallet_id = ? and e.seq = going.seq`,
+        [wallet.id],
+      );
+    });
+    assert.deepEqual(
+      (await rowsOf(db, wallet)).map(({ seq }) => seq),
+      [1, 6, 10],
+    );
+  });
+
   it('takes no entry of a number that was taken, but for the one that is sealed', async () => {
     await sealWhole(db, wallet);
     const again = (cents: string): string =>
