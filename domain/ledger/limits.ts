@@ -4,9 +4,12 @@ const SECOND = 1_000;
 export const ledgerLimits = {
   /** How many entries a seal holds at most, and how many it waits for but once a day. */
   sealEntries: 1_000,
-  /** How often a walk over all wallets begins, and how long a round of it works at most. */
+  /** How often a round of a walk over all wallets begins, and how long it works at most. */
   sealEveryMs: 60 * SECOND,
   sealRoundMs: 20 * SECOND,
-  /** How many wallets are looked at by one statement. */
+  /** How long a walk rests after the one before it, but for a day's first: a look at a wallet costs as much as some entries. */
+  sealRestMs: 240 * SECOND,
+  /** How many wallets are looked at by one statement, and how many are sealed by one. */
   sealSpan: 10_000,
+  sealAtOnce: 50,
 } as const;

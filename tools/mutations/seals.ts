@@ -6,7 +6,8 @@ const loop = ['test/activities/upkeep/sealing.test.ts'];
 const byHand = ['test/ops/money/sealing.test.ts'];
 const schema = 'migrations/050-ledger-seals.sql';
 
-const proof = 'migrations/051-ledger-proof.sql';
+/** The functions of both that were written anew. */
+const lighter = 'migrations/094-lighter-seals.sql';
 const proven = ['test/api/wallet/proof.test.ts'];
 const changed = ['test/adapters/postgres/ledger/proven.test.ts'];
 const signer = ['test/adapters/proof/signer.test.ts'];
@@ -38,13 +39,13 @@ export const sealMutations: readonly Mutation[] = [
     tests: readers,
   },
   {
-    file: schema,
+    file: lighter,
     from: 's.gaps_ms[:of_seq - s.first_seq + 1]) gap),',
     to: 's.gaps_ms[:of_seq - s.first_seq]) gap),',
     tests: readers,
   },
   {
-    file: schema,
+    file: lighter,
     from: "case when type = 'rental_charge' then rental_no end as no",
     to: 'rental_no as no',
     tests: readers,
@@ -56,7 +57,44 @@ export const sealMutations: readonly Mutation[] = [
     tests: kept,
   },
   { file: schema, from: '          or sealed_through(g.wallet_id) > g.last_seq\n', to: '', tests: kept },
-  { file: schema, from: 'where (g.seq < w.seq) is not true or g.type', to: 'where g.type', tests: kept },
+  { file: lighter, from: 'where e.seq < newest and e.type', to: 'where e.type', tests: kept },
+  {
+    file: lighter,
+    from: 'case when e.seq_before = e.seq - 1\n',
+    to: 'case when e.seq_before < e.seq\n',
+    tests: kept,
+  },
+  {
+    file: lighter,
+    from: '                         and e.ms - e.ms_before = gaps[e.seq - skipped]\n',
+    to: '',
+    tests: kept,
+  },
+  {
+    file: lighter,
+    from: 'e.balance_after_cents - e.amount_cents = e.balance_before',
+    to: 'true',
+    tests: kept,
+  },
+  {
+    file: lighter,
+    from: 'where x.balance_after_cents = e.balance_after_cents and x.created_at = e.created_at) end',
+    to: 'where true) end',
+    tests: kept,
+  },
+  { file: lighter, from: 'if held <> (select count(*) from gone) then', to: 'if held < 1 then', tests: kept },
+  {
+    file: lighter,
+    from: 'unnest(s.rental_latest_ms) ms)) < at then true',
+    to: 'unnest(s.rental_latest_ms) ms)) <= at then true',
+    tests: readers,
+  },
+  {
+    file: lighter,
+    from: 'unnest(s.rental_earliest_ms) ms)) >= at then false',
+    to: 'unnest(s.rental_latest_ms) ms)) >= at then false',
+    tests: readers,
+  },
   {
     file: schema,
     from: 'or a.last_seq > w.seq or a.first_seq <= w.seq - a.entries',
@@ -64,14 +102,14 @@ export const sealMutations: readonly Mutation[] = [
     tests: kept,
   },
   {
-    file: proof,
+    file: lighter,
     from: 'not (select is_on from ledger_sealing) or not pg_try_advisory_xact_lock(7112, hashint8(of_wallet))',
     to: 'not (select is_on from ledger_sealing)',
     tests: kept,
   },
-  { file: proof, from: 'least(until, newest - 1)', to: 'least(until, newest)', tests: kept },
+  { file: lighter, from: 'least(until, newest - 1)', to: 'least(until, newest)', tests: kept },
   {
-    file: proof,
+    file: lighter,
     from: "    if not database_is_confirmed() then\n      raise exception 'this database was restored, or not yet compared with Temporal: nothing is sealed'",
     to: "    if false then\n      raise exception 'this database was restored, or not yet compared with Temporal: nothing is sealed'",
     tests: kept,
@@ -108,8 +146,14 @@ export const sealMutations: readonly Mutation[] = [
   },
   {
     file: 'activities/upkeep/sealing.ts',
-    from: 'return progress.isCut ? walletId - 1 : walletId;',
-    to: 'return walletId;',
+    from: 'left.length > 0 ? Math.min(...left) - 1 : Math.max(...part)',
+    to: 'Math.max(...part)',
+    tests: loop,
+  },
+  {
+    file: 'activities/upkeep/sealing.ts',
+    from: '    alone = [...part];\n',
+    to: '',
     tests: loop,
   },
   {
@@ -119,25 +163,25 @@ export const sealMutations: readonly Mutation[] = [
     tests: byHand,
   },
   {
-    file: proof,
+    file: lighter,
     from: "encode(hash_before(s), 'hex')),",
     to: "repeat('0', 64)),",
     tests: proven,
   },
   {
-    file: proof,
+    file: lighter,
     from: "encode(sha256(n.salt || convert_to(e.note, 'UTF8')), 'hex')",
     to: "'-'",
     tests: changed,
   },
   {
-    file: proof,
+    file: lighter,
     from: "coalesce(c.cause, '-'),",
     to: "'-',",
     tests: changed,
   },
   {
-    file: proof,
+    file: lighter,
     from: 'until := coalesce(proven, least(newest, sealed + least(most_entries, 1000)));',
     to: 'until := least(newest, sealed + least(most_entries, 1000));',
     tests: proven,

@@ -56,30 +56,56 @@ export async function findUnsealed(
   return rows.map(({ id }) => id);
 }
 
-/**
- * Seals the next entries of a wallet, at most so many. Their rows go in the same transaction.
- * @returns how many were sealed; 0 where there are fewer than the least, while another seals the wallet, and while sealing
- *   is off
- */
-export async function sealWallet(
-  db: Database,
-  walletId: number,
-  { leastEntries, mostEntries }: { readonly leastEntries: number; readonly mostEntries: number },
-): Promise<number> {
-  const { rows } = await db.raw<{ rows: { sealed: number }[] }>(
-    'select seal_wallet(:walletId, :leastEntries, :mostEntries) as sealed',
-    { walletId, leastEntries, mostEntries },
-  );
-  return rows[0]?.sealed ?? 0;
+/** How many entries a seal must hold, and may. */
+export interface SealLimits {
+  readonly leastEntries: number;
+  readonly mostEntries: number;
 }
 
-/** Whether runs of this wallet were sealed before and taken back: they come again as they were, however short. */
-export async function hasRunsToSealAgain(db: Database, walletId: number): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
-    'select 1 from ledger_hashes where wallet_id = :walletId and last_seq > sealed_through(:walletId) limit 1',
-    { walletId },
+/** How many entries of a wallet were sealed. */
+export interface SealedWallet {
+  readonly walletId: number;
+  readonly entries: number;
+}
+
+/**
+ * Seals the next entries of each of some wallets, at most so many. Their rows go in the same transaction. Rows of many
+ * wallets lie in one page: what one transaction takes of it is cleaned at once.
+ * @returns how many were sealed of each; 0 where there are fewer than the least, while another seals the wallet, and while
+ *   sealing is off
+ */
+export async function sealWallets(
+  db: Database,
+  walletIds: readonly number[],
+  limits: SealLimits,
+): Promise<SealedWallet[]> {
+  const { rows } = await db.raw<{ rows: SealedWallet[] }>(
+    `select id as "walletId", seal_wallet(id, :leastEntries, :mostEntries) as entries from unnest(:walletIds::bigint[]) id`,
+    { ...limits, walletIds: [...walletIds] },
   );
-  return rows.length > 0;
+  return rows;
+}
+
+/**
+ * Finds which of these wallets go on: those of which as many were sealed as may be, and that have enough left, and those
+ * with runs that were sealed before and taken back, which come again as they were, however short.
+ */
+export async function findUnfinished(
+  db: Database,
+  sealed: readonly SealedWallet[],
+  { leastEntries, mostEntries }: SealLimits,
+): Promise<number[]> {
+  const idsFrom = (least: number): number[] =>
+    sealed.filter(({ entries }) => entries >= least).map(({ walletId }) => walletId);
+  const { rows } = await db.raw<{ rows: { id: number }[] }>(
+    `select w.id from wallets w cross join lateral (select sealed_through(w.id) as through offset 0) sealed
+      where w.id = any (:some::bigint[])
+        and (w.id = any (:full::bigint[]) and w.seq - through >= :leastEntries
+             or exists (select 1 from ledger_hashes h where h.wallet_id = w.id and h.last_seq > through))
+      order by w.id`,
+    { leastEntries, some: idsFrom(1), full: idsFrom(mostEntries) },
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** How much is sealed; a count of seals, and of the entries that they hold. */
