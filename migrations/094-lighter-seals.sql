@@ -214,22 +214,45 @@ as $function$
     return until - sealed;
   end $function$;
 
--- Whether an entry was written before an instant: all that bisecting a ledger asks. Most seals answer by when their charges
--- were written at the earliest and at the latest; one that the instant lies in adds up its gaps.
-create function written_before(of_wallet bigint, of_seq bigint, at timestamptz)
- returns boolean
- language sql stable
+-- The number of a wallet's first entry at or after an instant, by bisecting: one more than its newest where there is none.
+-- Most seals answer by when their charges were written at the earliest and at the latest; one that the instant lies in is
+-- opened once.
+create function first_seq_at(of_wallet bigint, newest bigint, at timestamptz)
+ returns bigint
+ language plpgsql stable
 as $function$
-  select coalesce(
-    (select created_at < at from ledger_rows where wallet_id = of_wallet and seq = of_seq),
-    (select case when from_epoch_ms((select max(ms) from unnest(s.rental_latest_ms) ms)) < at then true
-                 when from_epoch_ms((select min(ms) from unnest(s.rental_earliest_ms) ms)) >= at then false
-                 else from_epoch_ms(s.first_ms + coalesce(
-                        (select sum(gap) from unnest(s.gaps_ms[:of_seq - s.first_seq + 1]) gap),
-                        (select sum(gap)::bigint from unnest(s.wide_gaps_ms[:of_seq - s.first_seq + 1]) gap))) < at end
-       from ledger_seals s
-      where s.wallet_id = of_wallet and s.last_seq >= of_seq
-      order by s.last_seq limit 1))
+  declare
+    at_ms bigint := ceil(date_part('epoch', at) * 1000);
+    before bigint := 0;
+    found_at bigint := newest + 1;
+    middle bigint;
+    is_before boolean;
+    s ledger_seals;
+    opened_first bigint := 0;
+    instants bigint[] := '{}';
+  begin
+    while found_at - before > 1 loop
+      middle := (before + found_at) / 2;
+      is_before := (select created_at < at from ledger_rows where wallet_id = of_wallet and seq = middle);
+      if is_before is null and middle between opened_first and opened_first + cardinality(instants) - 1 then
+        is_before := instants[middle - opened_first + 1] < at_ms;
+      elsif is_before is null then
+        select case when at_ms > all (rental_latest_ms) then true when at_ms <= all (rental_earliest_ms) then false end
+          into is_before
+          from ledger_seals where wallet_id = of_wallet and last_seq >= middle order by last_seq limit 1;
+        if is_before is null then
+          select * into s from ledger_seals where wallet_id = of_wallet and last_seq >= middle order by last_seq limit 1;
+          opened_first := s.first_seq;
+          instants := array(
+            select s.first_ms + bigint_sum(gap) over (order by n rows between unbounded preceding and current row)
+              from unnest(coalesce(s.gaps_ms::bigint[], s.wide_gaps_ms)) with ordinality as gaps (gap, n) order by n);
+          is_before := instants[middle - opened_first + 1] < at_ms;
+        end if;
+      end if;
+      if is_before then before := middle; else found_at := middle; end if;
+    end loop;
+    return found_at;
+  end
 $function$;
 drop function ledger_instant;
 

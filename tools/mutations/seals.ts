@@ -40,8 +40,8 @@ export const sealMutations: readonly Mutation[] = [
   },
   {
     file: lighter,
-    from: 's.gaps_ms[:of_seq - s.first_seq + 1]) gap),',
-    to: 's.gaps_ms[:of_seq - s.first_seq]) gap),',
+    from: 'instants[middle - opened_first + 1] < at_ms;\n      elsif',
+    to: 'instants[middle - opened_first] < at_ms;\n      elsif',
     tests: readers,
   },
   {
@@ -85,14 +85,14 @@ export const sealMutations: readonly Mutation[] = [
   { file: lighter, from: 'if held <> (select count(*) from gone) then', to: 'if held < 1 then', tests: kept },
   {
     file: lighter,
-    from: 'unnest(s.rental_latest_ms) ms)) < at then true',
-    to: 'unnest(s.rental_latest_ms) ms)) <= at then true',
+    from: 'at_ms > all (rental_latest_ms)',
+    to: 'at_ms >= all (rental_latest_ms)',
     tests: readers,
   },
   {
     file: lighter,
-    from: 'unnest(s.rental_earliest_ms) ms)) >= at then false',
-    to: 'unnest(s.rental_latest_ms) ms)) >= at then false',
+    from: 'at_ms <= all (rental_earliest_ms)',
+    to: 'at_ms <= all (rental_latest_ms)',
     tests: readers,
   },
   {

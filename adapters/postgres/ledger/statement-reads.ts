@@ -90,16 +90,7 @@ async function firstSeqAt(
   at: Date,
 ): Promise<number> {
   const { rows } = await db.raw<{ rows: { seq: number }[] }>(
-    `with recursive bisect (before, found) as (
-       select 0::bigint, :newestSeq::bigint + 1
-       union all
-       select case when e.is_before then e.seq else b.before end, case when e.is_before then b.found else e.seq end
-         from bisect b
-        cross join lateral (select (b.before + b.found) / 2 as seq) middle
-        cross join lateral (select middle.seq, written_before(:walletId, middle.seq, :at) as is_before offset 0) e
-        where b.found - b.before > 1
-     )
-     select found as seq from bisect order by found - before limit 1`,
+    'select first_seq_at(:walletId, :newestSeq, :at) as seq',
     { walletId, newestSeq, at },
   );
   if (!rows[0]) throw new Error('bisecting a ledger answered no row');
