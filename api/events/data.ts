@@ -39,7 +39,10 @@ const limits = {
 const invoice = { amountCents: count, reason: invoiceReason };
 const ended = named('InvoiceEventData', object(invoice));
 const key = named('SshKeyEventData', object({ fingerprint: text }));
-const changed = object({ changed: { ...listOf(text), description: 'Which fields.' } });
+const changed = named(
+  'ChangedEventData',
+  object({ changed: { ...listOf(text), description: 'Which fields.' } }),
+);
 const reversal = {
   kind: { ...oneOf(['refund', 'dispute']), description: 'dispute: the bank took it back.' },
   paymentId: { ...text, description: 'Of the payment processor.' },

@@ -4,9 +4,12 @@ import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Database } from '../database.js';
 import { isOperationRentalSql, operationRentalCauseSql, settlementCauseSql } from './cause-sql.js';
 
+/** What is checked, the cause of others first. */
+const ruleNames = ['chain', 'wallet', 'holds', 'rental', 'price', 'order', 'cap'] as const;
+
 /** An inconsistency, with enough to find it. */
 export interface Discrepancy {
-  readonly rule: 'chain' | 'wallet' | 'holds' | 'rental' | 'price' | 'order' | 'cap';
+  readonly rule: (typeof ruleNames)[number];
   readonly walletId: number;
   /** Of the wallet. */
   readonly userId: UserId;
@@ -200,8 +203,11 @@ const rules = `
          or status <> 'failed' and running_ms is not null and due_ms is distinct from ended_ms
      union all ${orderRules}`;
 
-/** The same discrepancies come in the same order, whatever way the database takes to them. */
-const firstOnes = `order by rule, "walletId", seq, "rentalId", detail limit ${discrepancyLimit}`;
+/** Reads the discrepancies of a query in one order, whatever way the database takes to them. */
+const firstOf = (found: string): string => `
+   select * from (${found}) found
+    order by array_position('{${ruleNames.join()}}'::text[], rule), "walletId", seq, "rentalId", detail
+    limit ${discrepancyLimit}`;
 
 const sums = `-sum(e.amount_cents) filter (where e.type = 'rental_charge') as charged,
               sum(e.amount_cents) filter (where e.type = 'refund') as refunded`;
@@ -260,7 +266,7 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
      ), ordered as (
        select i.* from operator_order_items i join looked_at r on r.no = i.rental_no
      ), ${pricedRentals}
-     select 'chain' as rule, wallet_id as "walletId", user_id as "userId", seq, null::text as "rentalId",
+     ${firstOf(`select 'chain' as rule, wallet_id as "walletId", user_id as "userId", seq, null::text as "rentalId",
             'entry ' || seq || ' has balance ' || balance_after_cents || ' after ' || before as detail
        from chain where seq <> before_seq + 1 or balance_after_cents <> before + amount_cents
      union all ${sealRule}
@@ -272,8 +278,7 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
         and not exists (select 1 from ordered i join rentals r on r.no = i.rental_no
                          where c.cause = ${operationRentalCauseSql('i.order_id', 'r.id')} and i.done_at is not null)
      union all ${capRule}
-     union all ${rules}
-     ${firstOnes}`,
+     union all ${rules}`)}`,
     { userId: userId ?? null, fromId: fromId ?? null, toId: toId ?? null },
   );
   return rows;
@@ -304,8 +309,7 @@ export async function verifyRecent(db: Database, since: Date): Promise<Discrepan
        select i.* from operator_order_items i
         where exists (select 1 from operator_order_items j where j.rental_no = i.rental_no and j.done_at >= :since)
      ), ${pricedRentals}
-     ${rules}
-     ${firstOnes}`,
+     ${firstOf(rules)}`,
     { since },
   );
   return rows;

@@ -1787,10 +1787,7 @@ export interface components {
              * @enum {string}
              */
             type: "api_key.changed";
-            data: {
-                /** @description Which fields. */
-                changed: string[];
-            };
+            data: components["schemas"]["ChangedEventData"];
         };
         ApiKeyCreatedEvent: {
             id: string;
@@ -2223,6 +2220,10 @@ export interface components {
             url?: string;
             types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.script_fetched" | "rental.kept_alive" | "rental.ports_closed" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "topup.reversed" | "topup.reinstated" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "passkey.added" | "passkey.removed" | "api_key.created" | "api_key.changed" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description?: string;
+        };
+        ChangedEventData: {
+            /** @description Which fields. */
+            changed: string[];
         };
         ChargeInProgressDetails: {
             topupId: string;
@@ -5384,10 +5385,7 @@ export interface components {
              * @enum {string}
              */
             type: "webhook.changed";
-            data: {
-                /** @description Which fields. */
-                changed: string[];
-            };
+            data: components["schemas"]["ChangedEventData"];
         };
         WebhookCreatedEvent: {
             id: string;
@@ -5854,6 +5852,7 @@ export type CardSetup = components['schemas']['CardSetup'];
 export type ChangeApiKey = components['schemas']['ChangeApiKey'];
 export type ChangeRental = components['schemas']['ChangeRental'];
 export type ChangeWebhook = components['schemas']['ChangeWebhook'];
+export type ChangedEventData = components['schemas']['ChangedEventData'];
 export type ChargeInProgressDetails = components['schemas']['ChargeInProgressDetails'];
 export type ChargeInProgressError = components['schemas']['ChargeInProgressError'];
 export type Charges = components['schemas']['Charges'];

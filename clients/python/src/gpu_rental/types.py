@@ -104,16 +104,13 @@ class ApiKey(TypedDict):
     revokedAt: Optional[str]
     suspendedAt: Optional[str]
 
-class ApiKeyChangedEventData(TypedDict):
-    changed: List[str]
-
 class ApiKeyChangedEvent(TypedDict):
     id: str
     seq: int
     entityId: str
     createdAt: str
     type: Literal["api_key.changed"]
-    data: "ApiKeyChangedEventData"
+    data: "ChangedEventData"
 
 class ApiKeyCreatedEvent(TypedDict):
     id: str
@@ -349,6 +346,9 @@ class ChangeWebhook(TypedDict):
     url: NotRequired[str]
     types: NotRequired[List[Literal["rental.created", "rental.machine_found", "rental.ssh_answered", "rental.running", "rental.warned", "rental.script_fetched", "rental.kept_alive", "rental.ports_closed", "rental.changed", "rental.stopping", "rental.stopped", "rental.failed", "topup.succeeded", "topup.failed", "topup.expired", "topup.reversed", "topup.reinstated", "wallet.credited", "wallet.low", "wallet.exhausted", "budget.reached", "auto_topup.succeeded", "auto_topup.switched_off", "card.saved", "card.removed", "invoice.opened", "invoice.paid", "invoice.voided", "invoice.uncollectible", "ssh_key.added", "ssh_key.removed", "passkey.added", "passkey.removed", "api_key.created", "api_key.changed", "api_key.revoked", "webhook.created", "webhook.changed", "webhook.switched_off", "webhook.removed", "session.started", "session.ended", "feed.resync"]]]
     description: NotRequired[str]
+
+class ChangedEventData(TypedDict):
+    changed: List[str]
 
 class ChargeInProgressDetails(TypedDict):
     topupId: str
@@ -2154,16 +2154,13 @@ class WebhookChallenge(TypedDict):
 class WebhookChallengeAnswer(TypedDict):
     challenge: str
 
-class WebhookChangedEventData(TypedDict):
-    changed: List[str]
-
 class WebhookChangedEvent(TypedDict):
     id: str
     seq: int
     entityId: str
     createdAt: str
     type: Literal["webhook.changed"]
-    data: "WebhookChangedEventData"
+    data: "ChangedEventData"
 
 class WebhookCreatedEvent(TypedDict):
     id: str
