@@ -24,8 +24,11 @@ export interface MigrateOptions {
 const lockMs = 500;
 const defaultPatienceMs = 300_000;
 
+/** A name that nobody resolves for the moment (getaddrinfo), as happens on a busy machine. */
+const unresolved = 'EAI_AGAIN';
+
 /** SQLSTATE deadlock_detected and serialization_failure, beside a wait for a lock that ended. */
-const passing: readonly (string | undefined)[] = [lockNotAvailable, '40P01', '40001'];
+const passing: readonly (string | undefined)[] = [lockNotAvailable, '40P01', '40001', unresolved];
 
 /** Any number: it holds up only other migrations that make the table of steps. */
 const tableOfSteps = 4_907_135;
@@ -182,8 +185,10 @@ async function tryPatiently(
     try {
       return await work();
     } catch (error) {
-      if (!passing.includes(errorCodeOf(error))) throw error;
+      const code = errorCodeOf(error);
+      if (!passing.includes(code)) throw error;
       if (performance.now() > deadline) {
+        if (code === unresolved) throw error;
         throw new MigrationRefused(
           `The step ${step.name} found no moment in which nobody else held what it changes, in ${tries} tries; ${leftOf(step)}. See who does: select pid, application_name, xact_start, query from pg_stat_activity where xact_start is not null. With a large fleet: ops pause metering and ops pause creates, migrate, ops resume both.`,
           { cause: error },
@@ -191,7 +196,7 @@ async function tryPatiently(
       }
       if (tries === 1)
         say(
-          `The step ${step.name} waits: others hold what it changes. It is tried again until it finds a moment.`,
+          `The step ${step.name} waits: ${code === unresolved ? 'the database’s name can’t be resolved' : 'others hold what it changes'}. It is tried again until it finds a moment.`,
         );
       // Others may go on in between.
       await sleep(250 + Math.random() * 750);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import dns from 'node:dns';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,6 +129,30 @@ describe('the migrations', () => {
       await insertUser(db, 2, 'example.org');
       await writer.commit();
       assert.deepEqual(await migrated, ['900-index']);
+      assert.equal(await isValid(db), true);
+    });
+
+    it('wait where the name of the database can’t be resolved for the moment', async () => {
+      const { url, db } = await on(createTestDatabase());
+      const { lookup } = dns;
+      let lookups = 0;
+      const failing = function (this: unknown, ...args: unknown[]): unknown {
+        lookups += 1;
+        if (lookups !== 2) return Reflect.apply(lookup, this, args);
+        const fault = Object.assign(new Error('getaddrinfo EAI_AGAIN'), { code: 'EAI_AGAIN' });
+        return (args.at(-1) as (error: Error) => unknown)(fault);
+      };
+      Object.assign(dns, { lookup: failing });
+      try {
+        const said: string[] = [];
+        const options = { steps: [...steps, unique], say: (line: string) => said.push(line) };
+        assert.deepEqual(await migrateToLatest(url.replace('127.0.0.1', 'localhost'), options), [
+          '900-index',
+        ]);
+        assert.match(said.join(), /900-index waits: the database’s name can’t be resolved/);
+      } finally {
+        Object.assign(dns, { lookup });
+      }
       assert.equal(await isValid(db), true);
     });
 

@@ -66,7 +66,8 @@ export async function takeDueWebhooks(db: Database, atMost: number): Promise<Due
        select id, told_at from webhooks where due_at <= (select clock_ms()) and ${isUntold}
         order by due_at limit :atMost for update skip locked
      )
-     update webhooks w set told_at = clock_ms() from due where w.id = due.id
+     update webhooks w set told_at = clock_ms() from due
+      where w.id = any (array(select id from due)) and w.id = due.id
      returning w.id, due.told_at is not null as "isRepeated"`,
     { againMs: webhookLimits.toldAgainMs, atMost },
   );
