@@ -39,6 +39,7 @@ class ApiError(GpuRentalError):
         details: Any = None,
         request_id: str = "",
         retry_after: Optional[int] = None,
+        support: Optional[str] = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -48,6 +49,8 @@ class ApiError(GpuRentalError):
         self.request_id = request_id
         self.retry_after = retry_after
         """Whole seconds after which the same request may succeed; None where the service did not say."""
+        self.support = support
+        """Whom to write to when you need help with it; None where the service names nobody."""
 
     def __str__(self) -> str:
         return f"{self.message} ({self.code}, request {self.request_id})"
@@ -120,6 +123,7 @@ def error_of(response: httpx.Response) -> GpuRentalError:
         details=body.get("details"),
         request_id=str(body.get("requestId", "")),
         retry_after=retry_after,
+        support=body.get("support"),
     )
 
 

@@ -89,6 +89,8 @@ def outcome(asked):
         told = {"error": error.code, "message": error.message, "requestId": error.request_id}
         if error.details is not None:
             told["details"] = error.details
+        if error.support is not None:
+            told["support"] = error.support
         known = gpu.refusals.BY_CODE.get(error.code, gpu.ApiError)
         return {"refusal": {"status": error.status, "told": told, "isOwnClass": type(error) is known}}
     except gpu.NoAnswerError as error:
