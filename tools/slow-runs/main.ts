@@ -6,7 +6,7 @@ import { LEFT_OUT, runInGroup } from '../../lab/servers/script-run.js';
 import { slowRuns, type SlowRun } from './plan.js';
 
 /**
- * `npm run test:slow`: runs the test files that end in `.slow.ts`, and beside and after them what else checks the
+ * `npm run test:slow`: runs the test files that end in `.slow.ts`, and then, three at a time, what else checks the
  * project, each command in its shortest form. `npm run test:slow -- bench:meter` runs those of that name. Ends with 1
  * when one failed. The last line is "N passed, N failed", where each test and each command counts, and SLOW_RUN_COUNTS
  * names a file for the two numbers and, below them, the failures.
@@ -108,24 +108,23 @@ if (chosen.length === 0) {
   );
   process.exit(2);
 }
-// Most of what runs waits for timers and servers, and in their shortest form benchmarks measure nothing: beside the test
-// files, which are several at a time by themselves, runs one command, and four once they have ended.
-const atOnce = pLimit(1);
-const files = chosen.filter(({ counts }) => counts);
-const commands = chosen.filter(({ counts }) => !counts);
-await Promise.all([
-  Promise.all(files.map((slow) => tell(slow, (text) => process.stdout.write(text)))).then(
-    () => (atOnce.concurrency = 4),
-  ),
-  // What a command writes is shown in one piece.
-  ...commands.map((slow) =>
-    atOnce(async () => {
-      const chunks: string[] = [];
-      await tell(slow, (text) => chunks.push(text));
-      process.stdout.write(chunks.join(''));
-    }),
-  ),
-]);
+for (const slow of chosen) {
+  if (slow.counts) await tell(slow, (text) => process.stdout.write(text));
+}
+// What waits much leaves the machine to its neighbours, and in their shortest form benchmarks measure nothing. What each
+// writes is shown in one piece.
+const together = pLimit(3);
+await Promise.all(
+  chosen
+    .filter(({ counts }) => !counts)
+    .map((slow) =>
+      together(async () => {
+        const chunks: string[] = [];
+        await tell(slow, (text) => chunks.push(text));
+        process.stdout.write(chunks.join(''));
+      }),
+    ),
+);
 
 async function tell(slow: SlowRun, show: (text: string) => void): Promise<void> {
   if (stopping.signal.aborted) return;
