@@ -327,8 +327,8 @@ class AsyncMachine(_Rented):
             if self.id is None and _perhaps_rented(error):
                 await self._look_for()
             raise
-        except asyncio.CancelledError:
-            # The loop itself is ending: the request may have left.
+        except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+            # The loop itself is ending, or a signal came while this task was at work: the request may have left.
             await self._look_for()
             raise
         finally:
