@@ -6,8 +6,8 @@ import { within } from './within.js';
 const DEADLINE_MS = 10_000;
 
 /**
- * Appends the number of an account whose person is about to be erased to a file outside of the database, and to the disk
- * before it returns: a restored database then knows whom it must not bring back (decision 183, "What closing erases"). It
+ * Appends the number of an account whose person is about to be erased to a file outside of the database, once, and to the
+ * disk before it returns: a restored database then knows whom it must not bring back (decision 183, "What closing erases"). It
  * reads the file again: a full disk tears a line, and a shared volume may lose one.
  * @throws where it can't be written within 10 s: nobody is erased then
  */
@@ -16,8 +16,8 @@ export async function noteClosedAccount(file: string, userId: UserId): Promise<v
 }
 
 async function appendLine(file: string, userId: UserId): Promise<void> {
-  // Behind what is torn, a line of its own.
-  for (const text of [`${userId}\n`, `\n${userId}\n`]) {
+  // Nothing where it is there already: its closing looks many times. Behind what is torn, a line of its own.
+  for (const text of ['', `${userId}\n`, `\n${userId}\n`]) {
     await append(file, text);
     if ((await readLines(file)).includes(userId)) return;
   }

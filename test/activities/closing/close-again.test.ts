@@ -130,6 +130,13 @@ describe('the numbers of closed accounts outside of the database', () => {
     }
   });
 
+  it('are written once, however often their closing looks', async () => {
+    const file = join(folder, 'once');
+    const [one, two] = [newId('usr'), newId('usr')];
+    for (const userId of [one, two, one, two]) await noteClosedAccount(file, userId);
+    assert.equal(readFileSync(file, 'utf8'), `${one}\n${two}\n`);
+  });
+
   it('refuse a line that is none', async () => {
     appendFileSync(closedAccountsFile, 'somebody\n');
     await assert.rejects(readClosedAccounts(closedAccountsFile), /no number of an account: somebody/);
