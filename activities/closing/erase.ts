@@ -1,5 +1,6 @@
 import { noteClosedAccount } from '../../adapters/closed-accounts-file.js';
 import { erasePerson } from '../../adapters/postgres/accounts/sweeping.js';
+import { findCustomerId } from '../../adapters/postgres/payments/payers.js';
 import { takeLease } from '../../adapters/postgres/requests/leases.js';
 import { sqlStateOf } from '../../adapters/postgres/sql-state.js';
 import type { UserId } from '../../domain/ids.js';
@@ -31,8 +32,7 @@ export async function eraseInTurn(
   const lease = await takeLease(db, 'erasing', LEASE_MS);
   if (!lease) return false;
   try {
-    const user = await db('users').where({ id: userId }).first('processor_customer_id');
-    const customerId = user?.processor_customer_id ?? null;
+    const customerId = await findCustomerId(db, userId);
     if (settings.closedAccountsFile) await noteClosedAccount(settings.closedAccountsFile, userId);
     if (customerId !== null && processor.enabled) await processor.deleteCustomer(customerId);
     await erasePerson(db, { userId, customerId }, installationKey, tell);

@@ -34,9 +34,3 @@ function leftCentsOf(row: ApiKeyRow): number | null {
 function timeOf(at: Date | null): string | null {
   return at?.toISOString() ?? null;
 }
-
-/** Which of these fields of a key read otherwise than before. */
-export function changedFields(fields: readonly string[], before: object, after: object): string[] {
-  const textIn = (key: object, field: string) => JSON.stringify((key as Record<string, unknown>)[field]);
-  return fields.filter((field) => textIn(before, field) !== textIn(after, field));
-}

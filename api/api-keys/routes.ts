@@ -25,9 +25,10 @@ import { removing } from '../webhooks/routes.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { changedFields } from '../http/changed-fields.js';
 import { isIdKey, pageOf, readCursor } from '../http/cursor.js';
 import { readBody, readQuery } from '../http/validation.js';
-import { changedFields, presentApiKey } from './present.js';
+import { presentApiKey } from './present.js';
 import {
   apiKeyChangeSchema,
   apiKeySchema,

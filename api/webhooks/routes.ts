@@ -26,6 +26,7 @@ import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { noteSetup, refuseSignInEvents, refuseUnlessMadeBy, settingUp } from '../api-keys/setup.js';
 import { callerOf, keyIdOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { changedFields } from '../http/changed-fields.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { readBody, readQuery } from '../http/validation.js';
 import { presentDelivery, presentWebhook } from './present.js';
@@ -100,7 +101,7 @@ function change(deps: ApiDeps): Handler<typeof declared.changeWebhook> {
       // A receiver trusts what its secret signs: whoever may not have that may not move it.
       if (body.url !== undefined) refuseUnlessMadeBy(ctx, hook);
       if (tellsMoreOfSignIns(body.types, hook.types)) refuseWhenNotFresh(ctx);
-      const changed = changedFields(asked, hook);
+      const changed = changesOf(asked, hook);
       const row = await changeWebhook(trx, hook, asked);
       if (changed.length > 0 || row.state !== hook.state) await tellChange(trx, ctx, hook, changed);
       return presentWebhook(row);
@@ -109,11 +110,9 @@ function change(deps: ApiDeps): Handler<typeof declared.changeWebhook> {
 }
 
 /** The fields that get another value; an address that is set again begins another challenge. */
-export function changedFields(body: WebhookChangeRequest, hook: WebhookRow): string[] {
-  const fields = (['url', 'types', 'description'] as const).filter((field) => {
-    const value = body[field];
-    return value !== undefined && JSON.stringify(value) !== JSON.stringify(hook[field]);
-  });
+export function changesOf(body: WebhookChangeRequest, hook: WebhookRow): string[] {
+  const asked = (['url', 'types', 'description'] as const).filter((field) => body[field] !== undefined);
+  const fields = changedFields(asked, hook, body);
   return body.url !== undefined && hook.state !== 'enabled' ? [...fields, 'state'] : fields;
 }
 

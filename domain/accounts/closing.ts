@@ -48,10 +48,8 @@ export function userOfClosing(workflowId: string): string {
 /** The domain of the addresses that closed accounts have: nobody can get mail there (RFC 2606). */
 export const closedDomain = 'closed.invalid';
 
-/** The address of a closed account. */
-export function closedAddressOf(userId: UserId): string {
-  return `${userId.toLowerCase()}@${closedDomain}`;
-}
+/** SQL: the address that the user `t` gets as the account is closed. */
+export const closedAddressSql = `lower(t.id) || '@${closedDomain}'`;
 
 /** Whether an address is that of a closed account. */
 export function isClosedAddress(email: string): boolean {

@@ -1,4 +1,4 @@
-import { closedDomain } from './closing.js';
+import { closedAddressSql } from './closing.js';
 
 /** How a person's words go from one table when their account is closed (decision 183, "What closing erases"). */
 export interface Erasure {
@@ -255,7 +255,7 @@ export const erasures: readonly Erasure[] = [
     table: 'users',
     whose: 't.id = :userId',
     becomes: {
-      email: `lower(t.id) || '@${closedDomain}'`,
+      email: closedAddressSql,
       processor_customer_id: 'null',
       blocked_reason: `case when t.blocked_at is not null then ${gone} end`,
     },

@@ -1,4 +1,4 @@
-import { closedAddressOf } from '../../../domain/accounts/closing.js';
+import { closedAddressSql } from '../../../domain/accounts/closing.js';
 import { erasures } from '../../../domain/accounts/erasure.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
@@ -22,8 +22,6 @@ export async function shutOut(db: Database, userId: UserId): Promise<void> {
     await trx('mail_outbox').where({ recipient: email }).whereNull('sent_at').delete();
     const hooks = trx('webhooks').where({ user_id: userId }).whereNot({ state: 'removed' });
     for (const hook of await hooks.orderBy('id').forUpdate()) await removeWebhook(trx, hook);
-    await trx('users')
-      .where({ id: userId })
-      .update({ email: closedAddressOf(userId) });
+    await trx.raw(`update users t set email = ${closedAddressSql} where id = ?`, [userId]);
   });
 }

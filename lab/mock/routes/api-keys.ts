@@ -2,7 +2,8 @@ import { createHash, randomInt } from 'node:crypto';
 import type { ApiKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
-import { changedFields, presentApiKey } from '../../../api/api-keys/present.js';
+import { presentApiKey } from '../../../api/api-keys/present.js';
+import { changedFields } from '../../../api/http/changed-fields.js';
 import {
   apiKeyChangeSchema,
   apiKeySchema,

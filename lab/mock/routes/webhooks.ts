@@ -9,7 +9,7 @@ import type { Step } from '../../../api/http/middleware/session.js';
 import { fieldRefusal, readBody, readQuery } from '../../../api/http/validation.js';
 import { presentDelivery, presentWebhook } from '../../../api/webhooks/present.js';
 import { refuseSeq, refuseUnlessEnabled, refuseWhenTooOften } from '../../../api/webhooks/refuse.js';
-import { changedFields } from '../../../api/webhooks/routes.js';
+import { changesOf } from '../../../api/webhooks/routes.js';
 import {
   changeSchema,
   deliveriesQuery,
@@ -102,7 +102,7 @@ function change(world: World) {
     if ([body.url !== undefined, tellsMoreOfSignIns(body.types, hook.row.types)].includes(true))
       refuseWhenNotFresh(ctx);
     const asked = body.url === undefined ? body : { ...body, url: readUrl(body.url) };
-    const changed = changedFields(asked, hook.row);
+    const changed = changesOf(asked, hook.row);
     const isChallenged =
       asked.url !== undefined && (asked.url !== hook.row.url || hook.row.state !== 'enabled');
     Object.assign(hook.row, asked);
