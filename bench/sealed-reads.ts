@@ -2,7 +2,7 @@ import { explainEntry } from '../adapters/postgres/explain/explain-entry.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { readLedger } from '../adapters/postgres/ledger/ledger-reads.js';
 import { sumCharges } from '../adapters/postgres/ledger/rental-charges.js';
-import { sealWallets } from '../adapters/postgres/ledger/sealing.js';
+import { sealInTurns } from '../adapters/postgres/ledger/sealing.js';
 import { findStretch, readStatement, readStretch } from '../adapters/postgres/ledger/statement-reads.js';
 import type { RentalId, UserId } from '../domain/ids.js';
 import { ledgerLimits } from '../domain/ledger/limits.js';
@@ -109,10 +109,9 @@ try {
   await measure(readers);
   const rows = await measure(readers);
   await db.raw('select switch_sealing(true)');
-  const mostEntries: number = ledgerLimits.sealEntries;
+  const limits = { leastEntries: 1, mostEntries: ledgerLimits.sealEntries };
   const began = performance.now();
-  for (let sealed = mostEntries; sealed === mostEntries;)
-    sealed = (await sealWallets(db, [walletId], { leastEntries: 1, mostEntries }))[0]?.entries ?? 0;
+  await sealInTurns(db, [walletId], limits, () => false);
   const sealSeconds = round((performance.now() - began) / 1_000, 1);
   await db.raw('vacuum analyze');
   await measure(readers);

@@ -1,6 +1,6 @@
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
-import { findUnfinished, findUnsealed, sealWallets } from '../adapters/postgres/ledger/sealing.js';
+import { findUnsealed, sealInTurns } from '../adapters/postgres/ledger/sealing.js';
 import { findNewestWallet, verifyLedger } from '../adapters/postgres/ledger/verify.js';
 import { ledgerLimits } from '../domain/ledger/limits.js';
 import { tick } from '../money/metering/tick.js';
@@ -65,12 +65,10 @@ async function sealAll(db: Database, leastEntries: number): Promise<number> {
   let sum = 0;
   const all = await findUnsealed(db, { above: 0, upTo: await findNewestWallet(db) }, leastEntries);
   for (let from = 0; from < all.length; from += ledgerLimits.sealAtOnce) {
-    let due = all.slice(from, from + ledgerLimits.sealAtOnce);
-    while (due.length > 0) {
-      const sealed = await sealWallets(db, due, limits);
-      sum += sealed.reduce((entries, wallet) => entries + wallet.entries, 0);
-      due = await findUnfinished(db, sealed, limits);
-    }
+    await sealInTurns(db, all.slice(from, from + ledgerLimits.sealAtOnce), limits, (entries) => {
+      sum += entries;
+      return false;
+    });
   }
   return sum;
 }

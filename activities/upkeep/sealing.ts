@@ -2,11 +2,10 @@ import { readClock } from '../../adapters/postgres/clock.js';
 import {
   beginWalk,
   endWalk,
-  findUnfinished,
   findUnsealed,
   noteWalked,
   readSealing,
-  sealWallets,
+  sealInTurns,
 } from '../../adapters/postgres/ledger/sealing.js';
 import type { LedgerSealingRow } from '../../adapters/postgres/rows/tables.js';
 import { findStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
@@ -121,14 +120,10 @@ async function sealPart(deps: ActivityDeps, walk: Walk, part: readonly number[])
  */
 async function sealWhole({ db }: ActivityDeps, walk: Walk, walletIds: readonly number[]): Promise<number[]> {
   const limits = { leastEntries: leastOf(walk), mostEntries: ledgerLimits.sealEntries };
-  let due = [...walletIds];
-  while (due.length > 0) {
-    const sealed = await sealWallets(db, due, limits);
-    walk.sealed += sealed.reduce((sum, { entries }) => sum + entries, 0);
-    due = await findUnfinished(db, sealed, limits);
-    if (isOver(walk)) break;
-  }
-  return due;
+  return sealInTurns(db, walletIds, limits, (entries) => {
+    walk.sealed += entries;
+    return isOver(walk);
+  });
 }
 
 function isNewDay(last: Date | null, now: Date): boolean {

@@ -63,7 +63,7 @@ export interface SealLimits {
 }
 
 /** How many entries of a wallet were sealed. */
-export interface SealedWallet {
+interface SealedWallet {
   readonly walletId: number;
   readonly entries: number;
 }
@@ -74,7 +74,7 @@ export interface SealedWallet {
  * @returns how many were sealed of each; 0 where there are fewer than the least, while another seals the wallet, and while
  *   sealing is off
  */
-export async function sealWallets(
+async function sealWallets(
   db: Database,
   walletIds: readonly number[],
   limits: SealLimits,
@@ -90,7 +90,7 @@ export async function sealWallets(
  * Finds which of these wallets go on: those of which as many were sealed as may be, and that have enough left, and those
  * with runs that were sealed before and taken back, which come again as they were, however short.
  */
-export async function findUnfinished(
+async function findUnfinished(
   db: Database,
   sealed: readonly SealedWallet[],
   { leastEntries, mostEntries }: SealLimits,
@@ -106,6 +106,26 @@ export async function findUnfinished(
     { leastEntries, some: idsFrom(1), full: idsFrom(mostEntries) },
   );
   return rows.map(({ id }) => id);
+}
+
+/**
+ * Seals wallets seal by seal, until too few entries are left.
+ * @param isEnough is told after each turn how many entries that has sealed; true ends it there
+ * @returns those that have more to seal
+ */
+export async function sealInTurns(
+  db: Database,
+  walletIds: readonly number[],
+  limits: SealLimits,
+  isEnough: (entries: number) => boolean,
+): Promise<number[]> {
+  let due = [...walletIds];
+  while (due.length > 0) {
+    const sealed = await sealWallets(db, due, limits);
+    due = await findUnfinished(db, sealed, limits);
+    if (isEnough(sealed.reduce((sum, { entries }) => sum + entries, 0))) break;
+  }
+  return due;
 }
 
 /** How much is sealed; a count of seals, and of the entries that they hold. */
