@@ -34,8 +34,9 @@ export function pruneInTurn(
       turn.triedMs = now();
     }
     for (const { part, triedMs } of turns) {
+      if (now() - triedMs < UNREACHED_MS) continue;
       const error = new Error('no round has come to it for an hour');
-      if (now() - triedMs >= UNREACHED_MS) await noteStuck(deps, { duty: 'upkeep', item: part, error });
+      await noteStuck(deps, { duty: 'upkeep', item: part, error });
     }
     return removed;
   };

@@ -59,7 +59,10 @@ export interface DueWebhook {
   readonly isRepeated: boolean;
 }
 
-/** Takes the endpoints whose workflows are to be told now, and notes that they are. */
+/**
+ * Takes the endpoints whose workflows are to be told now, and notes that they are. The join tells of them as they were; the
+ * keys have them read by the index.
+ */
 export async function takeDueWebhooks(db: Database, atMost: number): Promise<DueWebhook[]> {
   const { rows } = await db.raw<{ rows: DueWebhook[] }>(
     `with due as materialized (
