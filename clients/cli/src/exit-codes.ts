@@ -26,7 +26,7 @@ export const exitCodes = {
   committed: 12,
   /** A proof of the ledger does not hold, or contradicts what was kept. */
   disproved: 13,
-  /** A proof of the ledger stands under a later root than it should: nothing speaks against it, and it needs a reason. */
+  /** A proof of the ledger stands under a later root than it should, or a restore replaced entries: it needs a reason. */
   unexplained: 14,
   /** Ctrl-C, or a question that was answered with no. */
   givenUp: 130,

@@ -37,11 +37,23 @@ describe('gpu verify, of several files', () => {
   }
 
   async function contradicted(one: string, two: string, words: RegExp, otherWords = words): Promise<void> {
+    await told('contradicted', one, two, words, otherWords);
+  }
+
+  /** Says the same of either file, whichever comes second. */
+  async function told(
+    verdict: 'contradicted' | 'restored',
+    one: string,
+    two: string,
+    words: RegExp,
+    otherWords: RegExp,
+  ) {
     const { first, second, other } = await both(one, two);
-    assert.deepEqual([first.finding, second.verdict, other.verdict], [null, 'contradicted', 'contradicted']);
-    assert.equal(second.code, exitCodes.disproved);
+    assert.deepEqual([first.finding, second.verdict, other.verdict], [null, verdict, verdict]);
+    assert.equal(second.code, verdict === 'restored' ? exitCodes.unexplained : exitCodes.disproved);
     assert.match(second.finding!.message.replace(/\S*\/(one|two)/, '$1'), words);
     assert.match(other.finding!.message.replace(/\S*\/(one|two)/, '$1'), otherWords);
+    return second;
   }
 
   it('takes files that tell the same past, also the same file twice', async () => {
@@ -75,33 +87,72 @@ describe('gpu verify, of several files', () => {
     );
   });
 
-  it('names seals that overlap with another range, and the epochs where a backup was restored', async () => {
+  describe('of which one was made after a restore', () => {
     const cut = all - 3;
-    const restored = structuredClone<SealParts[]>(ledger.parts.slice(0, cut + 1));
-    const short = restored.at(-1)!;
-    for (const list of [short.gaps, short.amounts, short.places]) list.pop();
-    Object.assign(short, { last: short.last - 1, epoch: 2 });
-    short.kept = short.kept.filter((line) => Number(line.split(' ')[1]) <= short.last);
     const { first, last } = ledger.parts[cut]!;
-    const grown = new Ledger(ledger.wallet, [...restored, ...tail(short)]);
-    await contradicted(
-      october,
-      grown.file('2026-10', grown.root(new Nights(40, 2))),
-      new RegExp(
-        `^Seal ${first}-${last - 1} overlaps seal ${first}-${last} of one\\.txt\\. Its epoch is 2, and 1 there: the service`,
-      ),
-      new RegExp(
-        `^Seal ${first}-${last} overlaps seal ${first}-${last - 1} of two\\.txt\\. Its epoch is 1, and 2`,
-      ),
-    );
+    // The epoch is the minute in which the service went on.
+    const epoch = (Date.UTC(2026, 9, 2, 3, 4) - Date.UTC(2020, 0, 1)) / 60_000;
+    const after = `The service went on from a backup at 2026-10-02 03:04 UTC: entries after number ${first - 1} were replaced\\.`;
+    const words = [
+      new RegExp(`^Seal ${first}-${last - 1} overlaps seal ${first}-${last} of one\\.txt\\. ${after}$`),
+      new RegExp(`^Seal ${first}-${last} overlaps seal ${first}-${last - 1} of two\\.txt\\. ${after}$`),
+    ] as const;
 
-    function tail(after: SealParts) {
+    it('says when, and which entries were replaced: neither fine nor an alarm', async () => {
+      const grown = replaced(epoch);
+      const text = grown.file('2026-10', grown.root(new Nights(40, epoch)));
+      const { finding } = await told('restored', october, text, ...words);
+      assert.deepEqual(finding!.restored, { at: '2026-10-02T03:04:00.000Z', afterNumber: first - 1 });
+      const ann = new Verifier();
+      const { code, err } = await ann.verify([
+        ann.write('one.txt', october),
+        ann.write('two.txt', text),
+        '--keep',
+      ]);
+      assert.equal(code, exitCodes.unexplained);
+      assert.match(
+        err.replaceAll(/\s+/g, ' '),
+        /two\.txt tells other entries than before .* Its root was not kept\./,
+      );
+    });
+
+    it('raises the alarm where no root says so, or a seal is older than the restore', async () => {
+      const silent = replaced(1);
+      const overlaps = `Seal ${first}-${last - 1} overlaps seal ${first}-${last} of one\\.txt\\.`;
+      const other = `Seal ${first}-${last} overlaps seal ${first}-${last - 1} of two\\.txt\\.`;
+      for (const root of [silent.root(new Nights(40)), silent.root(new Nights(40, epoch))])
+        await contradicted(
+          october,
+          silent.file('2026-10', root),
+          new RegExp(`^${overlaps}$`),
+          new RegExp(`^${other}$`),
+        );
+    });
+
+    it('raises the alarm where anything else differs', async () => {
+      const grown = replaced(epoch);
+      // Another tree under the root number before: no restore makes that.
+      const twin = grown.file('2026-10', grown.root(new Nights(17, epoch)));
+      await contradicted(november, twin, /^Root 17 is not the one of one\.txt\.$/, /of two\.txt\.$/);
+    });
+
+    /** The ledger as a restore of an older backup leaves it: the seal at the cut is one entry shorter, and others follow. */
+    function replaced(since: number): Ledger {
+      const kept = structuredClone<SealParts[]>(ledger.parts.slice(0, cut + 1));
+      const short = kept.at(-1)!;
+      for (const list of [short.gaps, short.amounts, short.places]) list.pop();
+      Object.assign(short, { last: short.last - 1, epoch: since });
+      short.kept = short.kept.filter((line) => Number(line.split(' ')[1]) <= short.last);
+      return new Ledger(ledger.wallet, [...kept, ...tail(short, since)]);
+    }
+
+    function tail(after: SealParts, since: number) {
       const cents = after.centsBefore + after.amounts.reduce((sum, amount) => sum + amount, 0);
       const begin = after.instant + 30 * 86_400_000;
       const entries = Array.from({ length: 30 }, (_, index) => ({ ms: begin + index, cents: 1 }));
       return pack(ledger.wallet, entries, [30]).map((seal) => ({
         ...seal,
-        ...{ epoch: 2, first: after.last + 1, last: after.last + 30, centsBefore: cents },
+        ...{ epoch: since, first: after.last + 1, last: after.last + 30, centsBefore: cents },
         kept: seal.kept.map((_, index) => `kept ${after.last + 1 + index} refund - - - -`),
       }));
     }
@@ -114,16 +165,13 @@ describe('gpu verify, of several files', () => {
     const one = writeProof(ledger.wallet, '2026-08', left, ledger.root(own, all - 1));
     const two = writeProof(ledger.wallet, '2026-12', right, ledger.root(own));
     assert.equal((await both(one, two)).second.verdict, 'consistent');
-    const told = [
-      [{ hashBefore: hex(64) }, '', ''],
-      [{ centsBefore: 999_999 }, '', ''],
-      [
-        { hashBefore: hex(64), epoch: 2 },
-        ' Its epoch is 2, and 1 there: the service claims that it restored a backup in between.',
-        ' Its epoch is 1, and 2 there: the service claims that it restored a backup in between.',
-      ],
+    const restore = ' The service went on from a backup at 2020-01-01 00:02 UTC.';
+    const changes = [
+      ['contradicted', { hashBefore: hex(64) }, ''],
+      ['contradicted', { centsBefore: 999_999 }, ''],
+      ['restored', { hashBefore: hex(64), epoch: 2 }, restore],
     ] as const;
-    for (const [change, later, earlier] of told) {
+    for (const [verdict, change, why] of changes) {
       const parts = ledger.parts.map((seal, index) => (index === all - 1 ? { ...seal, ...change } : seal));
       const seals = writeSeals(parts);
       const liar = new Ledger(ledger.wallet, parts, seals);
@@ -131,11 +179,12 @@ describe('gpu verify, of several files', () => {
       const mine = writeProof(ledger.wallet, '2026-08', left, liar.root(nightsOfLiar, all - 1));
       if ('epoch' in change) nightsOfLiar.epoch = change.epoch;
       const his = writeProof(ledger.wallet, '2026-12', seals.slice(all - 1), liar.root(nightsOfLiar));
-      await contradicted(
+      await told(
+        verdict,
         mine,
         his,
-        new RegExp(`^Seal \\d+-120 does not follow seal \\d+-\\d+ of one\\.txt\\.${later}$`),
-        new RegExp(`^Seal \\d+-\\d+ does not lead to seal \\d+-120 of two\\.txt\\.${earlier}$`),
+        new RegExp(`^Seal \\d+-120 does not follow seal \\d+-\\d+ of one\\.txt\\.${why}$`),
+        new RegExp(`^Seal \\d+-\\d+ does not lead to seal \\d+-120 of two\\.txt\\.${why}$`),
       );
     }
   });
@@ -168,6 +217,11 @@ describe('gpu verify, of several files', () => {
         `^It ends with entry 120 under root 8, but two\\.txt ends with entry ${last} under root 12\\.$`,
       ),
     );
+    const restored = ledger.file('2026-10', ledger.root(new Nights(12, 2), all - 1), all - 1);
+    const why = new RegExp(
+      `a backup at 2020-01-01 00:02 UTC: entries after number ${last} were replaced\\.$`,
+    );
+    await told('restored', longer, restored, why, why);
   });
 
   it('compares their roots', async () => {

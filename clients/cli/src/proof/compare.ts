@@ -4,6 +4,10 @@ import type { Root } from './parse.js';
 import { contradiction, isMadeAfter } from './roots.js';
 import type { IndexedSeal, SealIndex } from './seal-index.js';
 
+/** An epoch above 1 is the minute in which the service went on from a backup (docs/proof.md). */
+const EPOCHS_BEGIN_MS = Date.UTC(2020, 0, 1);
+const MINUTE_MS = 60_000;
+
 /** What is known of the past, independently of a file. */
 export interface Known {
   /** Hashes of roots that somebody wrote down. */
@@ -12,7 +16,8 @@ export interface Known {
   readonly roots: readonly Root[];
 }
 
-export type Verdict = 'good' | 'consistent' | 'unexplained' | 'contradicted' | 'broken' | 'malformed';
+export type Verdict =
+  'good' | 'consistent' | 'unexplained' | 'restored' | 'contradicted' | 'broken' | 'malformed';
 
 /** A file with what became of it. */
 export interface Verified extends Omit<Judged, 'isMalformed'> {
@@ -39,8 +44,12 @@ export function compare(files: readonly Judged[], known: Known): Verified[] {
       ...sound.flatMap((other) => againstFile(proof, other)),
     ];
     sound.push({ file, proof });
-    if (findings.length > 0)
-      return { ...rest, verdict: 'contradicted', finding: findings[0], findings: findings.length };
+    if (findings.length > 0) {
+      // What no restore explains comes first.
+      const finding = findings.find(({ restored }) => restored === undefined) ?? findings[0];
+      const verdict = finding?.restored === undefined ? 'contradicted' : 'restored';
+      return { ...rest, verdict, finding, findings: findings.length };
+    }
     const question = laterThanKept(proof, known.roots);
     return question === undefined
       ? { ...rest, verdict: 'consistent' }
@@ -81,7 +90,7 @@ function againstKept({ root }: Proof, kept: readonly Root[]): Finding[] {
 function laterThanKept({ head, root }: Proof, kept: readonly Root[]): Finding | undefined {
   const earlier = kept.find((other) => other.number < root.number && isMadeAfter(other, head.month));
   if (earlier === undefined) return undefined;
-  const message = `It stands under root ${root.number}, of ${root.night}. You kept root ${earlier.number}, of ${earlier.night}, when ${head.month} was over too. This file does not tell what was changed between the two.${restoredBetween(root, earlier)}`;
+  const message = `It stands under root ${root.number}, of ${root.night}. You kept root ${earlier.number}, of ${earlier.night}, when ${head.month} was over too. This file does not tell what was changed between the two.${toldOf(restoredAt({ root }, { root: earlier }))}`;
   return { message };
 }
 
@@ -94,27 +103,32 @@ function againstFile(proof: Proof, other: Sound): Finding[] {
   const byRoots = contradiction(other.proof.root, root, `of ${file}`);
   const order = root.number - other.proof.root.number;
   const shrinks = order * (last - other.proof.last) < 0 || (order === 0 && last !== other.proof.last);
-  const byNumbers = `It ends with entry ${last} under root ${root.number}, but ${file} ends with entry ${other.proof.last} under root ${other.proof.root.number}.${restoredBetween(root, other.proof.root)}`;
-  const bySeals = againstSeals(proof.index, other.proof.index, file);
+  const byNumbers = `It ends with entry ${last} under root ${root.number}, but ${file} ends with entry ${other.proof.last} under root ${other.proof.root.number}.`;
+  const bySeals = againstSeals(proof, other.proof, file);
+  const restored = order === 0 ? undefined : restoredAt({ root }, other.proof);
   return [
     ...(byRoots === undefined ? [] : [{ message: byRoots }]),
     ...(bySeals === undefined ? [] : [bySeals]),
-    ...(shrinks ? [{ message: byNumbers }] : []),
+    ...(shrinks ? [explained(byNumbers, restored, Math.min(last, other.proof.last))] : []),
   ];
 }
 
 /** The first seal that two files do not share though they should. */
-function againstSeals(mine: SealIndex, theirs: SealIndex, file: string): Finding | undefined {
-  const start = Math.max(mine.beginning.first, theirs.beginning.first);
-  let place = mine.placeOf(start);
-  let otherPlace = theirs.placeOf(start);
-  if (place === mine.count || otherPlace === theirs.count) return againstNeighbour(mine, theirs, file);
+function againstSeals(mine: Proof, theirs: Proof, file: string): Finding | undefined {
+  const start = Math.max(mine.index.beginning.first, theirs.index.beginning.first);
+  let place = mine.index.placeOf(start);
+  let otherPlace = theirs.index.placeOf(start);
+  if (place === mine.index.count || otherPlace === theirs.index.count)
+    return againstNeighbour(mine, theirs, file);
   for (;;) {
-    const seal = mine.at(place);
-    const other = theirs.at(otherPlace);
+    const seal = mine.index.at(place);
+    const other = theirs.index.at(otherPlace);
     if (seal === undefined || other === undefined) return undefined;
     const why = whyNotShared(seal, other, file);
-    if (why !== undefined) return { message: why, seal: rangeOf(seal) };
+    if (why !== undefined) {
+      const restored = restoredAt({ root: mine.root, seal }, { root: theirs.root, seal: other });
+      return explained(why, restored, Math.min(seal.first, other.first) - 1, seal);
+    }
     place += 1;
     otherPlace += 1;
   }
@@ -124,35 +138,71 @@ function whyNotShared(seal: IndexedSeal, other: IndexedSeal, file: string): stri
   const name = `Seal ${spanOf(seal)}`;
   const isSameRange = seal.first === other.first && seal.last === other.last;
   if (isSameRange && seal.hash === other.hash) return undefined;
-  const epochs = restoredBetween(seal, other);
   return isSameRange
-    ? `${name} is not the one of ${file}.${epochs}`
-    : `${name} overlaps seal ${spanOf(other)} of ${file}.${epochs}`;
-}
-
-/** What explains a difference honestly; empty where nothing does. */
-function restoredBetween(mine: { readonly epoch: number }, theirs: { readonly epoch: number }): string {
-  return mine.epoch === theirs.epoch
-    ? ''
-    : ` Its epoch is ${mine.epoch}, and ${theirs.epoch} there: the service claims that it restored a backup in between.`;
+    ? `${name} is not the one of ${file}.`
+    : `${name} overlaps seal ${spanOf(other)} of ${file}.`;
 }
 
 /** Files that share no seal may still follow each other. */
-function againstNeighbour(mine: SealIndex, theirs: SealIndex, file: string): Finding | undefined {
-  const isMineLater = mine.beginning.first > theirs.beginning.first;
+function againstNeighbour(mine: Proof, theirs: Proof, file: string): Finding | undefined {
+  const isMineLater = mine.index.beginning.first > theirs.index.beginning.first;
   const [earlier, later] = isMineLater ? [theirs, mine] : [mine, theirs];
-  const before = earlier.at(earlier.count - 1) ?? nothing;
-  const first = later.at(0);
-  if (first === undefined || follows(first, later.beginning, before)) return undefined;
+  const before = earlier.index.at(earlier.index.count - 1) ?? nothing;
+  const first = later.index.at(0);
+  if (first === undefined || follows(first, later.index.beginning, before)) return undefined;
+  const restored = restoredAt({ root: earlier.root, seal: before }, { root: later.root, seal: first });
   return isMineLater
-    ? {
-        message: `Seal ${spanOf(first)} does not follow seal ${spanOf(before)} of ${file}.${restoredBetween(first, before)}`,
-        seal: rangeOf(first),
-      }
-    : {
-        message: `Seal ${spanOf(before)} does not lead to seal ${spanOf(first)} of ${file}.${restoredBetween(before, first)}`,
-        seal: rangeOf(before),
-      };
+    ? explained(
+        `Seal ${spanOf(first)} does not follow seal ${spanOf(before)} of ${file}.`,
+        restored,
+        null,
+        first,
+      )
+    : explained(
+        `Seal ${spanOf(before)} does not lead to seal ${spanOf(first)} of ${file}.`,
+        restored,
+        null,
+        before,
+      );
+}
+
+/** A root, and a seal that it covers where one is meant. */
+interface Side {
+  readonly root: Root;
+  readonly seal?: IndexedSeal;
+}
+
+/**
+ * When the service went on from a backup between two roots: the later one's signature says so. It explains a seal only if
+ * that was made afterwards.
+ * @returns undefined where no root says so
+ */
+function restoredAt(one: Side, other: Side): Date | undefined {
+  const [earlier, later] = one.root.number < other.root.number ? [one, other] : [other, one];
+  const oldEpoch = earlier.root.epoch;
+  const isExplained = later.root.epoch > oldEpoch && (later.seal?.epoch ?? later.root.epoch) > oldEpoch;
+  return isExplained ? new Date(EPOCHS_BEGIN_MS + later.root.epoch * MINUTE_MS) : undefined;
+}
+
+/** What two files contradict each other in, with the restore that explains it. */
+function explained(
+  message: string,
+  at: Date | undefined,
+  afterNumber: number | null,
+  seal?: IndexedSeal,
+): Finding {
+  return {
+    message: `${message}${toldOf(at, afterNumber)}`,
+    ...(seal && { seal: { first: seal.first, last: seal.last } }),
+    ...(at && { restored: { at, afterNumber } }),
+  };
+}
+
+/** What a restore did, in words; empty where there was none. */
+function toldOf(at: Date | undefined, afterNumber: number | null = null): string {
+  if (at === undefined) return '';
+  const replaced = afterNumber === null ? '' : `: entries after number ${afterNumber} were replaced`;
+  return ` The service went on from a backup at ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC${replaced}.`;
 }
 
 /** Whether a file's first seal can stand after a seal, or is too far from it to tell. */
@@ -163,10 +213,6 @@ function follows(first: IndexedSeal, beginning: SealIndex['beginning'], before: 
     beginning.centsBefore === before.closingCents &&
     first.epoch >= before.epoch
   );
-}
-
-function rangeOf({ first, last }: IndexedSeal): { readonly first: number; readonly last: number } {
-  return { first, last };
 }
 
 function spanOf({ first, last }: IndexedSeal): string {
@@ -189,5 +235,10 @@ export function unlinked(files: readonly Verified[]): (readonly [earlier: string
 
 /** Whether nothing speaks against a file. */
 export function isSoundVerdict(verdict: Verdict): boolean {
-  return verdict === 'good' || verdict === 'consistent' || verdict === 'unexplained';
+  return verdict === 'good' || verdict === 'consistent' || isQuestion(verdict);
+}
+
+/** Whether a file is neither fine nor an alarm: the service has to tell why. */
+export function isQuestion(verdict: Verdict): boolean {
+  return verdict === 'unexplained' || verdict === 'restored';
 }

@@ -12,6 +12,12 @@ export interface Finding {
   readonly line?: number;
   readonly seal?: { readonly first: number; readonly last: number };
   readonly entry?: number;
+  /** Set where the service signed that it went on from a backup, which explains it. */
+  readonly restored?: {
+    readonly at: Date;
+    /** Entries after this number were replaced; null: what the files share does not tell where. */
+    readonly afterNumber: number | null;
+  };
 }
 
 /** A file, as far as it can be judged by itself. */

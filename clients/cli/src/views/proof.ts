@@ -8,6 +8,7 @@ const verdictWords: Readonly<Record<Verdict, string>> = {
   good: 'good. You know its root.',
   consistent: 'consistent, but nothing independent to compare with.',
   unexplained: 'unexplained. Its root is later than it should be.',
+  restored: 'restored. The service replaced entries by those of a backup.',
   contradicted: 'contradicted.',
   broken: 'broken.',
   malformed: 'malformed.',

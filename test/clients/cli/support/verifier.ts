@@ -11,6 +11,7 @@ export interface ToldFile {
     readonly line?: number;
     readonly seal?: { readonly first: number; readonly last: number };
     readonly entry?: number;
+    readonly restored?: { readonly at: string; readonly afterNumber: number | null };
   } | null;
   readonly findings: number;
   readonly month: string;

@@ -2,7 +2,14 @@ import type { Cli } from '../../cli.js';
 import { collect, type AddCommand } from '../../command.js';
 import { exitCodes } from '../../exit-codes.js';
 import { Failure, usageFailure } from '../../failure.js';
-import { compare, isSoundVerdict, unlinked, type Known, type Verified } from '../../proof/compare.js';
+import {
+  compare,
+  isQuestion,
+  isSoundVerdict,
+  unlinked,
+  type Known,
+  type Verified,
+} from '../../proof/compare.js';
 import { isHash } from '../../proof/fields.js';
 import { judgeFile, type Judged } from '../../proof/judge.js';
 import { keepRoots, readKept } from '../../proof/keep.js';
@@ -52,8 +59,8 @@ async function verify(cli: Cli, files: readonly string[], options: Options): Pro
       : ['', ...out.text(`Kept in ${keptIn}. Store a copy where only you can write.`)]),
   ]);
   if (!isSound) throw disproved(verified, options.keep === true);
-  const unexplained = verified.filter(({ verdict }) => verdict === 'unexplained');
-  if (unexplained.length > 0) throw unexplainedFailure(unexplained, options.keep === true);
+  const questions = verified.filter(({ verdict }) => isQuestion(verdict));
+  if (questions.length > 0) throw unexplainedFailure(questions, options.keep === true);
   return exitCodes.done;
 }
 
@@ -92,7 +99,7 @@ async function readKnown(cli: Cli, options: Options, file: string | undefined): 
 function keep(verified: readonly Verified[], known: Known, file: string | undefined): string | null {
   if (file === undefined) return null;
   const roots = verified.flatMap(({ verdict, proof }) =>
-    proof === undefined || verdict === 'unexplained' ? [] : [proof.root],
+    proof === undefined || isQuestion(verdict) ? [] : [proof.root],
   );
   if (roots.length === 0) return null;
   keepRoots(file, known.roots, roots);
@@ -114,13 +121,18 @@ function disproved(verified: readonly Verified[], wantsKept: boolean): Failure {
 }
 
 /** A question, which is no alarm: a service that has a reason can tell it. */
-function unexplainedFailure(unexplained: readonly Verified[], wantsKept: boolean): Failure {
-  const files = unexplained.map(({ file }) => file).join(', ');
-  const [verb, roots] = unexplained.length === 1 ? ['stands', 'Its root was'] : ['stand', 'Their roots were'];
-  const message = `Not explained: ${files} ${verb} under a later root than one that you kept.`;
-  const next =
-    'Ask the service why. If you have an earlier file of that month, check both together: they must tell the same.';
+function unexplainedFailure(questions: readonly Verified[], wantsKept: boolean): Failure {
+  const files = questions.map(({ file }) => file).join(', ');
+  const [verb, tell, roots] =
+    questions.length === 1 ? ['stands', 'tells', 'Its root was'] : ['stand', 'tell', 'Their roots were'];
+  const isRestored = questions.every(({ verdict }) => verdict === 'restored');
+  const message = isRestored
+    ? `Restored: ${files} ${tell} other entries than before the service went on from a backup.`
+    : `Not explained: ${files} ${verb} under a later root than one that you kept.`;
+  const next = isRestored
+    ? 'Compare the replaced entries with what you paid and used, and ask the service about each difference.'
+    : 'Ask the service why. If you have an earlier file of that month, check both together: they must tell the same.';
   return new Failure('unexplained', wantsKept ? `${message} ${roots} not kept.` : message, next, {
-    details: { files: unexplained.map(proofJson) },
+    details: { files: questions.map(proofJson) },
   });
 }
