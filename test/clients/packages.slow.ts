@@ -145,7 +145,7 @@ console.log((await gpu.wallet.get()).availableCent);
       'es2023,dom,dom.iterable',
     ];
     const types = ['--types', 'node', '--typeRoots', join(projectDir, 'node_modules', '@types')];
-    const tsc = join(projectDir, 'node_modules', '.bin', 'tsc');
+    const tsc = join(projectDir, 'node_modules', 'typescript-7', 'bin', 'tsc');
     await run(process.execPath, [tsc, ...settings, ...types, 'program.ts'], { cwd: folder }).catch(
       (error: unknown) => assert.fail((error as { stdout: string }).stdout),
     );

@@ -37,7 +37,7 @@ export async function packClients(target: string): Promise<{ client: string; cli
 async function buildClient(folder: string): Promise<void> {
   const source = join(clients, 'typescript');
   const dist = join(folder, 'dist');
-  const tsc = join(projectDir, 'node_modules', '.bin', 'tsc');
+  const tsc = join(projectDir, 'node_modules', 'typescript-7', 'bin', 'tsc');
   const options = ['--noEmit', 'false', '--declaration', '--rootDir', join(source, 'src'), '--outDir', dist];
   await run(process.execPath, [tsc, '-p', source, ...options], { timeout: COMPILE_WITHIN_MS });
   copyFileSync(join(source, 'src', 'schema.d.ts'), join(dist, 'schema.d.ts'));

@@ -32,7 +32,7 @@ export function build(folder: string): void {
     execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
   };
   // Its types were checked when it was new.
-  node(join('node_modules', '.bin', 'tsc'), '-p', 'tsconfig.build.json', '--noCheck');
+  node(join('node_modules', 'typescript-7', 'bin', 'tsc'), '-p', 'tsconfig.build.json', '--noCheck');
   for (const file of readdirSync(join(folder, 'migrations')).filter((name) => name.endsWith('.sql'))) {
     copyFileSync(join(folder, 'migrations', file), join(folder, 'dist', 'migrations', file));
   }
