@@ -12,6 +12,8 @@ export interface ProgramSources {
   readonly entries: readonly string[];
   /** The folder of the builds in node_modules/.cache; default: that of `npm start`. */
   readonly cacheName?: string;
+  /** The file of settings whose paths hold, below the project's folder; default: what esbuild finds. */
+  readonly tsconfig?: string;
 }
 
 /** The programs that `npm start` and `npm run demo` run. */
@@ -135,12 +137,17 @@ async function build(of: ProgramSources): Promise<string> {
 }
 
 /** @returns the sources that were read, by their names below the project's folder */
-async function bundle({ projectDir, entries }: ProgramSources, outdir: string): Promise<Map<string, Buffer>> {
+async function bundle(
+  { projectDir, entries, tsconfig }: ProgramSources,
+  outdir: string,
+): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
+  if (tsconfig !== undefined) files.set(tsconfig, readFileSync(join(projectDir, tsconfig)));
   // It need not be loaded where nothing has changed.
   const esbuild = await import('esbuild');
   await esbuild.build({
     absWorkingDir: projectDir,
+    ...(tsconfig !== undefined && { tsconfig: join(projectDir, tsconfig) }),
     entryPoints: [...entries],
     outdir,
     outbase: projectDir,

@@ -64,6 +64,18 @@ describe('the built programs', () => {
     assert.equal(run(await builtProgram('other.ts', of)).out, 'other first');
   });
 
+  it('have in them what a file of settings puts in the place of a package, and are built anew when it changes', async () => {
+    const inPlaceOf = (name: string): void =>
+      write('special.json', JSON.stringify({ compilerOptions: { paths: { words: [name] } } }));
+    inPlaceOf('./word.ts');
+    write('other.ts', `import { word } from 'words';\nconsole.log('other', word);\n`);
+    write('else.ts', `export const word: string = 'else';\n`);
+    const special = { ...of, tsconfig: 'special.json' };
+    assert.equal(run(await builtProgram('other.ts', special)).out, 'other first');
+    inPlaceOf('./else.ts');
+    assert.equal(run(await builtProgram('other.ts', special)).out, 'other else');
+  });
+
   it('are built once for the same sources, and anew for a changed byte of any', async () => {
     const file = await builtProgram('app/main.ts', of);
     const { mtimeMs } = statSync(file);
