@@ -6,7 +6,7 @@ import { explainEntry } from '../../adapters/postgres/explain/explain-entry.js';
 import { insertChange } from '../../adapters/postgres/rentals/changes.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import { getLedgerIds } from '../../adapters/postgres/ledger/ledger-ids.js';
-import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../support/money/kept-plan.js';
 import type { RentalId } from '../../domain/ids.js';
 import type { AskedChange } from '../../domain/rentals/changes.js';
 import { tick } from '../../money/metering/tick.js';
@@ -106,7 +106,7 @@ describe('changed limits are exact, whatever happens in whatever order', () => {
         const rental = await getRental(db, id);
         const ms = rental.ended_at!.getTime() - rental.running_at!.getTime();
         assert.deepEqual({ ms, cents: rental.charged_cents }, oracle.bill());
-        assert.deepEqual(await verifyLedger(db, wallet.user_id), []);
+        assert.deepEqual(await verifyLedgerAgain(db, wallet.user_id), []);
         await isExplained(rental.no);
       }),
       { numRuns: 60, endOnFailure: false },

@@ -7,7 +7,7 @@ import { settle } from '../../money/rentals/settle.js';
 import { tick } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../support/money/kept-plan.js';
 import type { RentalId } from '../../domain/ids.js';
 import { worstCaseCents } from '../../domain/rentals/quote.js';
 import {
@@ -171,7 +171,11 @@ describe('metering is exact, whatever happens in whatever order', () => {
           const rentals: RentalId[] = [];
           for (const step of story) {
             await take(step, wallet, rentals);
-            assert.deepEqual(await verifyLedger(db, wallet.user_id), [], `after ${JSON.stringify(step)}`);
+            assert.deepEqual(
+              await verifyLedgerAgain(db, wallet.user_id),
+              [],
+              `after ${JSON.stringify(step)}`,
+            );
           }
           for (const id of rentals) await askToStop(id);
           await db.raw(`select pg_sleep(0.002)`);
@@ -216,7 +220,7 @@ describe('metering is exact, whatever happens in whatever order', () => {
     const after = await getWallet(db, wallet.user_id);
     assert.equal(after.reserved_cents, 0);
     assert.equal(after.available_cents, (rows[0]?.credited ?? 0) - net);
-    assert.deepEqual(await verifyLedger(db, wallet.user_id), []);
+    assert.deepEqual(await verifyLedgerAgain(db, wallet.user_id), []);
   }
 
   type Take<Kind extends Step['kind']> = (

@@ -8,7 +8,7 @@ import { settle } from '../../money/rentals/settle.js';
 import { tick } from '../../money/metering/tick.js';
 import { lockWalletOfRental, lockWalletOfUser, moveHold, reread } from '../../money/ledger/wallets.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../support/money/kept-plan.js';
 import type { RentalId } from '../../domain/ids.js';
 import {
   credit,
@@ -115,7 +115,7 @@ describe('money that many move at once', () => {
     const after = await getWallet(db, wallet.user_id);
     const left = 100_000 + 100 * done.credited - 60 * done.reversed - net;
     assert.deepEqual([after.available_cents, after.reserved_cents], [left, 0]);
-    assert.deepEqual(await verifyLedger(db), []);
+    assert.deepEqual(await verifyLedgerAgain(db), []);
   });
 
   /** Ten dollars a second: each tick charges, and a millisecond too much is a cent. */

@@ -6,7 +6,7 @@ import { findOrInsertUser } from '../../../adapters/postgres/accounts/users.js';
 import { isHeld, listOpenMarks } from '../../../adapters/postgres/payments/charge-marks.js';
 import { readStanding } from '../../../adapters/postgres/accounts/standing.js';
 import { prune } from '../../../adapters/postgres/upkeep/retention.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { AccountClosingRow } from '../../../adapters/postgres/rows/tables.js';
 import { closingLimits } from '../../../domain/accounts/closing.js';
 import { retention } from '../../../domain/operations/retention.js';
@@ -24,7 +24,7 @@ describe('the closing of an account', () => {
   before(() => world.start());
   after(() => world.lone.close());
   beforeEach(() => world.begin());
-  afterEach(async () => assert.deepEqual(await verifyLedger(world.db), [], 'every wallet adds up'));
+  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
 
   const setClosing = (columns: Partial<AccountClosingRow>) =>
     world.db('account_closings').where({ user_id: world.userId }).update(columns);

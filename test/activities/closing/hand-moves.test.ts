@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { parkPayment } from '../../../money/payments/parked-payments.js';
 import { operate } from '../../../money/operations/operations.js';
 import type { MoneyAction } from '../../../domain/operations/operation.js';
@@ -13,7 +13,7 @@ describe('an account that closes, and what operators do by hand', () => {
   before(() => world.start());
   after(() => world.lone.close());
   beforeEach(() => world.begin());
-  afterEach(async () => assert.deepEqual(await verifyLedger(world.db), [], 'every wallet adds up'));
+  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
 
   /** Asks for it, as `ops wallet adjust` and `ops invoices issue` do. @returns what came of it, and its words */
   async function ask(action: MoneyAction): Promise<[string, string]> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProcessorError } from '../../../adapters/processor/processor.js';
 import { parkPayment } from '../../../money/payments/parked-payments.js';
 import { settleInvoice } from '../../../money/payments/settle-invoice.js';
@@ -16,7 +16,7 @@ describe('the money of an account that closes', () => {
   before(() => world.start());
   after(() => world.lone.close());
   beforeEach(() => world.begin());
-  afterEach(async () => assert.deepEqual(await verifyLedger(world.db), [], 'every wallet adds up'));
+  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
 
   it('goes back to its cards, newest first, and what was given lapses', async () => {
     const first = await world.pay(1_000);

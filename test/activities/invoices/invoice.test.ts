@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { InvoiceRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { ProcessorInvoice } from '../../../adapters/processor/processor.js';
 import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import { dunning } from '../../../domain/payments/dunning.js';
@@ -23,7 +23,7 @@ describe('the activity of an invoice', () => {
   beforeEach(() => lone.processor.reset());
   after(() => lone.close());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(lone.db), [], 'every wallet adds up');
   });
 
   interface Owed {

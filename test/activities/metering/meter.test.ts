@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import type { Tick } from '../../../adapters/metrics/ticks.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { runAlone, type LoneActivity } from '../../support/service/activity-context.js';
@@ -46,7 +46,7 @@ describe('runMeter', () => {
     await money.close();
   });
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(db), [], 'nothing was charged twice');
+    assert.deepEqual(await verifyLedgerAgain(db), [], 'nothing was charged twice');
   });
 
   async function running(): Promise<RentalId> {

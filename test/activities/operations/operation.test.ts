@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { InvoiceRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { InvoiceId, OperationId, UserId } from '../../../domain/ids.js';
 import type { OperationResult, OperatorAction, OrderedAction } from '../../../domain/operations/operation.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
@@ -21,7 +21,7 @@ describe('the activity of an operator’s order', () => {
   });
   after(() => lone.close());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(lone.db), [], 'every wallet adds up');
   });
 
   const run = (operationId: OperationId) => lone.run('operate', { operationId });

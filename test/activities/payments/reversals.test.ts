@@ -3,7 +3,7 @@ import { newId } from '../../../adapters/ids.js';
 import { actDirectly } from '../../../adapters/postgres/operators/direct-actions.js';
 import { recordAction } from '../../../adapters/postgres/operators/operator-actions.js';
 import type { InvoiceRow, RefundOrDisputeRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { Payment } from '../../../adapters/processor/processor.js';
 import type { Dispute, Refund } from '../../../adapters/processor/processor-reversals.js';
 import { ProcessorError } from '../../../adapters/processor/processor.js';
@@ -35,7 +35,7 @@ describe('the activities of refunds and disputes', () => {
   });
   after(() => lone.close());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(lone.db), [], 'every wallet adds up');
   });
 
   const available = async () => (await getWallet(lone.db, userId)).available_cents;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProcessorError, type Payment } from '../../../adapters/processor/processor.js';
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
@@ -22,7 +22,7 @@ describe('payments that events name', () => {
   });
   after(() => lone.close());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(lone.db), [], 'every wallet adds up');
   });
 
   const available = async (of = userId) => (await getWallet(lone.db, of)).available_cents;

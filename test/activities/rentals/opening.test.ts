@@ -4,7 +4,7 @@ import { knownStarts } from '../../../adapters/postgres/catalog/starts.js';
 import { insertQuote } from '../../../adapters/postgres/rentals/quotes.js';
 import { insertRentalRequest } from '../../../adapters/postgres/requests/opening-requests.js';
 import type { AllocationAttemptRow, ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProviderError } from '../../../adapters/providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import type { QuoteId, RentalId } from '../../../domain/ids.js';
@@ -46,7 +46,7 @@ describe('the opening of a rental', () => {
   });
   after(() => lone.close());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(lone.db), [], 'every wallet adds up');
   });
 
   function requestOf(asked: Partial<RentalRequest>): RentalRequest {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { AllocationAttemptRow, RentalRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProviderError } from '../../../adapters/providers/provider.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
@@ -30,7 +30,7 @@ describe('the activities of a rental', () => {
   });
   after(() => lone.close());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(lone.db), [], 'every wallet adds up');
   });
 
   interface Asked {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { UserId } from '../../../domain/ids.js';
 import { AMOUNT, AutoTopups, BALANCE, COOLDOWN_MS, paying } from '../../support/activities/auto-topups.js';
 import { getWallet } from '../../support/money/money.js';
@@ -14,7 +14,7 @@ describe('lookAtAutoTopup when nothing is to be charged', () => {
   beforeEach(() => topups.lone.processor.reset());
   after(() => topups.lone.close());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(topups.lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(topups.lone.db), [], 'every wallet adds up');
   });
 
   const reasons: Record<string, { change: (userId: UserId) => Promise<unknown>; why: string }> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProcessorError, type Card, type ProcessorInvoice } from '../../../adapters/processor/processor.js';
 import type { UserId } from '../../../domain/ids.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
@@ -27,7 +27,7 @@ describe('lookAtAutoTopup when a charge is due', () => {
   beforeEach(() => topups.lone.processor.reset());
   after(() => topups.lone.close());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(topups.lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(topups.lone.db), [], 'every wallet adds up');
   });
 
   /** What is there after a charge that failed: auto-topup is off, and one offer to pay it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProcessorError, type Payment } from '../../../adapters/processor/processor.js';
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
@@ -40,7 +40,7 @@ describe('a top-up by the saved card', () => {
   after(() => lone.close());
   afterEach(async () => {
     await lone.db('brakes').delete();
-    assert.deepEqual(await verifyLedger(lone.db), [], 'every wallet adds up');
+    assert.deepEqual(await verifyLedgerAgain(lone.db), [], 'every wallet adds up');
   });
 
   async function ask(amountCents = AMOUNT): Promise<TopupId> {

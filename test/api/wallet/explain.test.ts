@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { creditTopup } from '../../../money/payments/credit.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { Explanation } from '../../../domain/ledger/explanation.js';
 import { ledgerEntryId } from '../../../domain/ledger/ledger-ids.js';
 import { getRental, getWallet } from '../../support/money/money.js';
@@ -24,7 +24,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     await ledger.payTopup();
   });
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(api.db, user.user.id), []);
+    assert.deepEqual(await verifyLedgerAgain(api.db, user.user.id), []);
   });
   after(() => api.stop());
 

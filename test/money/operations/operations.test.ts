@@ -3,7 +3,7 @@ import { newId } from '../../../adapters/ids.js';
 import { operate } from '../../../money/operations/operations.js';
 import { approveOrder } from '../../../adapters/postgres/operators/operator-orders.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { databaseRoles } from '../../../migrations/roles.js';
 import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 import { placeOrder, testSingleLimitCents, urlAs } from '../../support/ops/operators.js';
@@ -38,7 +38,7 @@ describe('an operation’s transaction', () => {
     for (const outcome of outcomes) assert.deepEqual(outcome, { outcome: 'done' });
     assert.equal((await getWallet(db, userId)).available_cents, 700);
     assert.equal((await db('mail_outbox').where({ cause: `operation:${order}` })).length, 1);
-    assert.deepEqual(await verifyLedger(db, userId), []);
+    assert.deepEqual(await verifyLedgerAgain(db, userId), []);
   });
 
   it('never takes more than is available when ten different ones run at once', async () => {
@@ -53,7 +53,7 @@ describe('an operation’s transaction', () => {
     assert.equal(told.filter((outcome) => outcome === 'done').length, 3);
     assert.equal(told.filter((outcome) => outcome === 'insufficient_balance').length, 7);
     assert.equal((await getWallet(db, userId)).available_cents, 100);
-    assert.deepEqual(await verifyLedger(db, userId), []);
+    assert.deepEqual(await verifyLedgerAgain(db, userId), []);
   });
 
   it('waits above the limit of one operator until another one approves, and is done once then', async () => {

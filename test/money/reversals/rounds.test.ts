@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { applyReversal, type Reversal } from '../../../money/reversals/reversals.js';
 import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 
@@ -33,6 +33,6 @@ describe('refunds of one payment', () => {
       ],
     );
     assert.equal((await getWallet(db, userId)).available_cents, 0);
-    assert.deepEqual(await verifyLedger(db, userId), []);
+    assert.deepEqual(await verifyLedgerAgain(db, userId), []);
   });
 });

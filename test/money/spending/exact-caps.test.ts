@@ -7,7 +7,7 @@ import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-reque
 import type { RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import { readBudgetUse } from '../../../adapters/postgres/spending/budgets.js';
 import { setCap } from '../../../adapters/postgres/spending/caps.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { ApiKeyId, RentalId } from '../../../domain/ids.js';
 import { accruedCents } from '../../../domain/metering/metering.js';
 import { Refusal } from '../../../domain/refusal.js';
@@ -317,6 +317,6 @@ describe('caps of keys and budgets of months, whatever happens in whatever order
     for (const id of opened) await settleEnded(db, id);
     await agrees('the end');
     assert.equal(plain.limits.size, 0);
-    assert.deepEqual(await verifyLedger(db, wallet.user_id), []);
+    assert.deepEqual(await verifyLedgerAgain(db, wallet.user_id), []);
   }
 });

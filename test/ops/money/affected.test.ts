@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { getLedgerIds } from '../../../adapters/postgres/ledger/ledger-ids.js';
 import { readProgress } from '../../../adapters/postgres/operators/order-items.js';
 import type { OperationId, RentalId } from '../../../domain/ids.js';
@@ -24,7 +24,7 @@ describe('ops affected', () => {
   });
   after(() => service.stop());
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(service.db), [], 'everything adds up after each test');
+    assert.deepEqual(await verifyLedgerAgain(service.db), [], 'everything adds up after each test');
     // The next test's windows must hold no rental of this one.
     await service.db.raw(`update rentals set provider_code = 'over' where provider_code = 'lab'`);
   });

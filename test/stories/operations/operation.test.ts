@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { readAffected } from '../../../adapters/postgres/operators/affected-rentals.js';
 import { confirmDatabase, readWatermark } from '../../../adapters/postgres/restore/watermark.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { OperationResult, OperatorAction } from '../../../domain/operations/operation.js';
 import type { InvoiceId, OperationId, UserId } from '../../../domain/ids.js';
 import { readKeptWatermark, signalWatermark } from '../../../adapters/temporal/watermark.js';
@@ -36,7 +36,7 @@ describe('an operation by hand', () => {
   });
   afterEach(async () => {
     await invoicing.awaitHandled();
-    assert.deepEqual(await verifyLedger(service.db), []);
+    assert.deepEqual(await verifyLedgerAgain(service.db), []);
   });
   after(() => service.stop());
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { databaseRoles } from '../../../migrations/roles.js';
@@ -110,7 +110,7 @@ describe('whoever has both logins of the API', () => {
       const other = newId(nouns[type] ?? 'rent');
       await attack(type, other, madeUp(other));
       assert.deepEqual(await books(), before);
-      assert.deepEqual(await verifyLedger(service.db), []);
+      assert.deepEqual(await verifyLedgerAgain(service.db), []);
     });
   }
 

@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '../../../adapters/postgres/database
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
 import type { RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from './kept-plan.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import { createTestDatabase } from '../servers/database.js';
 import { assertToldAgrees } from '../story/told-events.js';
@@ -41,7 +41,7 @@ export function onVerifiedDatabase(use: (opened: MoneyDatabase) => void | Promis
     await use(opened);
   });
   afterEach(async () => {
-    assert.deepEqual(await verifyLedger(opened.db), [], 'everything adds up after each test');
+    assert.deepEqual(await verifyLedgerAgain(opened.db), [], 'everything adds up after each test');
     await assertToldAgrees(opened.db);
   });
   after(() => opened.close());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import Stripe from 'stripe';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../money/kept-plan.js';
 import type {
   LedgerEntryRow,
   MailOutboxRow,
@@ -171,7 +171,7 @@ export class Paying {
    * Checks that each wallet equals its ledger, and that what users paid was credited to them, payment by payment.
    */
   async assertAddsUp(): Promise<void> {
-    const faults = await verifyLedger(this.service.db);
+    const faults = await verifyLedgerAgain(this.service.db);
     assert.deepEqual(faults, []);
     const { payment_intents: intents } = await this.state();
     const paid = intents.filter(({ status }) => status === 'succeeded').map(({ id }) => `payment:${id}`);

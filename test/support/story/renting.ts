@@ -3,7 +3,7 @@ import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { newId } from '../../../adapters/ids.js';
 import { insertRentalRequest } from '../../../adapters/postgres/requests/opening-requests.js';
 import type { LedgerEntryRow, RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedgerAgain } from '../money/kept-plan.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { LabPod } from '../../../lab/provider/state.js';
 import { finalCents } from '../../../domain/metering/metering.js';
@@ -159,7 +159,7 @@ export class Renting {
 
   /** Asserts the rules for every closed rental and for the whole ledger. */
   async assertAddsUp(userId?: UserId): Promise<void> {
-    assert.deepEqual(await verifyLedger(this.service.db, userId), []);
+    assert.deepEqual(await verifyLedgerAgain(this.service.db, userId), []);
   }
 }
 

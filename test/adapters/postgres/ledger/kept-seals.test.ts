@@ -20,6 +20,7 @@ import {
   openMoneyDatabase,
   type MoneyDatabase,
 } from '../../../support/money/money.js';
+import { verifyLedgerAgain } from '../../../support/money/kept-plan.js';
 import {
   insertRentals,
   readEverything,
@@ -273,6 +274,8 @@ describe('a seal keeps what it holds', () => {
     await db.raw('alter table ledger_seals enable trigger user');
     const rules = (found: Discrepancy[]): string[] => found.map(({ rule }) => rule);
     assert.deepEqual(rules(await ofMetering(verifyLedger(db, wallet.user_id))), ['chain']);
+    const again = await verifyLedgerAgain(db, wallet.user_id);
+    assert.deepEqual(again, await verifyLedger(db, wallet.user_id), 'the plan that tests keep finds it too');
     assert.ok(rules(await ofMetering(verifyRecent(db, new Date(0)))).includes('rental'));
     assert.equal((await readSettlementSheet(db, id))?.agrees, true);
   });
