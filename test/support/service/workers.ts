@@ -1,3 +1,4 @@
+import threads from 'node:worker_threads';
 import { NativeConnection, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { createActivities } from '../../../activities/index.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
@@ -58,6 +59,17 @@ export async function startTestWorkers(
     throw error;
   }
 }
+
+/**
+ * The SDK's thread of workflows runs plain JavaScript alone. A thread inherits `--import=tsx`, and would load it twice, for
+ * itself and for its hooks, before each worker.
+ */
+threads.Worker = class extends threads.Worker {
+  constructor(file: string | URL, options: threads.WorkerOptions = {}) {
+    const isOfWorkflows = String(file).endsWith('workflow-worker-thread.js');
+    super(file, isOfWorkflows ? { ...options, execArgv: [] } : options);
+  }
+};
 
 const ignore = (): undefined => undefined;
 
