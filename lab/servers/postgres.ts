@@ -61,7 +61,11 @@ const serverSettings = {
 };
 
 /** A crash of the machine may lose what these settings keep in memory; a crash of a process does not. */
-const disposableSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const disposableSettings = {
+  ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+  // Each connection proves the password, and this server's protects nothing.
+  scram_iterations: '1',
+};
 
 /**
  * Starts PostgreSQL 18 on 127.0.0.1 (it makes the cluster, the role and the database if missing) and waits until it
