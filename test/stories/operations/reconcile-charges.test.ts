@@ -177,7 +177,7 @@ describe('reconcile: entries without a charge, and a processor that can’t be a
   let reconciling: Reconciling;
 
   before(async () => {
-    service = await startService({ wrapProcessor: withUnreadable(unreadable) });
+    service = await startService({ wrapProcessor: withUnreadable(unreadable), pollMs: 1_000 });
     paying = new Invoicing(service);
     reconciling = new Reconciling(service);
   });

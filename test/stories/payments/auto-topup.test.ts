@@ -16,7 +16,7 @@ describe('auto-topup', () => {
   let user: SignedIn;
 
   before(async () => {
-    service = await startService({ autoTopupCooldownMs: 200, operatorEmail });
+    service = await startService({ autoTopupCooldownMs: 200, operatorEmail, pollMs: 1_000 });
     topping = new AutoTopping(service);
   });
   beforeEach(async () => {

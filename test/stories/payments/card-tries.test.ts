@@ -18,6 +18,7 @@ describe('whoever tries stolen cards', () => {
   before(async () => {
     const { declinesPerPage } = paymentLimits;
     service = await startService({
+      pollMs: 1_000,
       settings: { trustProxy: true, cardTries: { perHour: 6, perHourOfAddress: 4, declinesPerPage } },
     });
     paying = new Paying(service);

@@ -18,7 +18,7 @@ describe('what the processor keeps of a user', () => {
   let user: SignedIn;
 
   before(async () => {
-    service = await startService();
+    service = await startService({ pollMs: 1_000 });
     paying = new Invoicing(service);
   });
   beforeEach(async () => {

@@ -17,7 +17,7 @@ describe('webhooks to users', () => {
   let service: TestService;
   const receivers: Receiver[] = [];
   before(async () => {
-    service = await startService({ shards: 0, webhookSender: { exchangeMs: 1_000 } });
+    service = await startService({ shards: 0, pollMs: 1_000, webhookSender: { exchangeMs: 1_000 } });
   });
   after(() => service.stop());
   afterEach(async () => {
