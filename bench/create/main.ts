@@ -15,6 +15,7 @@ import { startTemporalOverPostgres, type BenchTemporal } from './temporal-over-p
 const turns = Number(process.env['BENCH_ROUNDS'] ?? '10');
 const perTurn = Number(process.env['BENCH_CREATES'] ?? '40');
 const callers = Number(process.env['BENCH_CALLERS'] ?? '4');
+const servers = (process.env['BENCH_SERVERS'] ?? 'dev,postgres').split(',');
 
 /** One turn of one side: how long each call took, in milliseconds, and all of them together, in seconds. */
 interface Turn {
@@ -195,14 +196,17 @@ function tell(id: string, on: string, measured: Measured): void {
   );
 }
 
-tell('create', 'dev server', await measureOn(undefined));
-const temporal = await startTemporalOverPostgres((line) => console.error(line)).catch((error: unknown) => {
-  console.log(
-    `create: not measured over PostgreSQL: ${error instanceof Error ? error.message : String(error)}`,
-  );
-  return undefined;
-});
-if (temporal !== undefined) {
+if (servers.includes('dev')) tell('create', 'dev server', await measureOn(undefined));
+if (servers.includes('postgres')) await measureOverPostgres();
+
+async function measureOverPostgres(): Promise<void> {
+  const temporal = await startTemporalOverPostgres((line) => console.error(line)).catch((error: unknown) => {
+    console.log(
+      `create: not measured over PostgreSQL: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return undefined;
+  });
+  if (temporal === undefined) return;
   try {
     tell('create.postgres', temporal.what, await measureOn(temporal));
   } finally {

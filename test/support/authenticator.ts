@@ -1,4 +1,4 @@
-import { encode } from 'cbor';
+import { encode } from 'cbor2';
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
 /** What of the options a browser hands to its authenticator. */
@@ -57,12 +57,12 @@ export class Authenticator {
     const held: HeldPasskey = { id: randomBytes(32), userHandle: user.id, key: privateKey };
     const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
     const cose = encode(
-      new Map<number, number | Buffer>([
+      new Map<number, number | Uint8Array>([
         [1, 2],
         [3, -7],
         [-1, 1],
-        [-2, Buffer.from(x, 'base64url')],
-        [-3, Buffer.from(y, 'base64url')],
+        [-2, bytesOf(x)],
+        [-3, bytesOf(y)],
       ]),
     );
     const length = Buffer.alloc(2);
@@ -71,7 +71,7 @@ export class Authenticator {
       this.#authData(odds.rpId ?? rp.id, flags.attested, odds),
       ...[noAaguid, length, held.id, cose],
     ]);
-    const attestationObject = encode({ fmt: 'none', attStmt: {}, authData });
+    const attestationObject = encode({ fmt: 'none', attStmt: {}, authData: new Uint8Array(authData) });
     const response = {
       clientDataJSON: this.#clientData('webauthn.create', challenge, odds),
       attestationObject: Buffer.from(attestationObject).toString('base64url'),
@@ -126,4 +126,9 @@ function credentialOf<R>(held: HeldPasskey, response: R) {
     clientExtensionResults: {},
     response,
   };
+}
+
+/** A Buffer would be encoded as the object that its toJSON() makes. */
+function bytesOf(base64url: string): Uint8Array {
+  return new Uint8Array(Buffer.from(base64url, 'base64url'));
 }

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
  * they can't be had.
  */
 const pairs = [
-  { node: '24.21.0', postgres: '17.10.0-beta.17' },
-  { node: '26.12.1', postgres: '18.4.0-beta.17' },
+  { node: '26.12.1', postgres: '17.10.0-beta.17' },
+  { node: '24.21.0', postgres: '18.4.0-beta.17' },
 ].filter(({ postgres }) => postgres.startsWith(process.env['MATRIX_POSTGRES'] ?? ''));
 if (pairs.length === 0) throw new Error('MATRIX_POSTGRES must be 17 or 18, or left out');
 /** EX_TEMPFAIL of sysexits.h. */
