@@ -1,16 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import Router, { type RouterContext } from '@koa/router';
-import rawBody from 'raw-body';
 import { apiVersion, type Endpoint, type World } from './http/endpoint.js';
 import { chargeEndpoints } from './payments/charges.js';
 import { checkoutSessionEndpoints } from './checkout/checkout-sessions.js';
 import { customerEndpoints } from './customers.js';
 import { disputeEndpoints } from './payments/disputes.js';
 import { fraudWarningEndpoints } from './payments/fraud-warnings.js';
-import { ApiError, invalidRequest } from './http/errors.js';
+import { ApiError, apiErrorOf, invalidRequest, unknownUrl } from './http/errors.js';
 import { eventEndpoints } from './webhooks/events.js';
 import { expand } from './http/expand.js';
-import type { Fault } from './faults.js';
 import { decodeForm, type FormObject } from './http/form.js';
 import type { Idempotency, KeyedRequest } from './http/idempotency.js';
 import { newId } from './ids.js';
@@ -47,67 +43,92 @@ export interface ApiDeps {
   readonly secretKey: string;
   readonly publishableKey: string;
   readonly baseUrl: () => string;
-  readonly log: RequestLog;
 }
 
-/** The last requests to the API, for tests that count calls. */
-export type RequestLog = { method: string; path: string; idempotencyKey: string | null; status: number }[];
-const logLimit = 1000;
-
-interface Answer {
-  readonly status: number;
+/** A request under /v1, as it came by whichever way. */
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Without its question mark; empty where there is none. */
+  readonly query: string;
+  /** By their names in small letters. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
 }
 
-/** The routes under /v1: authentication, faults, idempotency, and each request as one transaction. */
-export function createApi(deps: ApiDeps): Router {
-  const router = new Router({ prefix: '/v1' });
-  for (const endpoint of endpoints) {
-    router[endpoint.method](endpoint.path, (ctx) => serve(deps, endpoint, ctx));
-  }
-  return router;
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
-async function serve(deps: ApiDeps, endpoint: Endpoint, ctx: RouterContext): Promise<void> {
+/** A request that may be done. */
+export interface Admitted {
+  readonly endpoint: Endpoint;
+  readonly id: string;
+  readonly requestId: string;
+  readonly request: KeyedRequest;
+}
+
+const routes = endpoints.map((endpoint) => ({
+  endpoint,
+  pattern: new RegExp(`^/v1${endpoint.path.replace(':id', '([^/]+)')}$`),
+}));
+
+/** The headers of each answer. */
+export function headersOf(requestId: string): Record<string, string> {
+  return { 'request-id': requestId, 'stripe-version': apiVersion };
+}
+
+/** Answers a request at once: what is ordered to happen on its way does not. */
+export function answerAtOnce(deps: ApiDeps, request: ApiRequest): ApiAnswer {
   const requestId = newId('req', 14);
-  ctx.set('request-id', requestId);
-  ctx.set('stripe-version', apiVersion);
-  const form = await readForm(ctx);
-  authenticate(deps, endpoint, ctx, form);
-  const { faults } = deps.world;
-  const early = faults.takeRequest(ctx.method, ctx.path, ['status', 'html', 'reset', 'hang']);
-  if (early !== undefined && !early.sticky) {
-    breakBefore(ctx, early);
-    return;
-  }
-
-  const key = ctx.method === 'POST' ? ctx.get('idempotency-key') : '';
-  const request: KeyedRequest = { key, method: ctx.method, path: ctx.path, params: form };
-  const kept = key === '' ? undefined : deps.idempotency.find(request);
-  if (key !== '') ctx.set('idempotency-key', key);
-  if (kept !== undefined) {
-    ctx.set('idempotent-replayed', 'true');
-    answer(deps, ctx, kept);
-    return;
-  }
-  const release = key === '' ? () => undefined : deps.idempotency.use(key);
+  const headers = headersOf(requestId);
   try {
-    const slow = faults.takeRequest(ctx.method, ctx.path, ['slow']);
-    if (slow !== undefined) await pause(slow.delayMs);
-    const made = executeAndKeep(deps, endpoint, ctx, request, requestId, early);
-    const lost = faults.takeRequest(ctx.method, ctx.path, ['lost']);
-    if (lost === undefined) answer(deps, ctx, made);
-    else loseAnswer(ctx, lost);
-  } finally {
-    release();
+    const admitted = admit(deps, request, requestId);
+    const kept = findKept(deps, admitted);
+    if (kept !== undefined) return { ...kept, headers: { ...headers, ...kept.headers } };
+    const { status, body } = perform(deps, admitted);
+    return { status, body, headers };
+  } catch (error) {
+    const { status, body } = apiErrorOf(error);
+    return { status, headers, body: JSON.stringify({ error: body }) };
   }
 }
 
-/** Does the request. A refusal by the state of an object is kept under the request's key, though nothing changed. */
-function executeAndKeep(...args: Parameters<typeof execute>): Answer {
-  const [deps, , , request, requestId] = args;
+/** Finds what a request asks for, and who asks. @throws ApiError */
+export function admit(deps: ApiDeps, request: ApiRequest, requestId: string): Admitted {
+  const { method, path, headers } = request;
+  for (const { endpoint, pattern } of routes) {
+    const match = endpoint.method.toUpperCase() === method ? pattern.exec(path) : null;
+    if (match === null) continue;
+    const params = readForm(request);
+    const id = decodeURIComponent(match[1] ?? '');
+    authenticate(deps, endpoint, id, headers['authorization'] ?? '', params);
+    const key = method === 'POST' ? (headers['idempotency-key'] ?? '') : '';
+    return { endpoint, id, requestId, request: { key, method, path, params } };
+  }
+  throw unknownUrl(method, path);
+}
+
+/** Finds the answer that was kept under a request's key. @throws ApiError when the key is another's, or in use */
+export function findKept(deps: ApiDeps, { request }: Admitted): ApiAnswer | undefined {
+  const kept = request.key === '' ? undefined : deps.idempotency.find(request);
+  if (kept === undefined) return undefined;
+  const { status, body } = kept;
+  return { status, body, headers: { 'idempotent-replayed': 'true' } };
+}
+
+type Answer = Pick<ApiAnswer, 'status' | 'body'>;
+
+/**
+ * Does a request. A refusal by the state of an object is kept under the request's key, though nothing changed.
+ * @param instead the answer that is given, and kept, in place of doing it
+ */
+export function perform(deps: ApiDeps, admitted: Admitted, instead?: Answer): Answer {
+  const { request, requestId } = admitted;
   try {
-    return execute(...args);
+    return execute(deps, admitted, instead);
   } catch (error) {
     if (request.key !== '' && error instanceof ApiError && error.isAboutState) {
       const body = writeJson({ error: error.body }, deps.baseUrl());
@@ -120,59 +141,48 @@ function executeAndKeep(...args: Parameters<typeof execute>): Answer {
 }
 
 /** Does the request; a decline is an answer whose effects stay, any other error leaves no effect. */
-function execute(
-  deps: ApiDeps,
-  endpoint: Endpoint,
-  ctx: RouterContext,
-  request: KeyedRequest,
-  requestId: string,
-  sticky: Fault | undefined,
-): Answer {
-  const { world, baseUrl } = deps;
+function execute(deps: ApiDeps, admitted: Admitted, instead: Answer | undefined): Answer {
+  const { request, requestId } = admitted;
   const origin = { requestId, idempotencyKey: request.key === '' ? null : request.key };
-  return world.transact(origin, () => {
-    const made =
-      sticky === undefined
-        ? perform(world, endpoint, ctx, request.params, baseUrl())
-        : { status: sticky.status, body: writeJson(faultBody(sticky), baseUrl()) };
+  return deps.world.transact(origin, () => {
+    const made = instead ?? handle(deps, admitted);
     if (request.key !== '') deps.idempotency.keep(request, made.status, made.body);
     return made;
   });
 }
 
-function perform(
-  world: World,
-  endpoint: Endpoint,
-  ctx: RouterContext,
-  form: FormObject,
-  baseUrl: string,
-): Answer {
-  const params = new Params(form);
+function handle({ world, baseUrl }: ApiDeps, { endpoint, id, request }: Admitted): Answer {
+  const params = new Params(request.params);
   const paths = params.strings('expand') ?? [];
   if (endpoint.browser) params.string('client_secret');
-  const call = { world, params, id: ctx.params['id'] ?? '', path: ctx.path };
   try {
-    const object = endpoint.handle(call);
+    const object = endpoint.handle({ world, params, id, path: request.path });
     params.requireKnown();
-    return { status: 200, body: writeJson(expand(world, object, paths), baseUrl) };
+    return { status: 200, body: writeJson(expand(world, object, paths), baseUrl()) };
   } catch (error) {
     if (!(error instanceof ApiError) || !error.isDecline) throw error;
     params.requireKnown();
-    return { status: error.status, body: writeJson({ error: error.body }, baseUrl) };
+    return { status: error.status, body: writeJson({ error: error.body }, baseUrl()) };
   }
 }
 
-async function readForm(ctx: RouterContext): Promise<FormObject> {
-  if (ctx.method !== 'POST') return decodeForm(ctx.querystring);
-  const text = await rawBody(ctx.req, { limit: '1mb', encoding: 'utf8' });
-  if (text !== '' && !ctx.is('application/x-www-form-urlencoded')) {
+function readForm({ method, query, headers, body }: ApiRequest): FormObject {
+  if (method !== 'POST') return decodeForm(query);
+  const type = headers['content-type'] ?? '';
+  if (body !== '' && !/^application\/x-www-form-urlencoded *(;|$)/i.test(type)) {
     throw invalidRequest('Send the body as application/x-www-form-urlencoded.');
   }
-  return decodeForm(text);
+  return decodeForm(body);
 }
 
-function authenticate(deps: ApiDeps, endpoint: Endpoint, ctx: RouterContext, form: FormObject): void {
-  const key = keyOf(ctx.get('authorization'));
+function authenticate(
+  deps: ApiDeps,
+  endpoint: Endpoint,
+  id: string,
+  authorization: string,
+  form: FormObject,
+): void {
+  const key = keyOf(authorization);
   if (key === deps.secretKey) return;
   if (key === '') {
     throw invalidRequest('Send the secret key as a bearer token or as the user name.', { status: 401 });
@@ -180,7 +190,6 @@ function authenticate(deps: ApiDeps, endpoint: Endpoint, ctx: RouterContext, for
   if (key !== deps.publishableKey) {
     throw invalidRequest(`This is not the key of the lab's processor: ${key.slice(0, 8)}…`, { status: 401 });
   }
-  const id = ctx.params['id'] ?? '';
   const { store } = deps.world;
   const object = store.find('payment_intents', id) ?? store.find('setup_intents', id);
   if (endpoint.browser && object !== undefined && form['client_secret'] === object.client_secret) return;
@@ -195,49 +204,4 @@ function keyOf(header: string): string {
   if (scheme.toLowerCase() === 'bearer') return value;
   if (scheme.toLowerCase() !== 'basic') return '';
   return Buffer.from(value, 'base64').toString('utf8').split(':')[0] ?? '';
-}
-
-function answer(deps: ApiDeps, ctx: RouterContext, { status, body }: Answer): void {
-  ctx.status = status;
-  ctx.type = 'application/json';
-  ctx.body = body;
-  const idempotencyKey = ctx.get('idempotency-key');
-  deps.log.push({
-    method: ctx.method,
-    path: ctx.path,
-    idempotencyKey: idempotencyKey === '' ? null : idempotencyKey,
-    status,
-  });
-  if (deps.log.length > logLimit) deps.log.shift();
-}
-
-/** Plays a fault in front of the API; the request has no effect. */
-function breakBefore(ctx: RouterContext, fault: Fault): void {
-  if (fault.kind === 'status') {
-    ctx.status = fault.status;
-    ctx.body = faultBody(fault);
-  } else if (fault.kind === 'html') {
-    ctx.status = 502;
-    ctx.type = 'html';
-    ctx.body = '<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>';
-  } else {
-    loseAnswer(ctx, { silent: fault.kind === 'hang' });
-  }
-}
-
-function loseAnswer(ctx: RouterContext, { silent }: Pick<Fault, 'silent'>): void {
-  ctx.respond = false;
-  if (!silent) ctx.req.socket.resetAndDestroy();
-}
-
-function faultBody({ status, code }: Pick<Fault, 'status' | 'code'>): object {
-  return status === 429
-    ? {
-        error: {
-          type: 'invalid_request_error',
-          code: code ?? 'rate_limit',
-          message: 'Too many requests: wait a moment.',
-        },
-      }
-    : { error: { type: 'api_error', message: `The processor failed with ${status}, as was ordered.` } };
 }

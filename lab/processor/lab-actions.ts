@@ -36,7 +36,8 @@ const actions: Readonly<Record<string, Action>> = {
   'refunds/fail': (world, id) => failRefund(world, getRefund(world, id)),
   'refunds/succeed': (world, id) => finishRefund(world, getRefund(world, id)),
   /** A payment that is processing succeeds, or fails with `outcome=decline`. */
-  'payment_intents/finish': (world, id, fields) => finish(world, id, fields.get('outcome') !== 'decline'),
+  'payment_intents/finish': (world, id, fields) =>
+    finishPayment(world, id, fields.get('outcome') !== 'decline'),
   'checkout_sessions/pay_again': payAgain,
   /** The bank has given the card a new expiry date. */
   'payment_methods/renew': renew,
@@ -73,7 +74,8 @@ function centsOf(fields: URLSearchParams): number | undefined {
   return Number(amount);
 }
 
-function finish(world: World, id: string, succeeds: boolean): Stripe.PaymentIntent {
+/** Applies the bank's decision on a payment that is processing, whose page follows it. */
+export function finishPayment(world: World, id: string, succeeds: boolean): Stripe.PaymentIntent {
   const intent = getIntent(world, id);
   if (intent.status !== 'processing') throw invalidRequest(`${id} is ${intent.status}, not processing.`);
   const after = settled(world, intent, succeeds);

@@ -8,7 +8,7 @@ import { idOf } from './ids.js';
 import { isPayable } from './invoices/invoice-payments.js';
 import { pagePath, writeJson } from './http/page-url.js';
 import { isOpen } from './cards/setup-intents.js';
-import type { RequestLog } from './api.js';
+import type { RequestLog } from './api-server.js';
 
 /** The pages and endpoints that are not the processor's own: receipts, the overview, and the tests' controls. */
 export function createLabPages(world: World, log: RequestLog, baseUrl: () => string): Router {

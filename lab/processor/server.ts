@@ -1,14 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
-import { createApi, type RequestLog } from './api.js';
+import type { ApiDeps } from './api.js';
+import { serveApi, type RequestLog } from './api-server.js';
 import { createAuthenticationPages } from './cards/authentication-page.js';
 import { createCheckoutPages, expireSessions } from './checkout/checkout-page.js';
 import { defaultRetryDelaysMs, Deliveries } from './webhooks/delivery.js';
-import type { World } from './http/endpoint.js';
-import { ApiError, invalidRequest, unknownUrl } from './http/errors.js';
-import { FaultOrderError, Faults } from './faults.js';
-import { FormError } from './http/form.js';
+import { apiErrorOf, unknownUrl } from './http/errors.js';
+import { Faults } from './faults.js';
 import { Idempotency } from './http/idempotency.js';
 import { createInvoicePages } from './invoices/invoice-page.js';
 import { createLabActions } from './lab-actions.js';
@@ -67,8 +66,8 @@ export async function startLabProcessor(options: LabProcessorOptions): Promise<L
   const retryDelaysMs = options.retryDelaysMs ?? defaultRetryDelaysMs;
   const deliveries = new Deliveries({ store, faults, baseUrl, now, retryDelaysMs });
   const world = createWorld({ store, faults, deliveries, now });
-  const app = createApp(world, {
-    log,
+  const app = createApp(log, {
+    world,
     baseUrl,
     secretKey: options.secretKey,
     publishableKey: options.publishableKey,
@@ -91,9 +90,8 @@ export async function startLabProcessor(options: LabProcessorOptions): Promise<L
   };
 }
 
-type AppDeps = Omit<Parameters<typeof createApi>[0], 'world'>;
-
-function createApp(world: World, deps: AppDeps): Koa {
+function createApp(log: RequestLog, deps: ApiDeps): Koa {
+  const { world } = deps;
   const app = new Koa();
   // A client that hangs up is an ordinary event here: half of the faults cause it.
   app.silent = true;
@@ -109,30 +107,14 @@ function createApp(world: World, deps: AppDeps): Koa {
       ctx.body = { error: known.body };
     }
   });
-  app.use(createApi({ world, ...deps }).routes());
+  app.use(serveApi(deps, log));
   app.use(createCheckoutPages(world).routes());
   app.use(createAuthenticationPages(world).routes());
   app.use(createSetupPages(world).routes());
   app.use(createInvoicePages(world).routes());
   app.use(createLabActions(world, deps.baseUrl).routes());
-  app.use(createLabPages(world, deps.log, deps.baseUrl).routes());
+  app.use(createLabPages(world, log, deps.baseUrl).routes());
   return app;
-}
-
-/** Answers every failure as the processor does: the SDK takes an answer without `error` for a success. */
-function apiErrorOf(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof FormError || error instanceof FaultOrderError || error instanceof SyntaxError) {
-    return invalidRequest(error.message);
-  }
-  const status = (error as { status?: unknown }).status;
-  if (typeof status === 'number' && status >= 400 && status < 500) {
-    return invalidRequest(error instanceof Error ? error.message : 'The request could not be read.', {
-      status,
-    });
-  }
-  console.error('lab processor: an unexpected failure', error);
-  return new ApiError(500, { type: 'api_error', message: 'The lab’s processor failed; its log says why.' });
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

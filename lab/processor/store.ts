@@ -21,20 +21,21 @@ type Change = readonly [table: TableName, id: string, row: Row | null];
  * is read again. Each start rewrites the file in full, by an atomic rename.
  */
 export class Store {
-  readonly #file: string;
+  readonly #file: string | null;
   readonly #tables = new Map<TableName, Map<string, Row>>(tableNames.map((name) => [name, new Map()]));
   #changes: Change[] | null = null;
   #undo: (() => void)[] = [];
 
   /**
-   * @param dataDir made when missing; holds `processor.jsonl`
+   * @param dataDir made when missing; holds `processor.jsonl`. null: the state is kept in memory alone
    * @param warn gets a message about a half-written line
    */
-  constructor(dataDir: string, warn: (message: string) => void = console.warn) {
+  constructor(dataDir: string | null, warn: (message: string) => void = console.warn) {
+    this.#file = dataDir === null ? null : path.join(dataDir, 'processor.jsonl');
+    if (dataDir === null || this.#file === null) return;
     mkdirSync(dataDir, { recursive: true });
-    this.#file = path.join(dataDir, 'processor.jsonl');
-    this.#load(warn);
-    this.#compact();
+    this.#load(this.#file, warn);
+    this.#compact(this.#file);
   }
 
   find<T extends TableName>(table: T, id: string): Tables[T] | undefined {
@@ -71,7 +72,8 @@ export class Store {
       const changes = this.#changes;
       this.#changes = null;
       if (!done) for (const revert of this.#undo.reverse()) revert();
-      else if (changes.length > 0) appendFileSync(this.#file, `${JSON.stringify(changes)}\n`);
+      else if (changes.length > 0 && this.#file !== null)
+        appendFileSync(this.#file, `${JSON.stringify(changes)}\n`);
     }
   }
 
@@ -95,18 +97,18 @@ export class Store {
     else rows.set(id, row);
   }
 
-  #load(warn: (message: string) => void): void {
-    if (!existsSync(this.#file)) return;
-    const lines = readFileSync(this.#file, 'utf8').split('\n');
+  #load(from: string, warn: (message: string) => void): void {
+    if (!existsSync(from)) return;
+    const lines = readFileSync(from, 'utf8').split('\n');
     const torn = lines.pop();
     if (torn !== undefined && torn !== '') {
-      warn(`lab processor: the last, half-written line of ${this.#file} is left out`);
+      warn(`lab processor: the last, half-written line of ${from} is left out`);
     }
     for (const line of lines) for (const change of JSON.parse(line) as Change[]) this.#apply(change);
   }
 
-  #compact(): void {
-    const temporary = `${this.#file}.new`;
+  #compact(into: string): void {
+    const temporary = `${into}.new`;
     const file = openSync(temporary, 'w', 0o600);
     try {
       for (const table of tableNames) {
@@ -116,6 +118,6 @@ export class Store {
     } finally {
       closeSync(file);
     }
-    renameSync(temporary, this.#file);
+    renameSync(temporary, into);
   }
 }

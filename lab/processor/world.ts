@@ -1,25 +1,30 @@
 import type { Deliveries } from './webhooks/delivery.js';
-import { apiVersion, type Origin, type World } from './http/endpoint.js';
+import { apiVersion, type Bank, type Origin, type World } from './http/endpoint.js';
 import { matches } from './webhooks/events.js';
 import type { Faults } from './faults.js';
 import { newId } from './ids.js';
 import type { Store } from './store.js';
 import type { Delivery, LabEvent } from './tables.js';
 
-/** Ties the store, the faults and the webhooks together for the endpoints and pages. */
+/**
+ * Ties the store, the faults and the webhooks together for the endpoints and pages.
+ * @param deps.bank default: the banks say what the test cards say
+ */
 export function createWorld(deps: {
   store: Store;
   faults: Faults;
-  deliveries: Deliveries;
+  deliveries: Pick<Deliveries, 'send'>;
   now: () => number;
+  bank?: Bank;
 }): World {
-  const { store, faults, deliveries, now } = deps;
+  const { store, faults, deliveries, now, bank = () => null } = deps;
   let origin: Origin | null = null;
   let outgoing: Delivery[] = [];
   return {
     store,
     faults,
     now,
+    bank,
     emit(type, object, previous) {
       const endpoints = store
         .list('webhook_endpoints')

@@ -20,7 +20,7 @@ export function createAuthenticationPages(world: World): Router {
     const approved = form.get('outcome') === 'approve';
     show(
       ctx,
-      world.transact(null, () => finish(world, ctx.params['id'] ?? '', approved)),
+      world.transact(null, () => answerBank(world, ctx.params['id'] ?? '', approved)),
     );
   });
   return router;
@@ -56,7 +56,8 @@ function nothingToDo(): PageOutcome {
   };
 }
 
-function finish(world: World, id: string, approved: boolean): PageOutcome {
+/** The card's owner approves or refuses what their bank asks. Only within a transaction. */
+export function answerBank(world: World, id: string, approved: boolean): PageOutcome {
   const intent = find(world, id);
   if (intent === undefined) return notFound();
   if (intent.status !== 'requires_action') return nothingToDo();

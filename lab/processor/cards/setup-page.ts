@@ -24,7 +24,10 @@ export function createSetupPages(world: World): Router {
     const form = await readPageForm(ctx);
     // A form that was opened with the secret in its address may be posted to that same address.
     const secret = form.get('client_secret') ?? ctx.URL.searchParams.get('client_secret');
-    show(ctx, save(world, ctx.params['id'] ?? '', secret, form, ctx.URL.searchParams.get('return_url')));
+    show(
+      ctx,
+      saveByPage(world, ctx.params['id'] ?? '', secret, form, ctx.URL.searchParams.get('return_url')),
+    );
   });
   return router;
 }
@@ -35,7 +38,8 @@ function findSetup(world: World, id: string, secret: string | null): Stripe.Setu
   return setup?.client_secret === secret ? setup : undefined;
 }
 
-function save(
+/** A browser sends the form that saves a card. */
+export function saveByPage(
   world: World,
   id: string,
   secret: string | null,

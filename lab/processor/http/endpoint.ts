@@ -16,6 +16,7 @@ export const unwritten = undefined as unknown as null;
 export interface World {
   readonly store: Store;
   readonly faults: Faults;
+  readonly bank: Bank;
   /** Seconds since the epoch, the processor's unit of time. */
   now(): number;
   /** Records an event about an object as it is now; it is delivered once the request is committed. */
@@ -26,6 +27,15 @@ export interface World {
    */
   transact<T>(origin: Origin | null, work: () => T): T;
 }
+
+/**
+ * What a card's bank says to a payment beside what its test card says: it declines with a code, asks its customer, also
+ * one who is away, or takes its time. null: nothing.
+ */
+export type Bank = (payment: {
+  readonly intent: Stripe.PaymentIntent;
+  readonly offSession: boolean;
+}) => { readonly declines: string } | 'asks' | 'ponders' | null;
 
 /** The API request that causes an event. */
 export interface Origin {

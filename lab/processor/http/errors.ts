@@ -1,4 +1,6 @@
 import type Stripe from 'stripe';
+import { FaultOrderError } from '../faults.js';
+import { FormError } from './form.js';
 
 /** The processor's `error` object (docs.stripe.com/api/errors). */
 export interface ErrorBody {
@@ -72,4 +74,20 @@ export function unknownUrl(method: string, path: string): ApiError {
       code: 'url_invalid',
     },
   );
+}
+
+/** Answers every failure as the processor does: the SDK takes an answer without `error` for a success. */
+export function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof FormError || error instanceof FaultOrderError || error instanceof SyntaxError) {
+    return invalidRequest(error.message);
+  }
+  const status = (error as { status?: unknown }).status;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return invalidRequest(error instanceof Error ? error.message : 'The request could not be read.', {
+      status,
+    });
+  }
+  console.error('lab processor: an unexpected failure', error);
+  return new ApiError(500, { type: 'api_error', message: 'The lab’s processor failed; its log says why.' });
 }

@@ -23,15 +23,35 @@ export function attemptPayment(
   offSession: boolean,
 ): Stripe.PaymentIntent {
   requireUsable(world, method, idOf(intent.customer));
-  const card = cardOf(world, method.id);
+  const isExpired = isOver(method, world.now());
+  const word = isExpired ? { declines: 'expired_card' } : world.bank({ intent, offSession });
+  if (word !== null && typeof word === 'object') return refuse(world, intent, method, decline(word.declines));
   const forced = world.faults.takeDecline();
   if (forced !== undefined) return refuse(world, intent, method, decline(forced));
+  return decide(world, intent, method, offSession, word);
+}
+
+/** What comes of a payment that its bank does not decline at once. */
+function decide(
+  world: World,
+  intent: Stripe.PaymentIntent,
+  method: Stripe.PaymentMethod,
+  offSession: boolean,
+  word: 'asks' | 'ponders' | null,
+): Stripe.PaymentIntent {
+  const card = cardOf(world, method.id);
+  if (word === 'asks') return askForAuthentication(world, intent, method);
   if (needsAuthentication(card, offSession)) {
     if (offSession) return refuse(world, intent, method, decline('authentication_required'));
     return askForAuthentication(world, intent, method);
   }
-  if (world.faults.takeProcessing()) return process(world, intent, method);
+  if (word === 'ponders' || world.faults.takeProcessing()) return process(world, intent, method);
   return charge(world, intent, method);
+}
+
+/** Tells whether the month until which a card is good is over. */
+function isOver({ card }: Stripe.PaymentMethod, nowS: number): boolean {
+  return card !== undefined && Date.UTC(card.exp_year, card.exp_month, 1) <= nowS * 1000;
 }
 
 /** The bank delays its decision: nothing is charged or declined yet. */

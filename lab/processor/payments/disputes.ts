@@ -19,11 +19,17 @@ export function getDispute(world: World, id: string): Stripe.Dispute {
 /**
  * Lets a card's owner dispute a charge. The dispute takes the money at once, unless it is only an inquiry of the bank.
  * @param details.amount may differ from the charge's
+ * @param details.withdrawsLater the money is taken by a later `withdraw`
  */
 export function openDispute(
   world: World,
   charge: Stripe.Charge,
-  details: { amount?: number | undefined; reason?: string | undefined; inquiry?: boolean | undefined } = {},
+  details: {
+    amount?: number | undefined;
+    reason?: string | undefined;
+    inquiry?: boolean | undefined;
+    withdrawsLater?: boolean | undefined;
+  } = {},
 ): Stripe.Dispute {
   const isInquiry = details.inquiry === true;
   const opened = world.store.put('disputes', {
@@ -53,11 +59,11 @@ export function openDispute(
   world.store.put('charges', { ...charge, disputed: true });
   world.emit('charge.dispute.created', opened);
   closeWarnings(world, charge.id);
-  return isInquiry ? opened : withdraw(world, opened);
+  return isInquiry || details.withdrawsLater === true ? opened : withdraw(world, opened);
 }
 
 /** Takes the disputed amount and the fee. */
-function withdraw(world: World, dispute: Stripe.Dispute): Stripe.Dispute {
+export function withdraw(world: World, dispute: Stripe.Dispute): Stripe.Dispute {
   const withdrawn = world.store.put('disputes', {
     ...dispute,
     balance_transactions: [
@@ -82,26 +88,46 @@ export function escalateDispute(world: World, dispute: Stripe.Dispute): Stripe.D
   return withdraw(world, escalated);
 }
 
-/** Decides a dispute. A won dispute gives its money back. */
-export function decideDispute(world: World, dispute: Stripe.Dispute, won: boolean): Stripe.Dispute {
+/** The bank looks at the evidence. */
+export function reviewDispute(world: World, dispute: Stripe.Dispute): Stripe.Dispute {
+  const reviewed = world.store.put('disputes', { ...dispute, status: 'under_review' });
+  world.emit('charge.dispute.updated', reviewed);
+  return reviewed;
+}
+
+/**
+ * Decides a dispute. A won dispute gives its money back.
+ * @param reinstatesLater the money comes back by a later `reinstate`
+ */
+export function decideDispute(
+  world: World,
+  dispute: Stripe.Dispute,
+  won: boolean,
+  reinstatesLater = false,
+): Stripe.Dispute {
   if (['won', 'lost', 'warning_closed'].includes(dispute.status)) {
     throw invalidRequest(`This dispute is ${dispute.status} already.`);
   }
   const isInquiry = dispute.status.startsWith('warning_');
   const status = isInquiry ? 'warning_closed' : won ? 'won' : 'lost';
-  let decided = world.store.put('disputes', { ...dispute, status });
-  if (status === 'won') {
-    decided = world.store.put('disputes', {
-      ...decided,
-      balance_transactions: [
-        ...decided.balance_transactions,
-        moveOf(world, decided, decided.amount, -feeCents),
-      ],
-    });
-    world.emit('charge.dispute.funds_reinstated', decided);
-  }
-  world.emit('charge.dispute.closed', decided);
-  return decided;
+  const decided = world.store.put('disputes', { ...dispute, status });
+  const closed = status === 'won' && !reinstatesLater ? reinstate(world, decided) : decided;
+  world.emit('charge.dispute.closed', closed);
+  return closed;
+}
+
+/** Gives the money of a dispute that was won back. */
+export function reinstate(world: World, dispute: Stripe.Dispute): Stripe.Dispute {
+  const reinstated = world.store.put('disputes', {
+    ...dispute,
+    is_charge_refundable: true,
+    balance_transactions: [
+      ...dispute.balance_transactions,
+      moveOf(world, dispute, dispute.amount, -feeCents),
+    ],
+  });
+  world.emit('charge.dispute.funds_reinstated', reinstated);
+  return reinstated;
 }
 
 function moveOf(

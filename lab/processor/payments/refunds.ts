@@ -6,6 +6,7 @@ import { closeWarnings } from './fraud-warnings.js';
 import { idOf, newId } from '../ids.js';
 import { page } from '../http/listing.js';
 import { getIntent } from './payment-intents.js';
+import type { TestCard } from '../cards/cards.js';
 import { cardOf } from '../cards/payment-methods.js';
 
 /** @throws ApiError `resource_missing` */
@@ -17,30 +18,36 @@ export function getRefund(world: World, id: string): Stripe.Refund {
 
 function create({ world, params }: Call): Stripe.Refund {
   const charge = chargeOf(world, params.string('charge'), params.string('payment_intent'));
-  const left = charge.amount_captured - charge.amount_refunded;
-  const amount = params.integer('amount', 1, 99_999_999) ?? left;
-  const reason = params.oneOf<Stripe.Refund.Reason>('reason', [
-    'duplicate',
-    'fraudulent',
-    'requested_by_customer',
-  ]);
-  const metadata = params.metadata();
-  if (charge.disputed && world.store.list('disputes').some((dispute) => forbidsRefund(dispute, charge.id))) {
-    throw invalidRequest(`Charge ${charge.id} is disputed and can’t be refunded.`, {
-      code: 'charge_disputed',
-    });
-  }
-  if (left === 0) {
-    throw invalidRequest(`Charge ${charge.id} has been refunded already.`, {
-      code: 'charge_already_refunded',
-    });
-  }
-  if (amount > left) {
-    throw invalidRequest(`Only ${left} cents of charge ${charge.id} can still be refunded.`, {
-      param: 'amount',
-    });
-  }
-  const outcome = cardOf(world, String(charge.payment_method)).refund;
+  return refundCharge(world, charge, {
+    amount: params.integer('amount', 1, 99_999_999),
+    reason: params.oneOf<Stripe.Refund.Reason>('reason', [
+      'duplicate',
+      'fraudulent',
+      'requested_by_customer',
+    ]),
+    metadata: params.metadata(),
+  });
+}
+
+/**
+ * Gives money back to the card that paid a charge.
+ * @param details.amount default: all that is left
+ * @param details.outcome default: that of its test card
+ * @throws ApiError when the charge is disputed, or less is left
+ */
+export function refundCharge(
+  world: World,
+  charge: Stripe.Charge,
+  details: {
+    amount?: number | undefined;
+    reason?: Stripe.Refund.Reason | undefined;
+    metadata?: Stripe.Metadata;
+    outcome?: TestCard['refund'];
+  } = {},
+): Stripe.Refund {
+  const { amount = leftOf(charge), reason = null, metadata = {} } = details;
+  requireRefundable(world, charge, amount);
+  const outcome = details.outcome ?? cardOf(world, String(charge.payment_method)).refund;
   const refund = world.store.put('refunds', {
     id: newId('re'),
     object: 'refund',
@@ -58,7 +65,7 @@ function create({ world, params }: Call): Stripe.Refund {
     metadata,
     payment_intent: idOf(charge.payment_intent),
     payment_method: charge.payment_method,
-    reason: reason ?? null,
+    reason,
     receipt_number: null,
     source_transfer_reversal: null,
     status: outcome === 'pending' ? 'pending' : 'succeeded',
@@ -70,6 +77,30 @@ function create({ world, params }: Call): Stripe.Refund {
   if (moved.refunded) closeWarnings(world, moved.id);
   // The documented card whose refunds succeed at first and fail afterwards.
   return outcome === 'fails' ? failRefund(world, refund) : refund;
+}
+
+/** @throws ApiError when the charge is disputed, or less is left of it */
+function requireRefundable(world: World, charge: Stripe.Charge, amount: number): void {
+  const left = leftOf(charge);
+  if (charge.disputed && world.store.list('disputes').some((dispute) => forbidsRefund(dispute, charge.id))) {
+    throw invalidRequest(`Charge ${charge.id} is disputed and can’t be refunded.`, {
+      code: 'charge_disputed',
+    });
+  }
+  if (left === 0) {
+    throw invalidRequest(`Charge ${charge.id} has been refunded already.`, {
+      code: 'charge_already_refunded',
+    });
+  }
+  if (amount > left) {
+    throw invalidRequest(`Only ${left} cents of charge ${charge.id} can still be refunded.`, {
+      param: 'amount',
+    });
+  }
+}
+
+function leftOf(charge: Stripe.Charge): number {
+  return charge.amount_captured - charge.amount_refunded;
 }
 
 function forbidsRefund(dispute: Stripe.Dispute, chargeId: string): boolean {
@@ -100,19 +131,23 @@ function moveRefunded(world: World, charge: Stripe.Charge, cents: number): Strip
   });
 }
 
-/** The receiver's bank sends the money back to the processor. */
-export function failRefund(world: World, refund: Stripe.Refund): Stripe.Refund {
+/** The receiver's bank sends the money back to the processor, or a waiting refund is canceled. */
+export function failRefund(
+  world: World,
+  refund: Stripe.Refund,
+  status: 'failed' | 'canceled' = 'failed',
+): Stripe.Refund {
   if (refund.status === 'failed' || refund.status === 'canceled') {
     throw invalidRequest(`A refund that is ${refund.status} can’t fail.`);
   }
   const failed = world.store.put('refunds', {
     ...refund,
-    status: 'failed',
-    failure_reason: 'expired_or_canceled_card',
+    status,
+    failure_reason: status === 'failed' ? 'expired_or_canceled_card' : 'merchant_request',
   });
   moveRefunded(world, getCharge(world, idOf(refund.charge) ?? ''), -refund.amount);
   world.emit('refund.updated', failed);
-  world.emit('refund.failed', failed);
+  if (status === 'failed') world.emit('refund.failed', failed);
   return failed;
 }
 
