@@ -1,14 +1,10 @@
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import { called } from '../tracing/calls.js';
 
-type Client = NonNullable<Stripe.StripeConfig['httpClient']>;
+export type Client = NonNullable<Stripe.StripeConfig['httpClient']>;
 
-/**
- * Makes Stripe's own client, whose calls can be followed. Of a path only the kind of thing is told, since the rest holds
- * ids.
- */
-export function calledClient(): Client {
-  const client = Stripe.createNodeHttpClient();
+/** Makes a client whose calls can be followed. Of a path only the kind of thing is told, since the rest holds ids. */
+export function calledClient(client: Client): Client {
   return {
     getClientName: () => client.getClientName(),
     makeRequest: (host, port, path, method, ...rest) => {

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { processorErrorOf } from './errors.js';
-import { calledClient } from './called-client.js';
+import { calledClient, type Client } from './called-client.js';
 import { ProcessorError, type Processor } from './processor.js';
 import type { StripeCalls } from './stripe-calls.js';
 import { createStripeCards } from './stripe-cards.js';
@@ -15,6 +15,8 @@ export interface StripeConfig {
   readonly secretKey: string;
   /** Set only to reach a simulator: scheme, host and port. */
   readonly apiUrl: string | null;
+  /** What carries requests; default: Stripe's own client over Node's sockets. Set only to reach a simulator in process. */
+  readonly client?: Client;
   /** For one attempt, in milliseconds; default: 5 seconds. */
   readonly timeoutMs?: number;
   /** For one attempt at a charge, which waits for a bank; default: 10 seconds. */
@@ -42,7 +44,7 @@ export function createStripeProcessor(config: StripeConfig): Processor {
     maxNetworkRetries: networkRetries,
     timeout: config.timeoutMs ?? defaultTimeoutMs,
     telemetry: false,
-    httpClient: calledClient(),
+    httpClient: calledClient(config.client ?? Stripe.createNodeHttpClient()),
     ...addressOf(config.apiUrl),
   });
   const chargeTimeoutMs = config.chargeTimeoutMs ?? config.timeoutMs ?? defaultChargeTimeoutMs;

@@ -156,7 +156,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
         outsideCalls: world.outside.counts.calls,
         machines: world.machines.length,
         ...{ seals: seals.length, nights: signer.nights.length },
-        ...{ payments: world.processor.payments.length, lostEvents: world.lostEvents },
+        ...{ payments: world.processor.truth.payments.length, lostEvents: world.lostEvents },
       },
     },
     ...{

@@ -24,7 +24,7 @@ export function createCheckoutPages(world: World): Router {
   router.get('/c/pay/:id', (ctx) => show(ctx, sessionPage(world, ctx.params['id'] ?? '', null, 200)));
   router.post('/c/pay/:id', async (ctx) => {
     const form = await readPageForm(ctx);
-    show(ctx, pay(world, ctx.params['id'] ?? '', form));
+    show(ctx, payPage(world, ctx.params['id'] ?? '', form));
   });
   router.post('/c/pay/:id/cancel', (ctx) => {
     const session = world.store.find('checkout_sessions', ctx.params['id'] ?? '');
@@ -72,7 +72,8 @@ function fillIn(url: string, sessionId: string): string {
   return url.replaceAll('{CHECKOUT_SESSION_ID}', sessionId);
 }
 
-function pay(world: World, sessionId: string, form: URLSearchParams): PageOutcome {
+/** A payer sends the form of a page. */
+export function payPage(world: World, sessionId: string, form: URLSearchParams): PageOutcome {
   try {
     return world.transact(null, () => {
       const session = world.store.find('checkout_sessions', sessionId);

@@ -16,7 +16,7 @@ export function createInvoicePages(world: World): Router {
   router.post('/i/:id/:secret', async (ctx) => {
     const form = await readPageForm(ctx);
     const invoice = findInvoice(world, ctx);
-    show(ctx, invoice === undefined ? notFound() : pay(world, invoice, form));
+    show(ctx, invoice === undefined ? notFound() : payInvoicePage(world, invoice, form));
   });
   router.get('/i/:id/:secret/pdf', (ctx) => {
     const invoice = findInvoice(world, ctx);
@@ -36,7 +36,8 @@ function findInvoice(world: World, ctx: RouterContext): Stripe.Invoice | undefin
   return invoice?.hosted_invoice_url === pageUrl(`/i/${id}/${secret}`) ? invoice : undefined;
 }
 
-function pay(world: World, invoice: Stripe.Invoice, form: URLSearchParams): PageOutcome {
+/** A payer sends the form of an invoice's page. */
+export function payInvoicePage(world: World, invoice: Stripe.Invoice, form: URLSearchParams): PageOutcome {
   if (!isPayable(invoice)) return invoicePage(invoice, null, 409);
   try {
     return world.transact(null, () => {

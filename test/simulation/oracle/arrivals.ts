@@ -9,15 +9,17 @@ const MENDED_WITHIN_MS = 20 * 60_000;
  * What it signed is kept, also where it can't be read. A card is nobody's but its owner's.
  */
 export async function judgeArrivals({ ask, world, nowMs }: Evidence): Promise<string[]> {
-  const { forgeries, processor } = world;
+  const { forgeries } = world;
+  const { truth } = world.processor;
+  const { events: sentEvents } = truth;
   const events = await ask<{ id: string }>('select id from processor_events');
   const odd = await ask<{ body: string }>('select body from odd_events');
   const cards = await ask<{ pm_id: string; user_id: string }>('select pm_id, user_id from saved_cards');
   const known = new Set(events.map(({ id }) => id));
   const put = new Set(odd.map(({ body }) => body));
-  const due = processor.events.filter(({ createdAt }) => createdAt.getTime() + MENDED_WITHIN_MS < nowMs);
+  const due = sentEvents.filter(({ createdMs }) => createdMs + MENDED_WITHIN_MS < nowMs);
   const forged = new Set(forgeries.map(({ id }) => id));
-  const sent = new Set(processor.events.map(({ id }) => id));
+  const sent = new Set(sentEvents.map(({ id }) => id));
   return [
     ...due.filter(({ id }) => !known.has(id)).map(({ id, kind }) => `event ${id} (${kind}) is not known`),
     ...events
@@ -31,9 +33,9 @@ export async function judgeArrivals({ ask, world, nowMs }: Evidence): Promise<st
       ];
     }),
     ...cards.flatMap(({ pm_id: id, user_id: userId }) => {
-      const customerId = processor.cards.get(id)?.customerId;
-      const isOwn = customerId === null || customerId === `cus_${userId}`;
-      return told(!isOwn, `card ${id} of ${String(customerId)} is saved for ${userId}`);
+      const ownerId = truth.card(id)?.ownerId;
+      const isOwn = ownerId === null || ownerId === userId;
+      return told(!isOwn, `card ${id} of ${String(ownerId)} is saved for ${userId}`);
     }),
   ];
 }

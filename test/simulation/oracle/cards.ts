@@ -1,4 +1,3 @@
-import { monthEndMs } from '../world/bank.js';
 import { HOUR_MS, told, type Evidence } from './evidence.js';
 
 interface SavedCard {
@@ -18,7 +17,7 @@ interface Mail {
  */
 export async function judgeCards(evidence: Evidence): Promise<string[]> {
   const { ask, world, told: heard, nowMs } = evidence;
-  const { cards, bank } = world.processor;
+  const { truth } = world.processor;
   const topups = await ask<{ id: string; begun_ms: string }>(
     'select id, extract(epoch from created_at) * 1000 as begun_ms from topups',
   );
@@ -36,8 +35,9 @@ export async function judgeCards(evidence: Evidence): Promise<string[]> {
   const removed = new Map(heard.removedCards.map(({ cardId, answeredMs }) => [cardId, answeredMs]));
   const gone = new Map([...replaced, ...removed]);
   return [
-    ...bank.charges.flatMap(({ cardId, payment: { topupId } }) => {
-      const card = cards.get(cardId);
+    ...truth.charges.flatMap(({ cardId, topupId }) => {
+      if (cardId === null) return [];
+      const card = truth.card(cardId);
       const begunMs = begun.get(topupId ?? '') ?? -Infinity;
       return [
         ...told(
@@ -45,13 +45,13 @@ export async function judgeCards(evidence: Evidence): Promise<string[]> {
           `card ${cardId} was charged by ${String(topupId)} after its removal`,
         ),
         ...told(
-          card !== undefined && begunMs >= monthEndMs(card),
+          card !== undefined && begunMs >= card.monthEndMs,
           `card ${cardId} was charged by ${String(topupId)} after its month`,
         ),
       ];
     }),
     ...[...gone]
-      .filter(([cardId, goneMs]) => goneMs + HOUR_MS < nowMs && cards.get(cardId)?.customerId !== null)
+      .filter(([cardId, goneMs]) => goneMs + HOUR_MS < nowMs && truth.card(cardId)?.ownerId !== null)
       .map(([cardId]) => `card ${cardId} was removed, and may still be charged at the processor`),
     ...judgeExpired(evidence, saved, mails),
   ];
@@ -63,8 +63,8 @@ function judgeExpired(
   mails: readonly Mail[],
 ): string[] {
   const isOver = ({ pm_id: id }: SavedCard, beforeMs: number): boolean => {
-    const card = world.processor.cards.get(id);
-    return card !== undefined && monthEndMs(card) < beforeMs;
+    const card = world.processor.truth.card(id);
+    return card !== undefined && card.monthEndMs < beforeMs;
   };
   return [...new Set(saved.map(({ email }) => email))].flatMap((email) => {
     const own = saved.filter((card) => card.email === email);

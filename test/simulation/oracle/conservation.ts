@@ -17,8 +17,8 @@ interface Sums {
  * gave came from nowhere.
  */
 export async function judgeConservation({ ask, world }: Evidence): Promise<string[]> {
-  const { payments, invoices, reversals } = world.processor;
-  const all = [...reversals.refunds, ...reversals.disputes];
+  const { payments, invoices, refunds, disputes } = world.processor.truth;
+  const all = [...refunds, ...disputes];
   const users = await ask<Sums>(
     `select w.user_id, w.available_cents + w.reserved_cents as balance,
             coalesce(-sum(e.amount_cents) filter (where e.type in ('rental_charge', 'refund')), 0) as charges,
@@ -32,9 +32,7 @@ export async function judgeConservation({ ask, world }: Evidence): Promise<strin
       group by w.id`,
   );
   return users.flatMap((user) => {
-    const own = payments.filter(
-      ({ customerId, status }) => customerId === `cus_${user.user_id}` && status === 'succeeded',
-    );
+    const own = payments.filter(({ payerId, status }) => payerId === user.user_id && status === 'succeeded');
     const keptCents = own.reduce(
       (sum, { paymentId, amountReceivedCents: cents }) => sum + cents - reversedCents(all, paymentId, cents),
       0,

@@ -41,7 +41,7 @@ export async function judgeLedgers({ ask, world }: Evidence): Promise<string[]> 
        from wallets w order by w.id`,
   );
   const taken = new Map(
-    world.processor.payments
+    world.processor.truth.payments
       .filter(({ status }) => status === 'succeeded')
       .map(({ chargeId, amountReceivedCents }) => [chargeId, amountReceivedCents]),
   );

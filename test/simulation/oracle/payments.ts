@@ -1,4 +1,4 @@
-import type { TruePayment } from '../world/true-payment.js';
+import type { TruePayment } from '../world/truth.js';
 import { told, type Evidence } from './evidence.js';
 
 /**
@@ -16,7 +16,7 @@ export async function judgePayments({ ask, world }: Evidence): Promise<string[]>
        from invoices where reason = 'topup_failed' and payment_id is not null`,
   );
   const offered = new Map(offers.map(({ payment_id: paymentId, topup_id: topupId }) => [paymentId, topupId]));
-  const taken = world.processor.payments.filter(({ status }) => status === 'succeeded');
+  const taken = world.processor.truth.payments.filter(({ status }) => status === 'succeeded');
   const wished = taken.map(({ topupId, paymentId }) => topupId ?? offered.get(paymentId) ?? paymentId);
   const charges = new Set(taken.map(({ chargeId }) => chargeId));
   return [

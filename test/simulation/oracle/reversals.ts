@@ -1,4 +1,4 @@
-import { isLive, type TrueDispute, type TrueRefund } from '../world/processor-reversals.js';
+import type { TrueDispute, TrueRefund } from '../world/truth.js';
 import { told, type Evidence } from './evidence.js';
 
 /** Less than this is written off, and not asked for, in cents (decision 26, "End of the money"). */
@@ -32,7 +32,7 @@ interface Row {
  * reversals of a payment together never take more than the payment.
  */
 export async function judgeReversals({ ask, world }: Evidence): Promise<string[]> {
-  const { reversals, payments } = world.processor;
+  const { refunds, disputes, payments } = world.processor.truth;
   const rows = await ask<Row>(
     `select r.id, r.user_id, r.payment_id, r.amount_cents as amount, r.debited_cents as debited,
             r.invoiced_cents as invoiced, r.written_off_cents as written_off, r.given_back_at is not null as is_back,
@@ -45,7 +45,7 @@ export async function judgeReversals({ ask, world }: Evidence): Promise<string[]
                        where c.cause = 'invoice-returned:' || r.invoice_id), 0) as returned
        from refunds_and_disputes r left join invoices i on i.id = r.invoice_id`,
   );
-  const all = [...reversals.refunds, ...reversals.disputes];
+  const all = [...refunds, ...disputes];
   const ids = new Set(all.map(({ id }) => id));
   return [
     ...rows.filter(({ id }) => !ids.has(id)).map(({ id }) => `reversal ${id} never was`),
@@ -86,7 +86,7 @@ function judgeReversal(one: TrueRefund | TrueDispute, row: Row | undefined): str
   const is = (isSo: boolean, what: string): string[] => told(isSo, `${id} of ${payment.paymentId} ${what}`);
   return [
     ...is(Number(row.amount) !== amountCents, `is ${row.amount} cents here, and ${amountCents} in truth`),
-    ...is(`cus_${row.user_id}` !== payment.customerId, 'is taken from somebody who did not pay it'),
+    ...is(row.user_id !== payment.payerId, 'is taken from somebody who did not pay it'),
     ...is(row.is_back !== isReturned(one), row.is_back ? 'was given back for nothing' : 'was not given back'),
     ...is(
       Number(row.moved) !== (row.is_back ? 0 : -Number(row.debited)),
@@ -120,24 +120,23 @@ function judgeInvoice(row: Row, is: (isSo: boolean, what: string) => string[]): 
  * nobody who is marked is charged while they are away.
  */
 export async function judgeMarks({ ask, world }: Evidence): Promise<string[]> {
-  const { reversals, payments } = world.processor;
+  const { disputes, warnings, charges } = world.processor.truth;
   const marks = await ask<{ id: string; user_id: string | null; fingerprint: string | null; at: string }>(
     `select id, user_id, fingerprint, extract(epoch from marked_at) * 1000 as at from charge_marks where lifted_at is null`,
   );
-  const denied = [...reversals.disputes, ...reversals.warnings];
-  const charges = payments.filter(({ source }) => source === 'saved_card' || source === 'auto_topup');
+  const denied = [...disputes, ...warnings];
   return [
     ...denied.flatMap(({ id, payment }) => {
       const mark = marks.find((one) => one.id === id);
       if (mark === undefined) return [`${id} left no mark`];
       const { user_id: userId, fingerprint } = mark;
-      const isRight = `cus_${String(userId)}` === payment.customerId && fingerprint === payment.fingerprint;
+      const isRight = userId === payment.payerId && fingerprint === payment.fingerprint;
       return told(!isRight, `${id} marks ${String(userId)} and ${String(fingerprint)}`);
     }),
     ...charges.flatMap((charge) => {
       const before = marks.find(
         (mark) =>
-          (`cus_${String(mark.user_id)}` === charge.customerId || mark.fingerprint === charge.fingerprint) &&
+          (mark.user_id === charge.payerId || mark.fingerprint === charge.fingerprint) &&
           Number(mark.at) + ON_ITS_WAY_MS < charge.createdMs,
       );
       return told(before !== undefined, `${charge.paymentId} was charged in spite of ${String(before?.id)}`);
@@ -151,9 +150,9 @@ function takenCents({ debited, invoiced, written_off: writtenOff }: Row): number
 
 /** A refund takes the money from its creation on, a dispute from the withdrawal. */
 function isTaken(one: TrueRefund | TrueDispute): boolean {
-  return 'withdrawn' in one ? one.withdrawn : isLive(one);
+  return 'withdrawn' in one ? one.withdrawn : one.isLive;
 }
 
 function isReturned(one: TrueRefund | TrueDispute): boolean {
-  return 'reinstated' in one ? one.reinstated : !isLive(one);
+  return 'reinstated' in one ? one.reinstated : !one.isLive;
 }

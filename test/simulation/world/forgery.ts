@@ -1,4 +1,4 @@
-import type { ProcessorEvent } from '../../../adapters/processor/processor.js';
+import type { LabEvent } from '../../../lab/processor/tables.js';
 import type { Chance } from '../kernel/chance.js';
 
 /** An event that the processor never sent, and what must become of it. */
@@ -18,7 +18,7 @@ export interface Forgery {
 
 /** What a forger knows of the truth. */
 interface Known {
-  readonly event: ProcessorEvent;
+  readonly event: LabEvent;
   readonly userIds: readonly string[];
   readonly secret: string;
   readonly no: number;
@@ -34,7 +34,7 @@ const ways: Readonly<Record<string, (known: Known, chance: Chance) => Change>> =
   // Strangers know the path and no secret.
   'another secret': () => ({ secret: 'whsec_of_a_stranger', mustBeRefused: true }),
   'a body changed on its way': ({ event }) => ({
-    object: { ...event.object, amount: 1_000_000 },
+    object: { ...event.data.object, amount: 1_000_000 },
     signedBody: JSON.stringify(event),
     mustBeRefused: true,
   }),
@@ -46,10 +46,10 @@ const ways: Readonly<Record<string, (known: Known, chance: Chance) => Change>> =
   }),
   // The processor's own signature, and an object of another account or mode, or one that was deleted.
   'an object that is not there': ({ event, no }) => ({
-    object: { ...event.object, id: `${String(event.object['id'])}none${no}` },
+    object: { ...event.data.object, id: `${String(Reflect.get(event.data.object, 'id'))}none${no}` },
   }),
   'an object of somebody else': ({ event, userIds }, chance) => ({
-    object: { ...event.object, metadata: metadataOf(event, { user_id: chance.pick(userIds) }) },
+    object: { ...event.data.object, metadata: metadataOf(event, { user_id: chance.pick(userIds) }) },
   }),
   'a stray payment': ({ userIds, no }, chance) => ({
     kind: 'payment_intent.succeeded',
@@ -65,8 +65,12 @@ export function forge(known: Known, chance: Chance): Forgery {
   const change = ways[what]?.(known, chance) ?? {};
   const id = `evt_forged${no}`;
   const content = {
-    ...{ id, type: change.kind ?? event.kind, created: Math.floor(event.createdAt.getTime() / 1_000) },
-    ...{ livemode: chance.perMille(500), api_version: null, data: { object: change.object ?? event.object } },
+    ...{ id, type: change.kind ?? event.type, created: event.created },
+    ...{
+      livemode: chance.perMille(500),
+      api_version: null,
+      data: { object: change.object ?? event.data.object },
+    },
   };
   const body = change.body ?? JSON.stringify(content);
   return {
@@ -75,6 +79,6 @@ export function forge(known: Known, chance: Chance): Forgery {
   };
 }
 
-function metadataOf(event: ProcessorEvent, change: object): object {
-  return { ...(event.object['metadata'] as object | undefined), ...change };
+function metadataOf(event: LabEvent, change: object): object {
+  return { ...(Reflect.get(event.data.object, 'metadata') as object | undefined), ...change };
 }

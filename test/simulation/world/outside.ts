@@ -21,29 +21,9 @@ export class NoAnswer extends Error {
 const GIVES_UP_MS = 5_000;
 const LATE_MS = 8_000;
 
-/** Calls that change nothing at their peer. */
+/** Calls that change nothing at their peer, beside those by GET. */
 const looks: ReadonlySet<string> = new Set([
   ...['ssh', 'pods', 'offers', 'find', 'changes', 'balance', 'list', 'describe', 'history', 'look'],
-  ...[
-    'getSession',
-    'getPayment',
-    'findPayment',
-    'getCard',
-    'getRefund',
-    'refunds',
-    'getDispute',
-    'getWarning',
-  ],
-  ...[
-    'fingerprint',
-    'events',
-    'charges',
-    'findCharge',
-    'listRefunds',
-    'listDisputes',
-    'getInvoice',
-    'listInvoices',
-  ],
 ]);
 
 /** The way to everything outside of the service: each call takes time and may be lost. */
@@ -100,7 +80,10 @@ export class Outside {
           }
           kernel.after(backMs, `${peer} ${name} answers`, () => settle(answer, resolve, reject), { scope });
         },
-        { scope: scope.loop === undefined ? {} : { loop: scope.loop }, isSilent: looks.has(name) },
+        {
+          scope: scope.loop === undefined ? {} : { loop: scope.loop },
+          isSilent: looks.has(name) || name.startsWith('GET '),
+        },
       );
     });
   }

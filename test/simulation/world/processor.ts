@@ -1,280 +1,162 @@
-import {
-  ProcessorError,
-  type Card,
-  type CheckoutSession,
-  type ListedCharge,
-  type Payment,
-  type Processor,
-  type ProcessorEvent,
-} from '../../../adapters/processor/processor.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type Stripe from 'stripe';
+import type { Processor } from '../../../adapters/processor/processor.js';
+import { createStripeProcessor, type StripeConfig } from '../../../adapters/processor/stripe.js';
+import { within } from '../../../adapters/within.js';
+import { answerAtOnce, type ApiAnswer, type ApiDeps, type ApiRequest } from '../../../lab/processor/api.js';
+import { numberOfCard } from '../../../lab/processor/cards/cards.js';
+import { saveByPage } from '../../../lab/processor/cards/setup-page.js';
+import { expireSessions, payPage, type PageOutcome } from '../../../lab/processor/checkout/checkout-page.js';
+import { Faults } from '../../../lab/processor/faults.js';
+import type { World as Lab } from '../../../lab/processor/http/endpoint.js';
+import { Idempotency } from '../../../lab/processor/http/idempotency.js';
+import { payInvoicePage } from '../../../lab/processor/invoices/invoice-page.js';
+import { Store } from '../../../lab/processor/store.js';
+import type { Delivery, LabEvent } from '../../../lab/processor/tables.js';
+import { configureEndpoint } from '../../../lab/processor/webhooks/webhook-endpoints.js';
+import { createWorld } from '../../../lab/processor/world.js';
 import type { Chance } from '../kernel/chance.js';
-import { invoicesOf, type MirrorInvoice } from './processor-invoices.js';
-import { Reversals } from './processor-reversals.js';
-import { missing } from './missing.js';
+import type { Kernel } from '../kernel/kernel.js';
 import { Bank } from './bank.js';
-import { shown, type TruePayment } from './true-payment.js';
-import { NoAnswer, type Outside } from './outside.js';
+import type { Outside } from './outside.js';
+import { Reversals } from './reversals.js';
+import { Truth } from './truth.js';
 
-interface Session {
-  readonly id: string;
-  readonly topupId: string;
-  readonly userId: string;
-  readonly customerId: string;
-  readonly amountCents: number;
-  readonly expiresMs: number;
-  payment: TruePayment | null;
-}
+type Client = NonNullable<StripeConfig['client']>;
 
-/** What is to be paid, in cents, and by whom. */
-interface PaymentInput {
-  readonly topupId: string | null;
-  readonly userId: string | null;
-  readonly customerId: string;
-  readonly amountCents: number;
-  readonly source: string | null;
-}
-
-const DAY_MS = 24 * 3_600_000;
+const apiUrl = 'https://processor.example';
+const secretKey = 'sk_test_simulation';
 /** So many cards of a thousand expire at the end of the month. */
 const SOON_OVER = 250;
 
-/** The payment processor: what it truly took, and the events that it tells. */
-export class ProcessorModel {
-  readonly payments: TruePayment[] = [];
-  readonly cards = new Map<string, Card>();
-  readonly invoices: MirrorInvoice[] = [];
-  readonly reversals: Reversals = new Reversals(this);
-  readonly events: ProcessorEvent[] = [];
-  readonly bank: Bank = new Bank(this);
+/** The kinds of events that docs/operations/stripe.md has sent. */
+const sentKinds =
+  /^(checkout\.session\.|payment_intent\.(succeeded|payment_failed|canceled)$|setup_intent\.(succeeded|setup_failed)$|payment_method\.(detached|automatically_updated)$|refund\.|charge\.(refunded$|dispute\.)|radar\.|invoice\.(paid|payment_succeeded|payment_failed|voided|marked_uncollectible)$)/;
+
+/** The lab's processor in this process: the service reaches it by the real adapter, over a way on which requests get lost. */
+export class SimulatedProcessor {
+  readonly truth: Truth;
+  readonly bank: Bank;
+  readonly reversals: Reversals;
   /** Sends an event to the service. */
-  onEvent: (event: ProcessorEvent) => void = () => undefined;
-  readonly #sessions = new Map<string, Session>();
-  readonly #byKey = new Map<string, { readonly madeMs: number; readonly made: unknown }>();
-  #no = 0;
+  onEvent: (event: LabEvent) => void = () => undefined;
+  readonly #lab: Lab;
+  readonly #api: ApiDeps;
+  #cards = 0;
 
   constructor(
-    readonly kernel: Kernel,
-    readonly chance: Chance,
+    private readonly kernel: Kernel,
+    private readonly chance: Chance,
     private readonly outside: Outside,
-  ) {}
-
-  /** The port by which the service sees it. */
-  port(): Processor {
-    return {
-      enabled: true,
-      createCustomer: ({ userId }) => this.ask('customer', () => ({ customerId: `cus_${userId}` })),
-      deleteCustomer: () => Promise.reject(new Error('nobody closes an account here')),
-      createCheckoutSession: (input) =>
-        this.ask('session', () =>
-          this.once(`checkout:${input.topupId}`, () => {
-            const session: Session = {
-              ...{
-                id: this.id('cs'),
-                topupId: input.topupId,
-                userId: input.userId,
-                customerId: input.customerId,
-              },
-              ...{ amountCents: input.amountCents, expiresMs: this.kernel.nowMs + DAY_MS, payment: null },
-            };
-            this.#sessions.set(session.id, session);
-            return this.#shownSession(session);
-          }),
-        ),
-      getCheckoutSession: (id) => this.ask('getSession', () => this.#shownSession(this.#session(id))),
-      // Nobody here tries one card after the other.
-      expireCheckoutSession: (id) => this.ask('getSession', () => this.#shownSession(this.#session(id))),
-      cancelCardSetup: () => this.ask('setup', () => undefined),
-      chargeSavedCard: (input) => this.ask('charge', () => this.bank.charge(input)),
-      getPayment: (id) => this.ask('getPayment', () => shown(this.#payment(id))),
-      findPaymentOfTopup: ({ topupId }) =>
-        this.ask('findPayment', () => {
-          const found = this.payments.findLast((payment) => payment.topupId === topupId);
-          return found === undefined ? null : shown(found);
-        }),
-      cancelPayment: (id) => this.ask('cancel', () => this.#cancel(id)),
-      createCardSetup: ({ userId, customerId }) =>
-        this.ask('setup', () => {
-          const id = this.id('seti');
-          return { setupId: id, clientSecret: `${id}_secret_${userId}|${customerId}` };
-        }),
-      getCard: (id) => this.ask('getCard', () => this.#card(id)),
-      detachCard: (id) =>
-        this.ask('detach', () => {
-          const card = this.cards.get(id);
-          if (card !== undefined) this.cards.set(id, { ...card, customerId: null });
-        }),
-      listEvents: ({ since }) =>
-        this.ask('events', () => ({
-          events: this.events.filter(({ createdAt }) => createdAt >= since).reverse(),
-          after: null,
-        })),
-      listCharges: ({ since }) =>
-        this.ask('charges', () => ({
-          items: this.payments
-            .filter(({ status, createdMs }) => status === 'succeeded' && createdMs >= since.getTime())
-            .map((payment) => this.#listed(payment))
-            .reverse(),
-          unread: [],
-          after: null,
-        })),
-      findCharge: (id) =>
-        this.ask('findCharge', () => {
-          const found = this.payments.find(
-            ({ paymentId, chargeId, status }) =>
-              status === 'succeeded' && (paymentId === id || chargeId === id),
-          );
-          return found === undefined ? null : this.#listed(found);
-        }),
-      ...this.reversals.port(),
-      ...invoicesOf(this),
+  ) {
+    const store = new Store(null);
+    const now = (): number => Math.floor(kernel.nowMs / 1_000);
+    const parts = { kernel, chance, lab: () => this.#lab };
+    this.truth = new Truth(store);
+    this.bank = new Bank(parts);
+    this.reversals = new Reversals(parts);
+    this.#lab = createWorld({
+      ...{ store, now, faults: new Faults(), bank: this.bank.word },
+      deliveries: { send: (deliveries) => deliveries.forEach((one) => this.#tell(one)) },
+    });
+    configureEndpoint(store, now(), { url: 'https://gpu.example', secret: '' });
+    this.#api = {
+      ...{ world: this.#lab, idempotency: new Idempotency(store, now), secretKey },
+      ...{ publishableKey: 'pk_test_simulation', baseUrl: () => apiUrl },
     };
   }
 
-  /** A payer pays a hosted page. @returns whether it was still open */
-  payPage(url: string, keepsCard: boolean): boolean {
-    const session = this.#sessions.get(url.slice(url.lastIndexOf('/') + 1));
-    if (session?.payment !== null || session.expiresMs <= this.kernel.nowMs) return false;
-    const card = keepsCard ? this.newCard(session.customerId, true) : null;
-    session.payment = this.pay({ ...session, source: null }, card);
-    const metadata = { user_id: session.userId, topup_id: session.topupId };
-    this.tell('checkout.session.completed', {
-      ...{ id: session.id, object: 'checkout.session', payment_intent: session.payment.paymentId, metadata },
-    });
-    return true;
+  /** The port by which a process of the service sees it. */
+  port(): Processor {
+    return createStripeProcessor({ secretKey, apiUrl, client: this.#client() });
+  }
+
+  /** A payer pays a hosted page, if it is still open. */
+  payPage(url: string, keepsCard: boolean): void {
+    const form = this.#cardForm();
+    if (keepsCard) form.set('save', 'on');
+    paid(payPage(this.#lab, lastOf(url), form));
   }
 
   /** A user's browser confirms the setup of a card. */
   confirmSetup(clientSecret: string): void {
-    const [setupId = '', about = ''] = clientSecret.split('_secret_');
-    const [userId = '', customerId = ''] = about.split('|');
-    const card = this.newCard(customerId, false);
-    this.tell('setup_intent.succeeded', {
-      ...{ id: setupId, object: 'setup_intent', payment_method: card.cardId, metadata: { user_id: userId } },
-    });
+    const [setupId = ''] = clientSecret.split('_secret_');
+    paid(saveByPage(this.#lab, setupId, clientSecret, this.#cardForm(), null));
   }
 
-  newCard(customerId: string, keptByConsent: boolean): Card {
-    const cardId = this.id('pm');
+  /** A user pays the mirror of one of our invoices on its page, if it is there. */
+  payInvoice(ourId: string): void {
+    const { id } = this.truth.invoices.find((invoice) => invoice.ourId === ourId) ?? {};
+    const invoice = this.#lab.store.find('invoices', id ?? '');
+    if (invoice?.status === 'open') paid(payInvoicePage(this.#lab, invoice, this.#cardForm()));
+  }
+
+  /** Each card is another one. */
+  #cardForm(): URLSearchParams {
     const now = new Date(this.kernel.nowMs);
-    const expires = this.chance.perMille(SOON_OVER)
-      ? { expMonth: now.getUTCMonth() + 1, expYear: now.getUTCFullYear() }
-      : { expMonth: 12, expYear: 2040 };
-    const card: Card = {
-      ...{ cardId, customerId, brand: 'visa', last4: '4242', ...expires },
-      ...{ fingerprint: `print-${cardId}`, keptByConsent },
-    };
-    this.cards.set(cardId, card);
-    return card;
-  }
-
-  /**
-   * Takes money.
-   * @param card the card that the payment shows: that of a page whose payer keeps it
-   */
-  pay(of: PaymentInput, card: Card | null): TruePayment {
-    const payment = this.begin(of, card, card);
-    this.take(payment);
-    return payment;
-  }
-
-  /** Books a payment of which nothing is decided yet. */
-  begin(of: PaymentInput, paidBy: Card | null, card: Card | null = null): TruePayment {
-    const payment: TruePayment = {
-      ...{ paymentId: this.id('pi'), chargeId: null, status: 'processing', currency: 'usd' },
-      ...{ amountReceivedCents: 0, askedCents: of.amountCents, customerId: of.customerId },
-      ...{ topupId: of.topupId, userId: of.userId, source: of.source },
-      ...{ receiptUrl: 'https://pay.example/receipt', chargedAt: null, failure: null, card },
-      createdMs: this.kernel.nowMs,
-      fingerprint: paidBy?.fingerprint ?? `print-page-${of.customerId}`,
-    };
-    this.payments.push(payment);
-    return payment;
-  }
-
-  /** Takes the money of a payment. */
-  take(payment: TruePayment): void {
-    Object.assign(payment, {
-      ...{ status: 'succeeded', amountReceivedCents: payment.askedCents, failure: null },
-      ...{ chargeId: this.id('ch'), chargedAt: new Date(this.kernel.nowMs), createdMs: this.kernel.nowMs },
+    const month = `${now.getUTCMonth() + 1}/${now.getUTCFullYear()}`;
+    this.#cards += 1;
+    return new URLSearchParams({
+      cardNumber: numberOfCard(this.#cards),
+      cardExpiry: this.chance.perMille(SOON_OVER) ? month : '12/2040',
+      cardCvc: '123',
     });
-    this.reversals.draw(payment);
   }
 
-  /** Tells the service of something, by a webhook that chance may lose, double or delay. */
-  tell(kind: string, object: Record<string, unknown>): void {
-    const event: ProcessorEvent = {
-      ...{ id: this.id('evt'), kind, createdAt: new Date(Math.floor(this.kernel.nowMs / 1_000) * 1_000) },
-      ...{ livemode: false, apiVersion: null, object },
-    };
-    this.events.push(event);
-    this.onEvent(event);
+  #tell({ eventId }: Delivery): void {
+    const event = this.#lab.store.find('events', eventId);
+    if (event === undefined) return;
+    if (event.type === 'charge.succeeded') this.reversals.draw((event.data.object as Stripe.Charge).id);
+    if (sentKinds.test(event.type)) this.onEvent(event);
   }
 
-  id(prefix: string): string {
-    this.#no += 1;
-    return `${prefix}_${String(this.#no).padStart(6, '0')}`;
-  }
-
-  async ask<T>(name: string, effect: () => T): Promise<T> {
-    try {
-      return await this.outside.call('processor', name, effect);
-    } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-      throw new ProcessorError('unknown', error.message, {}, { cause: error });
-    }
-  }
-
-  #cancel(id: string): Payment {
-    const payment = this.#payment(id);
-    // What a bank is deciding on, or has paid, can't be cancelled (docs.stripe.com/api/payment_intents/cancel).
-    if (payment.status === 'requires_action' || payment.status === 'failed') payment.status = 'canceled';
-    return shown(payment);
-  }
-
-  #listed(payment: TruePayment): ListedCharge {
+  #client(): Client {
     return {
-      ...{ chargeId: payment.chargeId ?? '', paymentId: payment.paymentId },
-      ...{
-        amountCents: payment.amountReceivedCents,
-        refundedCents: this.reversals.refundedCents(payment),
+      getClientName: () => 'simulation',
+      makeRequest: async (_host, _port, url, method, headers, body, _protocol, timeoutMs) => {
+        const [path = '', query = ''] = url.split('?');
+        const request = { method, path, query, headers: smallNames(headers), body };
+        const name = `${method} ${path.split('/')[2] ?? ''}`;
+        const asked = this.outside.call('processor', name, () => this.#answer(request));
+        return responseOf(await within(timeoutMs, asked, timedOut));
       },
-      ...{ currency: 'usd', customerId: payment.customerId, topupId: payment.topupId },
-      changedAt: new Date(payment.createdMs),
     };
   }
 
-  /** Does something once under a key, which is kept for a day. */
-  once<T>(key: string, make: () => T): T {
-    const known = this.#byKey.get(key);
-    if (known !== undefined && known.madeMs + DAY_MS > this.kernel.nowMs) return known.made as T;
-    const made = make();
-    this.#byKey.set(key, { madeMs: this.kernel.nowMs, made });
-    return made;
+  #answer(request: ApiRequest): ApiAnswer {
+    // Pages that are over expire by themselves; nobody can tell before they ask.
+    expireSessions(this.#lab);
+    return answerAtOnce(this.#api, request);
   }
+}
 
-  #session(id: string): Session {
-    return this.#sessions.get(id) ?? missing();
-  }
+/** Pages show what was wrong with a status; nobody here sends a form that is. */
+function paid(outcome: PageOutcome): void {
+  if ('status' in outcome && ![200, 409].includes(outcome.status))
+    throw new Error(`a page is not paid: ${outcome.title} (${outcome.status})`);
+}
 
-  #payment(id: string): TruePayment {
-    return this.payments.find(({ paymentId }) => paymentId === id) ?? missing();
-  }
+function lastOf(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1);
+}
 
-  #card(id: string): Card {
-    return this.cards.get(id) ?? missing();
-  }
+function smallNames(headers: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), String(value)]),
+  );
+}
 
-  #shownSession(session: Session): CheckoutSession {
-    const { payment, expiresMs } = session;
-    const isOver = payment === null && expiresMs <= this.kernel.nowMs;
-    return {
-      sessionId: session.id,
-      url: payment !== null || isOver ? null : `https://pay.example/${session.id}`,
-      status: payment !== null ? 'complete' : isOver ? 'expired' : 'open',
-      paymentStatus: payment === null ? 'unpaid' : 'paid',
-      expiresAt: new Date(expiresMs),
-      payment: payment === null ? null : shown(payment),
-    };
-  }
+function timedOut(): Error {
+  return Object.assign(new Error('the processor is silent'), { code: 'ETIMEDOUT' });
+}
+
+function responseOf(answer: ApiAnswer): Awaited<ReturnType<Client['makeRequest']>> {
+  return {
+    getStatusCode: () => answer.status,
+    getHeaders: () => answer.headers,
+    getRawResponse: () => ({ headers: answer.headers }),
+    toStream: () => {
+      throw new Error('nothing is streamed here');
+    },
+    toJSON: () => Promise.resolve(JSON.parse(answer.body) as unknown),
+  };
 }

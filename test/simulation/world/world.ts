@@ -1,13 +1,13 @@
-import { createHmac } from 'node:crypto';
 import { MailError, type Mail, type MailTransport } from '../../../adapters/mailer/smtp.js';
 import type { Prober } from '../../../adapters/providers/ssh/prober.js';
-import type { ProcessorEvent } from '../../../adapters/processor/processor.js';
+import type { LabEvent } from '../../../lab/processor/tables.js';
+import { signature } from '../../../lab/processor/webhooks/delivery.js';
 import { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { drawHabits, type Habits } from './dialects.js';
 import { forge, type Forgery } from './forgery.js';
 import { Outside } from './outside.js';
-import { ProcessorModel } from './processor.js';
+import { SimulatedProcessor } from './processor.js';
 import { Receivers } from './receivers.js';
 import { createSimulatedProber, Upstream, type Machine } from './upstream.js';
 
@@ -36,7 +36,7 @@ export class World {
   readonly outside: Outside;
   readonly upstreams: readonly Upstream[];
   readonly prober: Prober;
-  readonly processor: ProcessorModel;
+  readonly processor: SimulatedProcessor;
   /** The receivers of users' webhooks. */
   readonly receivers: Receivers;
   readonly mails: Mail[] = [];
@@ -67,7 +67,7 @@ export class World {
     ];
     this.prober = createSimulatedProber(this.upstreams, this.outside);
     this.receivers = new Receivers(kernel, new Chance(chance.seed, 'receivers'), this.outside);
-    this.processor = new ProcessorModel(kernel, chance, this.outside);
+    this.processor = new SimulatedProcessor(kernel, chance, this.outside);
     this.processor.onEvent = (event) => this.#deliver(event);
   }
 
@@ -85,7 +85,7 @@ export class World {
     close: () => undefined,
   };
 
-  #deliver(event: ProcessorEvent): void {
+  #deliver(event: LabEvent): void {
     const { chance, eventFaults } = this;
     if (chance.perMille(eventFaults.forged)) this.#forge(event);
     if (chance.perMille(eventFaults.lost)) {
@@ -105,12 +105,9 @@ export class World {
     return chance.perMille(eventFaults.delayed) ? chance.below(600_000) : chance.below(2_000);
   }
 
-  #send(event: ProcessorEvent, delayMs: number, tries: number): void {
-    const body = JSON.stringify({
-      ...{ id: event.id, type: event.kind, created: event.createdAt.getTime() / 1_000, livemode: false },
-      ...{ api_version: null, data: { object: event.object } },
-    });
-    this.#post(`event ${event.kind}`, delayMs, async () => {
+  #send(event: LabEvent, delayMs: number, tries: number): void {
+    const body = JSON.stringify(event);
+    this.#post(`event ${event.type}`, delayMs, async () => {
       const isTaken = await this.post(body, this.#signature(body, this.secret, 0));
       if (isTaken) return;
       if (tries < 20) this.#send(event, 5_000 * 2 ** Math.min(tries, 8), tries + 1);
@@ -118,14 +115,14 @@ export class World {
     });
   }
 
-  #forge(event: ProcessorEvent): void {
+  #forge(event: LabEvent): void {
     const { processor, chance, secret } = this;
-    const payers = processor.payments.map(({ customerId }) => String(customerId).slice('cus_'.length));
-    const userIds = payers.length === 0 ? ['usr_nobody'] : [...new Set(payers)];
+    const { payers } = processor.truth;
+    const userIds = payers.length === 0 ? ['usr_nobody'] : payers;
     const forgery = forge({ event, userIds, secret, no: this.forgeries.length + 1 }, chance);
     const sent = { ...forgery, isTaken: false };
     this.forgeries.push(sent);
-    this.#post(`forged ${event.kind}`, chance.below(4_000), async () => {
+    this.#post(`forged ${event.type}`, chance.below(4_000), async () => {
       const signature = this.#signature(sent.signedBody, sent.secret, sent.ageSeconds);
       sent.isTaken = await this.post(sent.body, signature);
     });
@@ -137,8 +134,6 @@ export class World {
   }
 
   #signature(body: string, secret: string, ageSeconds: number): string {
-    const seconds = Math.floor(this.kernel.nowMs / 1_000) - ageSeconds;
-    const v1 = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
-    return `t=${seconds},v1=${v1}`;
+    return signature(body, secret, Math.floor(this.kernel.nowMs / 1_000) - ageSeconds);
   }
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { payInvoice as payMirror } from '../../world/processor-invoices.js';
 import type { User } from '../user.js';
 
 /** Opens a hosted page, and pays it most of the time. */
@@ -65,8 +64,7 @@ export async function payInvoice(user: User): Promise<void> {
   const { world, chance } = user.parts;
   const answer = await user.ask('invoices', 'GET', '/v1/billing/invoices?status=open');
   const [first] = (answer?.body['data'] ?? []) as { id: string }[];
-  const invoice = world.processor.invoices.find(({ ourId }) => ourId === first?.id);
-  if (invoice === undefined) return;
+  if (first === undefined) return;
   await sleep(1_000 + chance.below(60_000));
-  payMirror(world.processor, invoice);
+  world.processor.payInvoice(first.id);
 }
