@@ -4,7 +4,7 @@ import { insertProcessorEvent } from '../../adapters/postgres/payments/processor
 import { eventPages } from '../../adapters/processor/event-pages.js';
 import type { ProcessorEvent } from '../../adapters/processor/processor.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
-import { routeOf, type EventRoute } from '../../domain/payments/processor-routes.js';
+import { routeOf, sentKinds, type EventRoute } from '../../domain/payments/processor-routes.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -30,7 +30,9 @@ async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number;
   let read = 0;
   let missed = 0;
   let failed = 0;
-  for await (const events of eventPages(processor, since)) {
+  for await (const listed of eventPages(processor, since)) {
+    // The list cannot be asked for so many kinds at once, and an event of another one is never sent.
+    const events = listed.filter(({ kind }) => sentKinds.has(kind));
     const taken = await recordEvents(deps, events, tell);
     read += events.length;
     missed += taken.missed;

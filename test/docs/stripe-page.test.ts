@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { processorApiVersion } from '../../adapters/processor/stripe.js';
 import { newId } from '../../adapters/ids.js';
 import { declineKinds } from '../../domain/payments/declines.js';
-import { routeOf } from '../../domain/payments/processor-routes.js';
+import { routeOf, sentKinds } from '../../domain/payments/processor-routes.js';
 
 const read = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 
@@ -24,6 +24,7 @@ describe('docs/operations/stripe.md', () => {
 
   it('lists no event that nobody acts on, and each one that the code names', () => {
     const listed = rows('Which events').map(([kind = '']) => kind);
+    assert.deepEqual(listed, [...sentKinds]);
     const counted = new Set<string>(declineKinds);
     assert.deepEqual(
       listed.filter((kind) => routeOf(sampleOf(kind)) === null && !counted.has(kind)),

@@ -18,7 +18,7 @@ const HOUR = 3_600_000;
 
 /** While it is set, the processor does not know payments of this amount. */
 let unknownCents: number | null = null;
-/** While true, the processor lists an event of a kind that the database can't hold. */
+/** While true, the processor lists an event that the database can't hold, and one of a kind that it never sends. */
 let listsOddEvent = false;
 
 function withOdds(processor: Processor): Processor {
@@ -32,8 +32,10 @@ function withOdds(processor: Processor): Processor {
     async listEvents(input) {
       const page = await processor.listEvents(input);
       if (!listsOddEvent || input.after !== null) return page;
-      const odd = { id: 'evt_odd', kind: 'odd\0', livemode: false, apiVersion: null, object: {} };
-      return { ...page, events: [{ ...odd, createdAt: new Date() }, ...page.events] };
+      const listed = { livemode: false, apiVersion: null, object: {}, createdAt: new Date() };
+      const odd = { ...listed, id: 'evt_odd', kind: 'payment_intent.succeeded', apiVersion: 'odd\0' };
+      const unsent = { ...listed, id: 'evt_unsent', kind: 'charge.succeeded' };
+      return { ...page, events: [odd, unsent, ...page.events] };
     },
   };
 }
@@ -165,6 +167,8 @@ describe('a top-up', () => {
       assert.ok(cursor!.seen_until > hourAgo, 'the next time begins later');
       const alarm = service.api.logged.find((line) => line['eventId'] === 'evt_odd');
       assert.equal(alarm?.['level'], 50);
+      const unsent = await service.db('processor_events').where({ id: 'evt_unsent' }).first('kind');
+      assert.equal(unsent, undefined, 'the list holds what no webhook brings: it never had to arrive');
       const second = await runBackfill(service);
       assert.equal(second.missed, 0);
     } finally {
