@@ -38,8 +38,8 @@ export const isQuiet: Question = async ({ visitor }) => {
 };
 
 /** Nothing keeps anybody from using it. */
-export const isOpenToEverybody: Question = async ({ visitor }) => {
-  assert.deepEqual(await findBarriers(visitor.page), [], 'in light');
+export const isOpenToEverybody: Question = async ({ visitor, dialog }) => {
+  assert.deepEqual(await findBarriers(visitor.page, dialog), [], 'in light');
 };
 
 /** In the dark only colours differ; what stands behind a dialog was asked about before. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
 import { pseudoText } from '../../../clients/dashboard/src/texts/texts.js';
 import { pages, type Opening, type WalkedPage } from '../../../lab/dashboard/pages.js';
@@ -59,10 +61,11 @@ const looks: readonly Look[] = [
     asksDialogs: [isOpenToEverybody, isOpenInTheDark],
   },
   {
+    // Columns stand side by side here, and nothing is shown or hidden that a desk does not show or hide.
     name: 'on a wide screen',
     viewport: wide,
-    asks: [isQuiet, isOpenToEverybody, isOpenInTheDark, usesTheWidth],
-    asksDialogs: [isOpenToEverybody, isOpenInTheDark],
+    asks: [isQuiet, usesTheWidth],
+    asksDialogs: [],
   },
   {
     name: 'by a newcomer, who has nothing yet',
@@ -100,6 +103,18 @@ describe('each page of the dashboard', function () {
   it('has a line in the table of pages', () => {
     const walked = new Set(pages.map(({ route }) => route));
     assert.deepEqual([...walked].toSorted(), declaredRoutes().toSorted());
+  });
+
+  it('shows and hides nothing on a wide screen alone, which is asked the least', () => {
+    const sources = readdirSync('clients/dashboard/src', { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file))
+      .map((file) => readFileSync(join('clients/dashboard/src', file), 'utf8'));
+    const classes = sources.flatMap((source) => source.match(/\b3xl:[\w-]+/g) ?? []);
+    assert.ok(classes.length > 0);
+    assert.deepEqual(
+      classes.filter((name) => !/^3xl:(grid$|grid-cols-|max-w-|items-)/.test(name)),
+      [],
+    );
   });
 
   for (const look of looks) {

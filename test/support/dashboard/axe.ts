@@ -1,9 +1,17 @@
 import axe, { type RunOptions } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 
-/** Looks for what would keep somebody from using the page as it stands. @returns each finding, with where it is */
-export function findBarriers(page: Page): Promise<string[]> {
-  return search(page.locator('html'), {});
+/**
+ * Looks for what would keep somebody from using the page as it stands.
+ * @param dialog the one that is open: of what stands behind it only whether the focus can get there
+ * @returns each finding, with where it is
+ */
+export async function findBarriers(page: Page, dialog?: Locator): Promise<string[]> {
+  if (dialog === undefined) return search(page.locator('html'), {});
+  return [
+    ...(await search(dialog, {})),
+    ...(await search(page.locator('html'), { runOnly: ['aria-hidden-focus'] })),
+  ];
 }
 
 /** Looks in a part of the page only for colours that can't be told apart. @returns each finding, with where it is */
