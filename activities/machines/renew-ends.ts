@@ -6,22 +6,24 @@ import { findStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 
-/** The most renewals in one round. A renewal is not urgent: the rest waits for the next round. */
+/** The most renewals in one round, so that the lists do not wait for long. */
 const RENEWED_AT_ONCE = 10;
 
 /**
  * Renews the date at which the upstream itself ends each running machine, to the instant until which its wallet can pay
- * now. Only a date that is off by much is renewed. Machines whose upstream has no such switch are left alone.
+ * now. Only a date that is off by much is renewed. Machines whose upstream has no such switch are left alone. Those come
+ * first that it would end too early, the soonest before the others: they are paid for.
+ * @returns whether some are left for the next round
  * @throws ProviderError when the upstream does not answer; what was renewed stays
  */
 export async function renewEnds(
   deps: Pick<ActivityDeps, 'db' | 'log'>,
   provider: Provider,
   onRenewed: () => void = () => undefined,
-): Promise<void> {
+): Promise<boolean> {
   const { db } = deps;
   // A restored database knows too old a balance to date a machine's end by.
-  if (!provider.endBy || !(await isDatabaseConfirmed(db))) return;
+  if (!provider.endBy || !(await isDatabaseConfirmed(db))) return false;
   const pods = await listPaidPods(db, provider.code);
   const off = pods
     .map((pod) => ({ ...pod, wanted: endByOf(pod.fundsCents, pod.burnPerHourCents, pod.nowMs) }))
@@ -29,12 +31,27 @@ export async function renewEnds(
   const keyOf = ({ podId }: { podId: string }): string => `${provider.code}/${podId}`;
   const stuck = await findStuck(db, 'end_date', off.map(keyOf));
   // A pod that failed lately takes no place of another.
-  const items = off.filter((pod) => stuck.get(keyOf(pod))?.isWaiting !== true).slice(0, RENEWED_AT_ONCE);
-  await eachItem(
-    deps,
-    { duty: 'end_date', items, keyOf, isOfAll, tell: onRenewed },
-    ({ podId, attemptId, wanted }) => renewEnd(db, provider, { podId, attemptId, wanted }),
-  );
+  const due = off.filter((pod) => stuck.get(keyOf(pod))?.isWaiting !== true);
+  // The sort keeps the order of the dates.
+  const items = due
+    .toSorted((one, other) => Number(isTooEarly(other)) - Number(isTooEarly(one)))
+    .slice(0, RENEWED_AT_ONCE);
+  try {
+    await eachItem(
+      deps,
+      { duty: 'end_date', items, keyOf, isOfAll, tell: onRenewed },
+      ({ podId, attemptId, wanted }) => renewEnd(db, provider, { podId, attemptId, wanted }),
+    );
+  } catch (error) {
+    // Our own budget lets no more of them be sent in this minute.
+    if (error instanceof ProviderError && error.details.outOfTurn === true) return true;
+    throw error;
+  }
+  return due.length > items.length;
+}
+
+function isTooEarly({ endBy, wanted }: { endBy: Date | null; wanted: Date }): boolean {
+  return endBy !== null && endBy < wanted;
 }
 
 /** Tells whether a failure is of all machines: the upstream refuses our key, or asks to be left alone. */

@@ -114,10 +114,7 @@ class Watch {
     if (nowMs >= this.#nextCatalogMs && !(isListDue && this.#owesList)) await this.#catalogInTurn(nowMs);
     if (isListDue) await this.#listInTurn(nowMs);
     if (nowMs >= this.#nextBalanceMs) this.#beginBalance(nowMs);
-    if (nowMs >= this.#nextRenewalMs) {
-      await this.#guarded(() => renewEnds(this.deps, this.provider, () => this.tell({ ...this.state })));
-      this.#nextRenewalMs = nowMs + rentalLimits.deadManRenewEveryMs;
-    }
+    if (nowMs >= this.#nextRenewalMs) await this.#renewEnds(nowMs);
     this.#asking ??= askRunningPods(this.deps, code)
       .catch((error: unknown) =>
         this.deps.log.warn({ provider: code, err: error }, 'machines could not be asked'),
@@ -138,6 +135,15 @@ class Watch {
       await this.#asking;
       await this.#balance;
     }
+  }
+
+  /** What one round leaves is renewed by the next one: the upstream ends paid machines else. */
+  async #renewEnds(nowMs: number): Promise<void> {
+    this.#nextRenewalMs = nowMs + rentalLimits.deadManRenewEveryMs;
+    await this.#guarded(async () => {
+      const areLeft = await renewEnds(this.deps, this.provider, () => this.tell({ ...this.state }));
+      if (areLeft) this.#nextRenewalMs = nowMs;
+    });
   }
 
   async #catalogInTurn(nowMs: number): Promise<void> {

@@ -30,7 +30,12 @@ export function createRequestBudget(
       duration: seconds,
     });
   const all = limiter('all', requestsPerMinute);
-  const reading = limiter('reading', Math.max(1, Math.floor(requestsPerMinute * READING_SHARE)));
+  const shareOf = (use: string, share: number): RateLimiterPostgres =>
+    limiter(use, Math.max(1, Math.floor(requestsPerMinute * share)));
+  const shares = {
+    reading: shareOf('reading', READING_SHARE),
+    renewing: shareOf('renewing', (1 - READING_SHARE) / 2),
+  };
   const turns = new Map<string, RateLimiterPostgres>();
   const turnsOf = ({ name, everyMs }: Pace): RateLimiterPostgres => {
     const known = turns.get(name) ?? limiter(`turn-${name}`, 1, everyMs / 1_000);
@@ -39,7 +44,7 @@ export function createRequestBudget(
   };
   return {
     async take(use) {
-      const waitMs = use === 'reading' ? await consume(reading, code) : 0;
+      const waitMs = use === 'acting' ? 0 : await consume(shares[use], code);
       return waitMs > 0 ? waitMs : consume(all, code);
     },
     pace: (reads) => pace(db, code, reads, slackMs),

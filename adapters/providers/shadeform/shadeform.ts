@@ -81,6 +81,7 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
         method: 'POST',
         path: `/instances/${encodeURIComponent(podId)}/update`,
         body: autoDelete(at),
+        use: 'renewing',
         repeatable: true,
       });
     },

@@ -210,6 +210,8 @@ async function refuseOverBudget(
   if (retryAfterMs === 0) return;
   throw new ProviderError('rate_limited', `${method} ${path}: the request budget is used up`, {
     retryAfterMs,
+    // It has used up its own share alone.
+    ...(use === 'renewing' && { outOfTurn: true }),
   });
 }
 

@@ -4,7 +4,7 @@ import type { QuotaWindow } from './quotas.js';
 export interface RequestBudget {
   /**
    * Takes one request out of the budget.
-   * @param use reading leaves a reserve for what must not wait: buying and ending pods
+   * @param use reading leaves a reserve for what must not wait: buying and ending pods; renewing takes half of it at most
    * @returns 0 when it may be sent, else how long to wait, in milliseconds
    */
   take(use: RequestUse): Promise<number>;
@@ -30,4 +30,5 @@ export interface Pace {
   readonly failsOutOfTurn?: boolean;
 }
 
-export type RequestUse = 'reading' | 'acting';
+/** Renewing is of the dates by which the upstream ends pods. */
+export type RequestUse = 'reading' | 'renewing' | 'acting';

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { CancelledFailure } from '@temporalio/activity';
+import { newId } from '../../../adapters/ids.js';
 import { createActivities } from '../../../activities/index.js';
 import { listProviders } from '../../../adapters/postgres/catalog/provider-health.js';
 import { ProviderError, type Provider } from '../../../adapters/providers/provider.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
 import { runAlone } from '../../support/service/activity-context.js';
+import { insertProvider } from '../../support/money/factories.js';
+import { getRental, insertRunning, insertWallet } from '../../support/money/money.js';
 import { until } from '../../support/until.js';
 
 describe('the watcher of an upstream that tells its quotas and its balance', () => {
@@ -111,5 +114,56 @@ describe('the watcher of an upstream that tells its quotas and its balance', () 
     );
     assert.deepEqual([after.failures, after.out_reason], [0, null]);
     assert.deepEqual(after.balance_read_at, kept.balance_read_at);
+  });
+
+  describe('and ends its machines by a date', () => {
+    const HOUR = 3_600_000;
+    /** More than one round renews. */
+    const LATE = 23;
+    let begunMs: number;
+    beforeEach(async () => {
+      await lone.db('allocation_attempts').delete();
+      await lone.db('rentals').delete();
+      await insertProvider(lone.db);
+      begunMs = Date.now();
+      for (const hours of [3, 4, 5]) await run(`paid-less-${hours}`, { hours, cents: 1 });
+      for (let hours = LATE; hours > 0; hours -= 1) await run(`paid-on-${hours}`, { hours, cents: 10_000 });
+    });
+
+    /** Nothing meters it, so that a cent pays for an hour. */
+    async function run(podId: string, { hours, cents }: { hours: number; cents: number }): Promise<void> {
+      const id = await insertRunning(lone.db, await insertWallet(lone.db, cents), {
+        ...{ podId, priceCents: 100, holdCents: 0, ranMs: HOUR },
+      });
+      const { tag } = await getRental(lone.db, id);
+      await lone.db('allocation_attempts').insert({
+        ...{
+          rental_id: id,
+          attempt: 1,
+          provider_code: 'lab',
+          listing_id: newId('lst'),
+          offer_id: 'offer',
+          tag,
+        },
+        ...{ price_per_hour_cents: 100, state: 'adopted', pod_id: podId },
+        end_by: new Date(begunMs + hours * HOUR),
+      });
+    }
+
+    it('renews all of them without a pause, those first that it would end too early', async () => {
+      const renewed: string[] = [];
+      await watch(
+        {
+          endBy(podId) {
+            renewed.push(podId);
+            return Promise.resolve();
+          },
+        },
+        'all dates are renewed',
+        () => renewed.length >= LATE + 3,
+      );
+      const soonestFirst = Array.from({ length: LATE }, (_, n) => `paid-on-${n + 1}`);
+      assert.deepEqual(renewed, [...soonestFirst, ...[3, 4, 5].map((hours) => `paid-less-${hours}`)]);
+    });
   });
 });

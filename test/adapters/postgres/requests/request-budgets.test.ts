@@ -26,6 +26,18 @@ describe('the request budget of an upstream', () => {
     assert.ok(waitMs > 0 && waitMs <= 60_000, `${waitMs} ms`);
   });
 
+  it('lets renewals of end dates have an eighth, and fails those beyond it as out of turn', async () => {
+    const budget = createRequestBudget(database.db, 'eighths', 40);
+    assert.equal(await spend(budget, 'renewing', 30), 5);
+    assert.equal(await spend(budget, 'reading', 40), 30);
+    assert.equal(await spend(budget, 'acting', 30), 5, 'and what is left of the rest can still act');
+    const upstream = createUpstream({ url: 'http://127.0.0.1:1', headers: {}, timeoutMs: 1_000, budget });
+    const renewal = upstream.call('renewing', { method: 'POST', path: '/', use: 'renewing' });
+    await assert.rejects(renewal, (error: ProviderError) => error.details.outOfTurn === true);
+    const act = upstream.call('buying', { method: 'POST', path: '/' });
+    await assert.rejects(act, (error: ProviderError) => error.details.outOfTurn === undefined);
+  });
+
   it('gives one turn in each stretch of a pace, whoever asks, and tells when the next one is free', async () => {
     const budgets = [1, 2].map(() => createRequestBudget(database.db, 'turns', 1_000));
     const pace = { name: 'launch', everyMs: 400 };
