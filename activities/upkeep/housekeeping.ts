@@ -29,7 +29,7 @@ export async function keepHouse(
   // Temporal comes second: it must never have heard of more than the database has committed.
   await signalWatermark(deps.temporal.workflow, watermark);
   await eachPart(deps, 'notices for operators', () => mailOperators(deps));
-  await eachPart(deps, 'warnings of near ends', () => warnOfNearEnds(deps.db));
+  await eachPart(deps, 'warnings of near ends', () => warnOfNearEnds(deps.db, { tell }));
   await eachPart(deps, 'alerts of budgets', () => tellBudgets(deps));
   await eachPart(deps, 'monthly statements', () => noteStatements(deps));
   return { watermark, removed: await pruneTables(deps, tell) };

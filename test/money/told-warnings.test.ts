@@ -124,6 +124,20 @@ describe('the warnings of a rental', () => {
     });
   });
 
+  it('tell of all ends in one round, those first that are the soonest', async () => {
+    const later = await running({ autoStopAfterMs: HOUR + 9 * 60_000 });
+    const sooner = await running({ autoStopAfterMs: HOUR + 5 * 60_000 });
+    const told: number[] = [];
+    assert.equal(await warnOfNearEnds(db, { atOnce: 1, tell: ({ warned }) => told.push(warned) }), 2);
+    assert.deepEqual(told, [1, 2, 2], 'a round goes on while it finds as many as it takes');
+    const warned = await db('event_outbox')
+      .whereIn('entity_id', [later, sooner])
+      .where({ type: 'rental.warned' })
+      .orderBy('no')
+      .pluck('entity_id');
+    assert.deepEqual(warned, [sooner, later]);
+  });
+
   it('tell no end of a rental that is being ended at this moment', async () => {
     const id = await running({ autoStopAfterMs: HOUR + 5 * 60_000 });
     const ending = await db.transaction();
