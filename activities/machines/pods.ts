@@ -51,10 +51,10 @@ export function createPodActivities(deps: ActivityDeps) {
               if (await getPodOf(deps, rental, open, { findForMs, tell })) return null;
             } else if (attempts.length < rentalLimits.openTries) {
               tell('asking for another machine at the agreed price or less');
-              if ((await buyAnother(deps, rental, attempts, passedOver)) === 'nothing on offer') break;
-            } else break;
+              if ((await buyAnother(deps, rental, attempts, passedOver)) === 'nothing on offer')
+                return { kind: 'failed', error: await wordsOfNone(deps, rentalId, 'found no other') };
+            } else return { kind: 'failed', error: await wordsOfNone(deps, rentalId, 'no try left') };
           }
-          return { kind: 'failed', error: await wordsOfNone(deps, rentalId) };
         },
         { stalledAfterMs: SEVERAL_CALLS_MS },
       );
@@ -84,11 +84,18 @@ export function createPodActivities(deps: ActivityDeps) {
 }
 
 /** Says that no machine was had, and why another one was looked for. */
-async function wordsOfNone({ db }: ActivityDeps, rentalId: RentalId): Promise<string> {
+async function wordsOfNone(
+  { db }: ActivityDeps,
+  rentalId: RentalId,
+  end: 'found no other' | 'no try left',
+): Promise<string> {
   const faults = await readFaults(db, rentalId);
-  return faults === undefined
-    ? 'The provider had no machine for you. We returned the hold.'
-    : `${wordsOfBad(faults)} We found no other machine for you, and returned the hold.`;
+  if (faults === undefined) return 'The provider had no machine for you. We returned the hold.';
+  const done =
+    end === 'no try left'
+      ? `We gave up after ${rentalLimits.openTries} tries`
+      : 'We found no other machine for you';
+  return `${wordsOfBad(faults)} ${done}, and returned the hold.`;
 }
 
 /** Takes the next step of an open attempt. @returns whether the rental has its machine */

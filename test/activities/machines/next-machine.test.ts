@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { insertAttempt, moveAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import type { AllocationAttemptRow, ListingRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { recordAnswer } from '../../../money/rentals/answered-machines.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
@@ -127,6 +128,20 @@ describe('a rental whose machine is bad', () => {
       outcome.error,
       /^The machine is not what you rented\. .* We found no other machine for you, and returned the hold\.$/,
     );
+    assert.deepEqual(upstream.names, ['terminate']);
+  });
+
+  it('says that the tries are over where others are still on offer', async () => {
+    await sell('next', { host: 'two' });
+    const id = await rentBad();
+    await assertLeft(id);
+    for (let n = 1; n < rentalLimits.openTries; n += 1) {
+      const { id: tried } = await insertAttempt(lone.db, attemptOf(id, first));
+      await moveAttempt(lone.db, tried, 'open', 'failed');
+    }
+    const outcome = await findPod(id);
+    assert.equal(outcome?.kind, 'failed');
+    assert.match(outcome.error, / We gave up after 5 tries, and returned the hold\.$/);
     assert.deepEqual(upstream.names, ['terminate']);
   });
 
