@@ -4,6 +4,7 @@ import type { SignedIn } from '../../support/http/api.js';
 import type { LabRestart } from '../../../lab/provider/state.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { b200, Renting, rtx4090 } from '../../support/story/renting.js';
+import { toldEvents } from '../../support/story/told-events.js';
 import { until } from '../../support/until.js';
 
 const secret = 'planted-secret-e51';
@@ -29,11 +30,10 @@ describe('a script in place of an entrypoint', () => {
   });
   after(() => service.stop());
 
-  const fetches = async () => {
-    const told = { entity_id: id, type: 'rental.script_fetched' };
-    const feed = await service.db('events').where(told).orderBy('seq');
-    return [...feed, ...(await service.db('event_outbox').where(told).orderBy('no'))].map(({ data }) => data);
-  };
+  const fetches = async () =>
+    (await toldEvents(service.db))
+      .filter(({ type, entityId }) => type === 'rental.script_fetched' && entityId === id)
+      .map(({ data }) => data);
   const untilAcknowledged = (restarts: number) =>
     until(`its script was fetched after restart ${restarts}`, async () => {
       const [row] = await service.db('machine_tokens').where({ purpose: 'bundle' });
