@@ -1,5 +1,6 @@
 import { readClock } from '../../adapters/postgres/clock.js';
 import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
+import { mailLateOutcome } from '../../adapters/postgres/payments/topup-mails.js';
 import { getTopup } from '../../adapters/postgres/payments/topups.js';
 import { earlierOf, findTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -37,6 +38,8 @@ export async function openTopup(
   const { kind, topup } = await beginTopup(deps.db, topupId, asked, perDay);
   if (kind === 'in_flight') return { topupId: topup.id };
   await goOn(deps, topup, asked.answerBefore);
+  // Whoever was answered with "processing" hears of what came later by mail.
+  await mailLateOutcome(deps.db, topupId);
   const after = await getTopup(deps.db, topupId);
   if (after.status === 'failed') throw refusalOf(after);
   return { topupId };

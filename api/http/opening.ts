@@ -43,8 +43,8 @@ export interface Opening<P extends IdPrefix, Row, Body extends object = object> 
    * @throws Refusal for a request that needs no workflow to be refused
    */
   start(id: IdOf<P>, answerBefore: Date): Promise<unknown>;
-  /** Finds the row that answers the request, once it is there. */
-  find(id: IdOf<P>): Promise<Row | undefined>;
+  /** Finds the row that answers the request, once it is there. @param isOver the workflow says no more in time */
+  find(id: IdOf<P>, isOver: boolean): Promise<Row | undefined>;
   /** Finds the row under the wallet's lock, after the deadline. */
   findUnderLock(id: IdOf<P>, answerBefore: Date): Promise<LastWord<Row>>;
   present(row: Row): Body;
@@ -238,7 +238,7 @@ async function askUntilAnswered<P extends IdPrefix, Row>(
   const { ctx, deps, opening } = run;
   if (ctx.state.opening) ctx.state.opening.hasLeft = true;
   ctx.state.passTurn?.();
-  for (;;) {
+  for (let isOver = true; ; isOver = true) {
     const leftMs = attempt.waitUntilMs - Date.now();
     if (leftMs <= 0) return lookForTheLastTime(run, attempt);
     try {
@@ -247,8 +247,9 @@ async function askUntilAnswered<P extends IdPrefix, Row>(
       const refusal = refusalIn(error);
       if (refusal) return await refusedOrThere(run, attempt, refusal);
       ctx.state.log.warn({ err: error, [opening.idName]: attempt.id }, 'no answer from the workflow yet');
+      isOver = false;
     }
-    const there = await lookFor(run, attempt);
+    const there = await lookFor(run, attempt, isOver);
     if (there) return there;
     await sleep(Math.max(0, Math.min(ASK_AGAIN_MS, attempt.waitUntilMs - Date.now())));
   }
@@ -275,10 +276,11 @@ const MIN_LOOK_MS = 2_000;
 async function lookFor<P extends IdPrefix, Row>(
   { ctx, opening }: Run<P, Row>,
   attempt: Attempt<P>,
+  isOver = true,
 ): Promise<Answer<Row> | undefined> {
   const leftMs = Math.max(MIN_LOOK_MS, attempt.waitUntilMs - Date.now());
   try {
-    const row = await within(leftMs, opening.find(attempt.id), noAnswerIn(leftMs));
+    const row = await within(leftMs, opening.find(attempt.id, isOver), noAnswerIn(leftMs));
     return row === undefined ? undefined : opened(row);
   } catch (error) {
     if (error instanceof Refusal) return refused(error);

@@ -68,7 +68,11 @@ function createCheckout(deps: ApiDeps): Handler<typeof declared.createCheckout> 
         await begun.finally(() => beginning.delete(id));
         answeredBy = await openTopup(deps.temporal.client.workflow, id, request, answerBefore);
       },
-      find: (id) => findOpenTopup(deps.db, userId, answeredBy ?? id),
+      find: async (id, isOver) => {
+        const row = await findOpenTopup(deps.db, userId, answeredBy ?? id);
+        // Not answered with "processing" while the outcome may come in time: no mail would tell it.
+        return isOver || row?.status !== 'processing' ? row : undefined;
+      },
       findUnderLock: (id, answerBefore) =>
         readUnderTopupLock(deps.db, answeredBy ?? id, answerBefore, deps.settings.lockWaitMs, (trx) =>
           findOpenOrSent(trx, userId, answeredBy ?? id),

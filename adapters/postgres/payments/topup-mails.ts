@@ -1,3 +1,5 @@
+import { readClock } from '../clock.js';
+import { findTopupRequest } from '../requests/opening-requests.js';
 import { findTopup } from './topups.js';
 import type { TopupId } from '../../../domain/ids.js';
 import { topupApprovalMail, topupFailedMail } from '../../../domain/mails/payments.js';
@@ -19,4 +21,16 @@ export async function mailTopupOutcome(db: Database, topupId: TopupId): Promise<
     const message = topupApprovalMail({ amountCents, payUrl });
     await db.transaction((trx) => mailUser(trx, userId, { kind: 'topup_approval', topupId }, message));
   }
+}
+
+/**
+ * Tells a user the outcome of a charge that became known after its request was answered, as `mailTopupOutcome` does. A
+ * row does not say since when it has a page: one that was answered with before a worker died may be mailed as well.
+ */
+export async function mailLateOutcome(db: Database, topupId: TopupId): Promise<void> {
+  const topup = await findTopup(db, topupId);
+  const request = await findTopupRequest(db, topupId);
+  if (!topup || !request || topup.charge_sent_at === null) return;
+  const knownAt = topup.closed_at ?? (await readClock(db));
+  if (knownAt > request.answer_before) await mailTopupOutcome(db, topupId);
 }

@@ -51,6 +51,7 @@ describe('a top-up by the saved card', () => {
   }
 
   const open = (topupId: TopupId) => lone.run('openTopup', topupId, { answerBefore: inTime });
+  const openAgain = (topupId: TopupId) => lone.runAgain('openTopup', topupId, { answerBefore: inTime });
   const look = (topupId: TopupId) => lone.run('lookAtTopup', topupId);
   const row = async (id: TopupId): Promise<TopupRow> => (await lone.db('topups').where({ id }).first())!;
   const available = async () => (await getWallet(lone.db, userId)).available_cents;
@@ -131,6 +132,53 @@ describe('a top-up by the saved card', () => {
     lone.processor.answers = { chargeSavedCard: () => Promise.resolve(payment(next)) };
     await open(next);
     assert.equal(await available(), AMOUNT);
+  });
+
+  describe('whose request was answered before the processor did', () => {
+    const afterTheAnswer = async (topupId: TopupId) => {
+      await lone
+        .db('topup_requests')
+        .where({ id: topupId })
+        .update({ answer_before: new Date(0) });
+    };
+
+    it('tells of a decline by one mail', async () => {
+      const topupId = await ask();
+      lone.processor.answers = {
+        chargeSavedCard: async () => {
+          await afterTheAnswer(topupId);
+          throw new ProcessorError('declined', 'no', { declineCode: 'lost_card' });
+        },
+      };
+      await assert.rejects(open(topupId), { type: 'card_declined' });
+      await assert.rejects(openAgain(topupId), { type: 'card_declined' });
+      assert.deepEqual(await mails(), ['Your top-up of $25.00 failed']);
+    });
+
+    it('tells by one mail that the bank wants its customer to approve', async () => {
+      const topupId = await ask();
+      lone.processor.answers = {
+        chargeSavedCard: () => Promise.resolve(unpaid(topupId, 'requires_action')),
+        cancelPayment: () => Promise.resolve(unpaid(topupId, 'canceled')),
+        createCheckoutSession: async () => {
+          await afterTheAnswer(topupId);
+          return pageOf(topupId);
+        },
+      };
+      for (let times = 0; times < 2; times += 1) await open(topupId);
+      assert.deepEqual(await mails(), ['Your bank asks you to approve a top-up of $25.00']);
+    });
+
+    it('tells nothing of a decline that was answered in time, when it is read again late', async () => {
+      const topupId = await ask();
+      const no = new ProcessorError('declined', 'no', { declineCode: 'lost_card' });
+      lone.processor.answers = { chargeSavedCard: () => Promise.reject(no) };
+      await assert.rejects(open(topupId), { type: 'card_declined' });
+      const { closed_at: closedAt } = await row(topupId);
+      await lone.db('topup_requests').where({ id: topupId }).update({ answer_before: closedAt! });
+      await assert.rejects(openAgain(topupId), { type: 'card_declined' });
+      assert.deepEqual(await mails(), []);
+    });
   });
 
   describe('that the bank has not decided on', () => {
