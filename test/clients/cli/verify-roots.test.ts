@@ -219,7 +219,10 @@ describe('gpu verify, by roots that were kept', () => {
       assert.deepEqual([verdict, findings, code], ['unexplained', 1, unexplained]);
       const restored = ledger.file(month, ledger.root(new Nights(40, 2)));
       const { finding } = await ann.judge(restored, '--roots', ann.write('one-root', root.lines));
-      assert.match(finding!.message, /between the two\. The service went on from a backup at 2020-01-01 00:02 UTC\.$/);
+      assert.match(
+        finding!.message,
+        /between the two\. The service went on from a backup at 2020-01-01 00:02 UTC\.$/,
+      );
     });
 
     it('asks nothing of the first file after a month', async () => {
