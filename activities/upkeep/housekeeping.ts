@@ -30,8 +30,8 @@ export async function keepHouse(
   await signalWatermark(deps.temporal.workflow, watermark);
   await eachPart(deps, 'notices for operators', () => mailOperators(deps));
   await eachPart(deps, 'warnings of near ends', () => warnOfNearEnds(deps.db, { tell }));
-  await eachPart(deps, 'alerts of budgets', () => tellBudgets(deps));
-  await eachPart(deps, 'monthly statements', () => noteStatements(deps));
+  await eachPart(deps, 'alerts of budgets', () => tellBudgets(deps, tell));
+  await eachPart(deps, 'monthly statements', () => noteStatements(deps, tell));
   return { watermark, removed: await pruneTables(deps, tell) };
 }
 

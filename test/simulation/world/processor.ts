@@ -19,7 +19,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { Bank } from './bank.js';
 import type { Outside } from './outside.js';
 import { Reversals } from './reversals.js';
-import { Truth } from './truth.js';
+import { sentKinds, Truth } from './truth.js';
 
 type Client = NonNullable<StripeConfig['client']>;
 
@@ -27,10 +27,6 @@ const apiUrl = 'https://processor.example';
 const secretKey = 'sk_test_simulation';
 /** So many cards of a thousand expire at the end of the month. */
 const SOON_OVER = 250;
-
-/** The kinds of events that docs/operations/stripe.md has sent. */
-const sentKinds =
-  /^(checkout\.session\.|payment_intent\.(succeeded|payment_failed|canceled)$|setup_intent\.(succeeded|setup_failed)$|payment_method\.(detached|automatically_updated)$|refund\.|charge\.(refunded$|dispute\.)|radar\.|invoice\.(paid|payment_succeeded|payment_failed|voided|marked_uncollectible)$)/;
 
 /** The lab's processor in this process: the service reaches it by the real adapter, over a way on which requests get lost. */
 export class SimulatedProcessor {

@@ -2,6 +2,10 @@ import type Stripe from 'stripe';
 import { idOf } from '../../../lab/processor/ids.js';
 import type { Store } from '../../../lab/processor/store.js';
 
+/** The kinds of events that docs/operations/stripe.md has sent. */
+export const sentKinds =
+  /^(checkout\.session\.|payment_intent\.(succeeded|payment_failed|canceled)$|setup_intent\.(succeeded|setup_failed)$|payment_method\.(detached|automatically_updated)$|refund\.|charge\.(refunded$|dispute\.)|radar\.|invoice\.(paid|payment_succeeded|payment_failed|voided|marked_uncollectible)$)/;
+
 /** A payment as the processor truly has it. Cents; milliseconds since 1970, to the second. */
 export interface TruePayment {
   readonly paymentId: string;
@@ -132,10 +136,11 @@ export class Truth {
     });
   }
 
-  /** What happened, as the processor lists it. Milliseconds since 1970, to the second. */
+  /** What happened, of the kinds that the processor sends. Milliseconds since 1970, to the second. */
   get events(): { readonly id: string; readonly kind: string; readonly createdMs: number }[] {
     return this.store
       .list('events')
+      .filter(({ type }) => sentKinds.test(type))
       .map(({ id, type, created }) => ({ id, kind: type, createdMs: created * 1_000 }));
   }
 
