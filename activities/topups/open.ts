@@ -38,9 +38,9 @@ export async function openTopup(
   const { kind, topup } = await beginTopup(deps.db, topupId, asked, perDay);
   if (kind === 'in_flight') return { topupId: topup.id };
   await goOn(deps, topup, asked.answerBefore);
-  // Whoever was answered with "processing" hears of what came later by mail.
-  await mailLateOutcome(deps.db, topupId);
   const after = await getTopup(deps.db, topupId);
+  // Whoever was answered with "processing" hears of what came later by mail.
+  await mailLateOutcome(deps.db, after);
   if (after.status === 'failed') throw refusalOf(after);
   return { topupId };
 }

@@ -4,6 +4,7 @@ import { findTopup } from './topups.js';
 import type { TopupId } from '../../../domain/ids.js';
 import { topupApprovalMail, topupFailedMail } from '../../../domain/mails/payments.js';
 import type { Database } from '../database.js';
+import type { TopupRow } from '../rows/tables.js';
 import { mailUser } from '../upkeep/outbox.js';
 
 /**
@@ -26,11 +27,12 @@ export async function mailTopupOutcome(db: Database, topupId: TopupId): Promise<
 /**
  * Tells a user the outcome of a charge that became known after its request was answered, as `mailTopupOutcome` does. A
  * row does not say since when it has a page: one that was answered with before a worker died may be mailed as well.
+ * @param topup as it is now
  */
-export async function mailLateOutcome(db: Database, topupId: TopupId): Promise<void> {
-  const topup = await findTopup(db, topupId);
-  const request = await findTopupRequest(db, topupId);
-  if (!topup || !request || topup.charge_sent_at === null) return;
+export async function mailLateOutcome(db: Database, topup: TopupRow): Promise<void> {
+  if (topup.charge_sent_at === null) return;
+  const request = await findTopupRequest(db, topup.id);
+  if (!request) return;
   const knownAt = topup.closed_at ?? (await readClock(db));
-  if (knownAt > request.answer_before) await mailTopupOutcome(db, topupId);
+  if (knownAt > request.answer_before) await mailTopupOutcome(db, topup.id);
 }
