@@ -151,19 +151,10 @@ function againstNeighbour(mine: Proof, theirs: Proof, file: string): Finding | u
   const first = later.index.at(0);
   if (first === undefined || follows(first, later.index.beginning, before)) return undefined;
   const restored = restoredAt({ root: earlier.root, seal: before }, { root: later.root, seal: first });
-  return isMineLater
-    ? explained(
-        `Seal ${spanOf(first)} does not follow seal ${spanOf(before)} of ${file}.`,
-        restored,
-        null,
-        first,
-      )
-    : explained(
-        `Seal ${spanOf(before)} does not lead to seal ${spanOf(first)} of ${file}.`,
-        restored,
-        null,
-        before,
-      );
+  const [seal, message] = isMineLater
+    ? [first, `Seal ${spanOf(first)} does not follow seal ${spanOf(before)} of ${file}.`]
+    : [before, `Seal ${spanOf(before)} does not lead to seal ${spanOf(first)} of ${file}.`];
+  return explained(message, restored, null, seal);
 }
 
 /** A root, and a seal that it covers where one is meant. */
