@@ -3,7 +3,7 @@ import type { RentalId } from '../../../domain/ids.js';
 import type { Dialect } from '../../../adapters/providers/offers/gpu-models.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
-import { toldEvents } from '../../support/story/told-events.js';
+import { toldData } from '../../support/story/told-events.js';
 import { Renting } from '../../support/story/renting.js';
 import { login, newRenterKey, type RenterKey } from '../../lab/provider/living-lab.js';
 import { until } from '../../support/until.js';
@@ -70,13 +70,8 @@ for (const [dialect, machine] of Object.entries(machines) as [
     });
 
     it('was fetched once, as its renter is told, and is wiped', async () => {
-      const told = (await toldEvents(service.db)).filter(
-        ({ type, entityId }) => type === 'rental.script_fetched' && entityId === id,
-      );
-      assert.deepEqual(
-        told.map(({ data }) => data),
-        [{ fetch: 1, afterRestart: false }],
-      );
+      const told = await toldData(service.db, 'rental.script_fetched', id);
+      assert.deepEqual(told, [{ fetch: 1, afterRestart: false }]);
       const [token, ...others] = await service.db('machine_tokens').where({ purpose: 'bundle' });
       assert.deepEqual(others, []);
       assert.deepEqual([token?.fetches, token?.sealed, token?.acknowledged_at !== null], [1, null, true]);

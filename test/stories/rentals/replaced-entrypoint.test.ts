@@ -4,7 +4,7 @@ import type { SignedIn } from '../../support/http/api.js';
 import type { LabRestart } from '../../../lab/provider/state.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { b200, Renting, rtx4090 } from '../../support/story/renting.js';
-import { toldEvents } from '../../support/story/told-events.js';
+import { toldData } from '../../support/story/told-events.js';
 import { until } from '../../support/until.js';
 
 const secret = 'planted-secret-e51';
@@ -30,10 +30,7 @@ describe('a script in place of an entrypoint', () => {
   });
   after(() => service.stop());
 
-  const fetches = async () =>
-    (await toldEvents(service.db))
-      .filter(({ type, entityId }) => type === 'rental.script_fetched' && entityId === id)
-      .map(({ data }) => data);
+  const fetches = () => toldData(service.db, 'rental.script_fetched', id);
   const untilAcknowledged = (restarts: number) =>
     until(`its script was fetched after restart ${restarts}`, async () => {
       const [row] = await service.db('machine_tokens').where({ purpose: 'bundle' });

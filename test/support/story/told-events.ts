@@ -31,6 +31,12 @@ export async function toldTypes(db: Database, entityId: string): Promise<string[
   return events.filter((event) => event.entityId === entityId).map(({ type }) => type);
 }
 
+/** What the events of one type told about one entity, in order. */
+export async function toldData(db: Database, type: string, entityId: string): Promise<Told['data'][]> {
+  const events = await toldEvents(db);
+  return events.filter((event) => event.type === type && event.entityId === entityId).map(({ data }) => data);
+}
+
 /**
  * Asserts that what was told agrees with the rows, for everything in the database. The rules stand here once more, and
  * come from no code of the product. Rows that a test has written by itself, about which nothing was told and which no
