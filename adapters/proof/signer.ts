@@ -17,6 +17,11 @@ export interface SignedRoot {
   readonly signature: string;
 }
 
+/** A root of the file of roots. */
+export interface NumberedRoot extends SignedRoot {
+  readonly number: number;
+}
+
 /** The lines of a root, as its file and proofs hold them. */
 export function linesOfRoot({ line, endorsed, signature }: SignedRoot): string {
   return `${line}${endorsed === null ? '' : `endorsed ${endorsed}\n`}signature ${signature}\n`;
@@ -78,6 +83,13 @@ export function signRoot(root: RootToSign, { key, before }: SigningKeys, rootsFi
   };
   append(rootsFile, signed);
   return signed;
+}
+
+/** Lists the roots of the file of roots that come before one. @throws Error when the file ends with a part of a root */
+export function rootsBefore({ number: end }: RootToSign, rootsFile: string): NumberedRoot[] {
+  return readRoots(rootsFile).flatMap(({ number, signed }) =>
+    signed && number < end ? [{ number, ...signed }] : [],
+  );
 }
 
 /** After a restore the numbers of roots that may be lost are stepped over. */

@@ -55,7 +55,10 @@ const root = named(
       'Null where the key is the same.',
     ),
     signature: hex(128, 'Ed25519, of the line.'),
-    signedAt: instant,
+    signedAt: orNull(
+      instant,
+      'Null where a restore lost the root: it was read back, and no proof stands under it.',
+    ),
   }),
 );
 

@@ -21,7 +21,7 @@ export function proofRoutes(router: ApiRouter, deps: ApiDeps): void {
     const { after = 0 } = readQuery(ctx, declared.rootsQuery);
     ctx.set('Cache-Control', `public, max-age=${ROOTS_KEPT_S}`);
     const roots = await listRoots(deps.db, after, ROOTS_PAGE);
-    return { roots: roots.map((root) => ({ ...root, signedAt: root.signedAt.toISOString() })) };
+    return { roots: roots.map((root) => ({ ...root, signedAt: root.signedAt?.toISOString() ?? null })) };
   });
 }
 

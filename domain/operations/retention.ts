@@ -294,6 +294,7 @@ export const forGood: Readonly<Record<string, string>> = {
   ledger_note_salts: 'the proof of the ledger',
   ledger_erased_notes: 'the proof of the ledger, without the words of an account that was closed',
   ledger_roots: 'the proof of the ledger, a row a night',
+  lost_roots: 'the proof of the ledger, a row for each night that a restore lost',
   wallet_proof_ids: 'one row for each wallet',
   statement_months: 'one row a month',
   ledger_causes: 'what each entry was written for',

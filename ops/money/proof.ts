@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Database } from '../../adapters/postgres/database.js';
 import { findProof, linesOfProof } from '../../adapters/postgres/ledger/proof.js';
-import { findUnsignedRoot, keepSignature } from '../../adapters/postgres/ledger/roots.js';
+import { findUnsignedRoot, keepLostRoots, keepSignature } from '../../adapters/postgres/ledger/roots.js';
 import { lockBy } from '../../adapters/postgres/locks.js';
 import {
   makeKeyFile,
   publicHexOf,
   readKeyFile,
+  rootsBefore,
   signRoot,
   type SigningKeys,
 } from '../../adapters/proof/signer.js';
@@ -88,7 +89,10 @@ async function signAll(db: Database, { key, oldKey, roots, follow }: Signing): P
   }
 }
 
-/** Signs the oldest root that waits. @returns its number; undefined where none does */
+/**
+ * Signs the oldest root that waits, and reads those back from the file that a restore lost, which the signed one follows.
+ * @returns its number; undefined where none does
+ */
 export async function signNext(
   db: Database,
   keys: SigningKeys,
@@ -99,6 +103,7 @@ export async function signNext(
     const root = await findUnsignedRoot(trx);
     if (!root) return undefined;
     await keepSignature(trx, root.number, signRoot(root, keys, rootsFile));
+    await keepLostRoots(trx, rootsBefore(root, rootsFile));
     return root.number;
   });
 }

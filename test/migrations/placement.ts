@@ -40,7 +40,7 @@ export const copied = names(`
 /** The tables that one node keeps for all. */
 export const onOneNode = names(`
     login_codes closed_marks oauth_states passkey_challenges software_secrets rate_limits stream_hosts event_cursor webhook_feed mail_outbox
-    look_signals stuck_items meter_shards ledger_roots processor_events odd_events parked_payments
+    look_signals stuck_items meter_shards ledger_roots lost_roots processor_events odd_events parked_payments
     charge_marks statement_months reconcile_runs reconcile_sources reconcile_documents reconcile_findings operator_actions
     operator_notices operator_orders operator_order_items pods unknown_pods provider_oddities provider_quotas
     catalog_hours offer_hours reliability reliability_hours knex_migrations knex_migrations_lock`);

@@ -176,13 +176,16 @@ describe('the roles of the database', () => {
 
   it('let the signer read and sign roots, and nothing else', async () => {
     const role = databaseRoles.signer;
-    assert.deepEqual(await writableBy(owner, role), ['ledger_roots (line, endorsed, signature, signed_at)']);
+    assert.deepEqual(await writableBy(owner, role), [
+      'ledger_roots (line, endorsed, signature, signed_at)',
+      'lost_roots (number, line, endorsed, signature)',
+    ]);
     const { rows } = await owner.raw<{ rows: { name: string }[] }>(
       `select relname as name from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm')
         and has_any_column_privilege(?, c.oid, 'select')`,
       [role],
     );
-    assert.deepEqual(rows, [{ name: 'ledger_roots' }]);
+    assert.deepEqual(rows, [{ name: 'ledger_roots' }, { name: 'lost_roots' }]);
   });
 
   it('are not the owner of anything, may not make anything, and can not leave their role by rights', async () => {

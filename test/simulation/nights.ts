@@ -75,7 +75,7 @@ export class Signer {
   async #look(): Promise<void> {
     while ((await signNext(this.#signing, { key: this.#key }, this.#file)) !== undefined);
     for (const root of await listRoots(this.#db, this.nights.at(-1)?.root ?? 0, 100))
-      this.nights.push({ root: root.number, files: await this.#filesOf(root) });
+      if (root.signedAt !== null) this.nights.push({ root: root.number, files: await this.#filesOf(root) });
   }
 
   async #filesOf(root: PublishedRoot): Promise<string[]> {

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../database.js';
 import type { LedgerRootRow } from '../rows/tables.js';
 import { groupedBy } from '../../../domain/grouped.js';
-import type { RootToSign, SignedRoot } from '../../proof/signer.js';
+import type { NumberedRoot, RootToSign, SignedRoot } from '../../proof/signer.js';
 import {
   keptIndexOf,
   keptNodeOf,
@@ -174,19 +174,33 @@ export function treeHashOf(line: string): string {
 /** A root as it is published. */
 export interface PublishedRoot extends SignedRoot {
   readonly number: number;
-  readonly signedAt: Date;
+  /** Null for one that a restore lost. */
+  readonly signedAt: Date | null;
 }
 
-const published = ['number', 'line', 'endorsed', 'signature', 'signed_at as signedAt'] as const;
-
-/** Lists signed roots after a number, oldest first. */
+/** Lists signed roots after a number, oldest first; those that a restore lost are among them. */
 export async function listRoots(db: Database, after: number, limit: number): Promise<PublishedRoot[]> {
-  return db('ledger_roots')
-    .whereRaw('number > ?::bigint', [after])
-    .whereNotNull('line')
-    .orderBy('number')
-    .limit(limit)
-    .select<PublishedRoot[]>(published);
+  const { rows } = await db.raw<{ rows: PublishedRoot[] }>(
+    `select number, line, endorsed, signature, signed_at as "signedAt"
+       from ledger_roots where number > :after::bigint and line is not null
+     union all
+     select number, line, endorsed, signature, null from lost_roots where number > :after::bigint
+      order by number limit :limit`,
+    { after, limit },
+  );
+  return rows;
+}
+
+/** Keeps those of the file's roots that this database has lost. */
+export async function keepLostRoots(db: Transaction, signed: readonly NumberedRoot[]): Promise<void> {
+  await db.raw(
+    `insert into lost_roots (number, line, endorsed, signature)
+     select f.number, f.line, f.endorsed, f.signature
+       from jsonb_to_recordset(:signed::jsonb) f (number int, line text, endorsed text, signature text)
+      where not exists (select 1 from ledger_roots r where r.number = f.number)
+     on conflict (number) do nothing`,
+    { signed: JSON.stringify(signed) },
+  );
 }
 
 /** Finds the oldest root that has its tree and no signature. */

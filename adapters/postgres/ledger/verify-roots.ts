@@ -7,11 +7,14 @@ interface Row {
   readonly number: number;
   readonly epoch: number;
   readonly facts: string;
-  readonly salt: string;
+  /** Null for a root that a restore lost: its tree is lost, too. */
+  readonly salt: string | null;
   readonly line: string;
   readonly endorsed: string | null;
   readonly signature: string;
 }
+
+type RowWithTree = Row & { readonly salt: string };
 
 /** What is wrong with a root. */
 export interface RootFault {
@@ -37,11 +40,13 @@ export async function verifyRoots(
   onPart?: (built: number) => void,
 ): Promise<RootFault[]> {
   const findings: RootFault[] = [];
-  const newest: Row[] = [];
-  const older: Row[] = [];
+  const newest: RowWithTree[] = [];
+  const older: RowWithTree[] = [];
+  let before: Row | undefined;
   for await (const row of signedRoots(db)) {
-    findings.push(...faultsOf(row, newest.at(-1)).map((detail) => ({ root: row.number, detail })));
-    newest.push(row);
+    findings.push(...faultsOf(row, before).map((detail) => ({ root: row.number, detail })));
+    before = row;
+    if (row.salt !== null) newest.push({ ...row, salt: row.salt });
     const left = newest.splice(0, newest.length - TREES);
     older.push(...left.filter(({ number }) => suspects.includes(number)));
   }
@@ -62,7 +67,12 @@ async function readPage(db: Database, after: number): Promise<Row[]> {
   const { rows } = await db.raw<{ rows: Row[] }>(
     `select number, epoch, root_facts(r) as facts,
             encode(salt, 'hex') as salt, line, endorsed, signature
-       from ledger_roots r where number > :after and line is not null order by number limit :page`,
+       from ledger_roots r where number > :after and line is not null
+     union all
+     select number, split_part(line, ' ', 4)::int, array_to_string((string_to_array(line, ' '))[3:6], ' '), null, line, endorsed,
+            signature
+       from lost_roots where number > :after
+      order by number limit :page`,
     { after, page: PAGE },
   );
   return rows;
@@ -77,17 +87,25 @@ function faultsOf(row: Row, last: Row | undefined): string[] {
   else if (line !== `root 1 ${facts} ${before} ${key}\n`)
     faults.push('says another thing than its row, or does not follow from the root before it');
   if (!isSigned(line, key, signature)) faults.push('is not signed by its key');
-  // The key may have changed in the time that a restore lost.
-  if (last?.epoch === row.epoch && !isEndorsed(key, keyOf(last.line), endorsed))
+  if (last && !mayMiss(row, last) && !isEndorsed(key, keyOf(last.line), endorsed))
     faults.push('has a key that the one before did not endorse');
   return faults;
 }
 
-/** The hash that a root must name; undefined where a root is missing. A restored database has lost some, and steps over them. */
-function hashBefore({ number, epoch, line }: Row, last: Row | undefined): string | undefined {
-  if (epoch > (last?.epoch ?? 1)) return line.split(' ')[6];
-  if (number !== (last?.number ?? 0) + 1) return undefined;
+/** The hash that a root must name; undefined where a root is missing. */
+function hashBefore(row: Row, last: Row | undefined): string | undefined {
+  if (mayMiss(row, last)) return row.line.split(' ')[6];
+  if (!isOfNewEpoch(row, last) && row.number !== (last?.number ?? 0) + 1) return undefined;
   return last ? sha256(last.line) : noHash;
+}
+
+/** Whether roots may be missing before this one: a restore lost them, and the signer did not read them back. */
+function mayMiss(row: Row, last: Row | undefined): boolean {
+  return isOfNewEpoch(row, last) && last?.salt !== null;
+}
+
+function isOfNewEpoch({ epoch }: Row, last: Row | undefined): boolean {
+  return epoch > (last?.epoch ?? 1);
 }
 
 function isEndorsed(key: string, keyBefore: string, endorsed: string | null): boolean {
@@ -110,7 +128,7 @@ function isSigned(text: string, publicHex: string, signature: string): boolean {
 
 async function hasItsTree(
   db: Database,
-  { number, salt, line }: Row,
+  { number, salt, line }: RowWithTree,
   onPart?: (built: number) => void,
 ): Promise<boolean> {
   const { nodes, tree } = await buildTree(db, number, salt, onPart);

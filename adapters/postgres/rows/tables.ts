@@ -756,6 +756,19 @@ export interface LostMachineRow {
   settled_at: Date;
 }
 
+/**
+ * Roots that a restore lost (decision 140, "Proof of the ledger"), as the signer's file still has them. The list
+ * of roots shows them too, so that each root leads back to the first one; no tree of theirs is left, so no proof
+ * stands under them.
+ */
+export interface LostRootRow {
+  number: number;
+  line: string;
+  endorsed: string | null;
+  signature: string;
+  read_back_at: Date;
+}
+
 /** What machines told: the newest hundred of each attempt. */
 export interface MachineReportRow {
   attempt_id: number;
@@ -1955,6 +1968,7 @@ declare module 'knex/types/tables.js' {
     login_codes: Table<LoginCodeRow>;
     look_signals: Table<LookSignalRow>;
     lost_machines: Table<LostMachineRow>;
+    lost_roots: Table<LostRootRow>;
     machine_reports: Table<MachineReportRow>;
     machine_tokens: Table<MachineTokenRow>;
     machine_uses: Table<MachineUseRow>;

@@ -3220,8 +3220,11 @@ export interface components {
             endorsed: string | null;
             /** @description Ed25519, of the line. */
             signature: string;
-            /** Format: date-time */
-            signedAt: string;
+            /**
+             * Format: date-time
+             * @description Null where a restore lost the root: it was read back, and no proof stands under it.
+             */
+            signedAt: string | null;
         };
         ListFamiliesAnswer: {
             families: components["schemas"]["Family"][];

@@ -102,6 +102,9 @@ export async function judgeProof({
                 where e.created_at < r.walk_began_at - interval '5 minutes' group by p.proof_id) earlier) as before
        from ledger_roots r order by number`,
   );
+  const published = await ask<{ number: number; line: string }>(
+    `select number, line from ledger_roots where line is not null union all select number, line from lost_roots order by number`,
+  );
   const files = nights.flatMap((night) => night.files.map((text) => read(text)));
   const kept = readRoots(roots);
   const newest = new Map(files.map((file) => [file.wallet, file]));
@@ -109,6 +112,10 @@ export async function judgeProof({
   const [before, last] = kept.slice(-2);
   return [
     ...judgeRoots(kept),
+    ...told(
+      published.map(({ line }) => line).join('') !== kept.map(({ line }) => line).join(''),
+      `the service publishes the roots ${published.map(({ number }) => number).join(' ')}, the signer's file has other ones`,
+    ),
     ...told(last?.epoch === before?.epoch, 'the root after the restore is of no new epoch'),
     ...files.flatMap((file) => [
       ...judgeFile(file).map((fault) => nameOf(file) + fault),

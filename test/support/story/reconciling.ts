@@ -58,7 +58,8 @@ export class Reconciling {
 /** Writes rows that the schema refuses, with the table's triggers off: only a fault of the database could do so. */
 export async function tamper(
   db: Database,
-  table: 'wallets' | 'ledger_entries' | 'ledger_hashes' | 'ledger_roots' | 'operator_order_items',
+  table:
+    'wallets' | 'ledger_entries' | 'ledger_hashes' | 'ledger_roots' | 'lost_roots' | 'operator_order_items',
   work: (trx: Transaction) => Promise<unknown>,
 ): Promise<void> {
   await db.transaction(async (trx) => {

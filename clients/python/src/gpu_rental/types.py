@@ -905,7 +905,7 @@ class LedgerRoot(TypedDict):
     line: str
     endorsed: Optional[str]
     signature: str
-    signedAt: str
+    signedAt: Optional[str]
 
 class ListFamiliesAnswer(TypedDict):
     families: List["Family"]

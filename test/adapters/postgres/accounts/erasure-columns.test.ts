@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { erasures, changedApart, staying, sweeps, wentWith } from '../../../../domain/accounts/erasure.js';
+import { erasures, changedApart, sweeps, wentWith } from '../../../../domain/accounts/erasure.js';
+import { staying } from '../../../../domain/accounts/staying.js';
 import { newId } from '../../../../adapters/ids.js';
 import { insertClosing } from '../../../../adapters/postgres/accounts/closings.js';
 import { eraseAccount, statementOf } from '../../../../adapters/postgres/accounts/erasing.js';
