@@ -55,19 +55,30 @@ export async function withHeartbeat<T>(
   }
 }
 
+/** One round of a loop. @returns the pause that follows it, in milliseconds */
+export type Round = (tell: Tell) => Promise<number>;
+
 /**
  * Runs rounds for `forMs`, each followed by the pause that it answers with, in milliseconds. However short the pause is,
  * a worker that is being shut down lets go there.
  */
-export async function inRounds(
-  forMs: number,
-  round: (tell: Tell) => Promise<number>,
-  pace: Pace,
-): Promise<void> {
-  await withHeartbeat(async (tell) => {
-    const end = performance.now() + forMs;
-    while (performance.now() < end) await sleep(await round(tell));
-  }, pace);
+export async function inRounds(forMs: number, round: Round, pace: Pace): Promise<void> {
+  await inLines(forMs, [round], pace);
+}
+
+/**
+ * Runs rounds of several kinds side by side for `forMs`, as `inRounds` does. Each must get on by itself: a line that
+ * stalls or fails ends the others after their round.
+ */
+export async function inLines(forMs: number, lines: readonly Round[], pace: Pace): Promise<void> {
+  const failures: unknown[] = [];
+  const run = (round: Round): Promise<void> =>
+    withHeartbeat(async (tell) => {
+      const end = performance.now() + forMs;
+      while (failures.length === 0 && performance.now() < end) await sleep(await round(tell));
+    }, pace).catch((error: unknown) => void failures.push(error));
+  await Promise.all(lines.map(run));
+  if (failures.length > 0) throw failures[0];
 }
 
 function watchdog(): { stalled: Promise<never>; giveUp: (error: Error) => void } {

@@ -45,6 +45,12 @@ export class MailError extends PeerError {
 const MAIL_LIMIT_MS = 15_000;
 
 /**
+ * Connections are kept from mail to mail, since each new one costs a handshake and a login. There are twice as many as
+ * mails on their way, so that none waits for one that hangs.
+ */
+const KEPT = { pool: true, maxConnections: 4, maxMessages: 100 } as const;
+
+/**
  * Makes a transport that sends mails through an SMTP server, with limits on each step and on the whole of a mail
  * (decision 72, "Deadlines of waits").
  */
@@ -65,7 +71,7 @@ export function createSmtpTransport(config: {
     ...config.stepLimitsMs,
   };
   for (const [step, ms] of Object.entries(stepLimitsMs)) url.searchParams.set(step, ms.toString());
-  const transport = nodemailer.createTransport(url.href, { from: config.from });
+  const transport = nodemailer.createTransport({ ...KEPT, url: url.href }, { from: config.from });
   return {
     send: async ({ to, subject, text, html, unsubscribeUrl, attachments = [], messageId }) => {
       const message = {
@@ -77,7 +83,7 @@ export function createSmtpTransport(config: {
         ...(attachments.length > 0 && { attachments: [...attachments] }),
         ...(typeof unsubscribeUrl === 'string' && { headers: unsubscribeHeaders(unsubscribeUrl) }),
       };
-      await taken(limitMs, transport.sendMail(message));
+      await taken(limitMs, (signal) => transport.sendMail({ ...message, signal }));
     },
     close: () => transport.close(),
   };
@@ -88,14 +94,17 @@ function unsubscribeHeaders(url: string): Record<string, string> {
   return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
-/** Ends the wait for a mail. A mail that is taken after all may come twice, under one message id. */
-async function taken<T>(limitMs: number, sending: Promise<T>): Promise<T> {
+/**
+ * Ends the wait for a mail, and the connection that it hangs on. A mail that is taken after all may come twice, under one
+ * message id.
+ */
+async function taken<T>(limitMs: number, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const given = new AbortController();
   try {
-    return await within(
-      limitMs,
-      sending,
-      () => new MailError(`the mail server did not take the mail within ${limitMs} ms`, true),
-    );
+    return await within(limitMs, send(given.signal), () => {
+      given.abort();
+      return new MailError(`the mail server did not take the mail within ${limitMs} ms`, true);
+    });
   } catch (error) {
     throw mailErrorOf(error);
   }

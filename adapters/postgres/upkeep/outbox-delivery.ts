@@ -1,4 +1,4 @@
-import type { Database } from '../database.js';
+import type { Database, Transaction } from '../database.js';
 import { isNotWaiting } from './stuck-items.js';
 import type { MailOutboxRow } from '../rows/tables.js';
 
@@ -13,8 +13,12 @@ export interface MailDelivery {
   recovered(mail: MailOutboxRow): Promise<void>;
 }
 
+/** Which mails: those that carry a code, or also all others, after them. */
+export type DueMails = 'codes' | 'all';
+
 /**
- * Takes the next due mail, sends it and marks it. It holds the mail's row, so that two senders never take the same one.
+ * Takes the next due mail, sends it and marks it. A mail with a code goes before all others: its reader waits at a
+ * screen, and the limits of codes keep them few (decision 188, "Codes before bulk"). It holds the mail's row, so that two senders never take the same one.
  * Each transaction sends one mail: it must not last longer than the mail server takes for one, and a failing mail keeps
  * no other back (decision 36, "The mail outbox", and decision 69, "Items that fail"). A failed mail is tried again
  * later, ever more rarely.
@@ -23,16 +27,10 @@ export interface MailDelivery {
 export async function deliverDueMails(
   db: Database,
   delivery: MailDelivery,
+  which: DueMails = 'all',
 ): Promise<{ due: number; sent: number }> {
   return db.transaction(async (trx) => {
-    const mail = await trx('mail_outbox')
-      .whereNull('sent_at')
-      .whereNotNull('body')
-      .whereRaw(isNotWaiting('mail', 'mail_outbox.id::text'))
-      .orderBy(['next_try_at', 'id'])
-      .forUpdate()
-      .skipLocked()
-      .first();
+    const mail = (await takeCode(trx)) ?? (which === 'all' ? await takeOther(trx) : undefined);
     if (!mail) return { due: 0, sent: 0 };
     try {
       await delivery.send({ ...mail, body: mail.body ?? '' });
@@ -54,4 +52,22 @@ export async function deliverDueMails(
     if (mail.tries > 0) await delivery.recovered(mail);
     return { due: 1, sent: 1 };
   });
+}
+
+/** The newest code first: it is the one that its reader still waits for. */
+function takeCode(trx: Transaction): Promise<MailOutboxRow | undefined> {
+  return due(trx).where({ wipe_after_sending: true }).orderBy('id', 'desc').first();
+}
+
+function takeOther(trx: Transaction): Promise<MailOutboxRow | undefined> {
+  return due(trx).where({ wipe_after_sending: false }).orderBy(['next_try_at', 'id']).first();
+}
+
+function due(trx: Transaction) {
+  return trx('mail_outbox')
+    .whereNull('sent_at')
+    .whereNotNull('body')
+    .whereRaw(isNotWaiting('mail', 'mail_outbox.id::text'))
+    .forUpdate()
+    .skipLocked();
 }
