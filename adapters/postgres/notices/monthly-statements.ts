@@ -5,19 +5,21 @@ import { sha256 } from '../../proof/tree.js';
 import type { Database } from '../database.js';
 import { findProof } from '../ledger/proof.js';
 import { readStatement, type Statement } from '../ledger/statement-reads.js';
+import { isNotWaiting } from '../upkeep/stuck-items.js';
 import { noteForUser } from './user-notices.js';
 
 /** A month whose statements are being noted, and the wallets that come next. */
 export interface StatementMonth {
   /** In UTC, such as 2026-10. */
   readonly month: string;
-  /** In the order of their numbers; those that failed before are among them. */
+  /** In the order of their numbers; those that failed before and are due again are among them. */
   readonly wallets: readonly number[];
 }
 
 /**
- * Finds the next wallets whose statement is to be noted (decision 171, "Statements by mail"): of the last month. It begins when a signed root covers it, where the ledger is sealed, or else after a while
- * without one. What is left of earlier months comes after it.
+ * Finds the next wallets whose statement is to be noted (decision 171, "Statements by mail"): of the last month. It
+ * begins when a signed root covers it, where the ledger is sealed, or else after a while without one. What is left of
+ * earlier months comes after it, and while its last wallets wait for their next try.
  * @returns undefined when nobody is left
  */
 export async function nextStatements(db: Database): Promise<StatementMonth | undefined> {
@@ -32,13 +34,17 @@ export async function nextStatements(db: Database): Promise<StatementMonth | und
     { waitMs: noticeLimits.statementWaitMs },
   );
   const { rows } = await db.raw<{ rows: StatementMonth[] }>(
-    `select m.month, array(
-              select id from (
-                (select unnest(m.failed_wallets) as id)
-                union all
-                (select w.id from wallets w where w.id > m.walked_wallet order by w.id limit :atOnce)
-              ) next order by id) as wallets
-       from statement_months m where m.done_at is null order by m.month desc limit 1`,
+    `select m.month, next.wallets
+       from statement_months m cross join lateral (
+              select array(
+                select id from (
+                  (select failed.id from unnest(m.failed_wallets) failed (id)
+                    where ${isNotWaiting('statement', `m.month || ':' || failed.id`)} limit :atOnce)
+                  union all
+                  (select w.id from wallets w where w.id > m.walked_wallet order by w.id limit :atOnce)
+                ) due order by id) as wallets) next
+      where m.done_at is null and (next.wallets <> '{}' or m.failed_wallets = '{}')
+      order by m.month desc limit 1`,
     { atOnce: noticeLimits.statementsAtOnce },
   );
   return rows[0];
@@ -51,10 +57,19 @@ export async function noteStatementsWalked(
   failed: readonly number[],
 ): Promise<void> {
   await db.raw(
-    `update statement_months set walked_wallet = greatest(walked_wallet, :last), failed_wallets = :failed,
+    `update statement_months m set walked_wallet = greatest(walked_wallet, :last),
+            failed_wallets = array(select id from unnest(m.failed_wallets || cast(:failed as bigint[])) id
+                                    where id <> all (cast(:wallets as bigint[])) or id = any (cast(:failed as bigint[]))
+                                    group by id order by id),
             done_at = case when :isDone then clock_ms() end
       where month = :month and done_at is null`,
-    { month, last: wallets.at(-1) ?? 0, failed: [...failed], isDone: wallets.length === 0 },
+    {
+      month,
+      last: wallets.at(-1) ?? 0,
+      wallets: [...wallets],
+      failed: [...failed],
+      isDone: wallets.length === 0,
+    },
   );
 }
 

@@ -137,4 +137,36 @@ describe('statements by mail (decision 171)', () => {
     await noteAll();
     assert.deepEqual((await told()).at(-1), [bad.user_id, '2026-01']);
   });
+
+  it('of earlier months are not kept back by one of the last month that fails for ever', async () => {
+    const { db } = money;
+    const [late, bad] = [await insertWallet(db, 500), await insertWallet(db, 500)] as [WalletRow, WalletRow];
+    const failFor = (users: readonly WalletRow[]) =>
+      db.raw(
+        `alter table user_notices drop constraint if exists fails,
+           add constraint fails check (user_id not in (${users.map(({ user_id: id }) => `'${id}'`).join()})) not valid`,
+      );
+    await failFor([late, bad]);
+    await endMonth();
+    await noteAll();
+    await credit(db, bad.user_id, 1);
+    await endMonth();
+    await noteAll();
+    assert.deepEqual(await told(), []);
+    await failFor([bad]);
+    await db('stuck_items').update({ next_attempt_at: db.raw('clock_ms()') });
+    await noteAll();
+    assert.deepEqual(await told(), [[late.user_id, '2026-01']]);
+    const months = db('statement_months').whereIn('month', ['2026-01', '2026-02']);
+    const failed: string[][] = await months.pluck('failed_wallets');
+    assert.deepEqual(failed, [[String(bad.id)], [String(bad.id)]]);
+    await db.raw('alter table user_notices drop constraint fails');
+    await db('stuck_items').update({ next_attempt_at: db.raw('clock_ms()') });
+    for (let round = 0; round < 2; round++) await noteAll();
+    assert.deepEqual((await told()).slice(1), [
+      [bad.user_id, '2026-02'],
+      [bad.user_id, '2026-01'],
+    ]);
+    assert.deepEqual(await db('statement_months').whereNull('done_at'), []);
+  });
 });
