@@ -4,12 +4,15 @@ import {
   findClosing,
   listParkedOf,
   moveClosing,
+  oldestMailMs,
   readOpenBusiness,
   type OpenBusiness,
 } from '../../adapters/postgres/accounts/closings.js';
 import type { AccountClosingRow } from '../../adapters/postgres/rows/tables.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import { closingLimits, type ClosingState, type ClosingWait } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
+import { closedForUserMail } from '../../domain/mails/sign-in.js';
 import { formatUsd } from '../../domain/money.js';
 import { nextReturn } from '../../money/closing/returns.js';
 import { settleWhenQuiet } from '../../money/closing/stop-spending.js';
@@ -33,8 +36,12 @@ export function createClosingActivities(deps: ActivityDeps) {
   };
 }
 
-/** What a step comes to: it goes on with the next one, waits where it is, or for the erasure of other accounts. */
-type Came = 'on' | 'turn' | readonly ClosingWait[];
+/**
+ * What a step comes to: it goes on with the next one, waits where it is, or is asked again soon: others are being erased,
+ * or the last mails are on their way.
+ */
+type Came = 'on' | AskedAgain | readonly ClosingWait[];
+type AskedAgain = { readonly until: string; readonly nextLookMs: number };
 type Step = (deps: ActivityDeps, userId: UserId, tell: Tell, row: AccountClosingRow) => Promise<Came>;
 
 async function advanceClosing(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<EventLook> {
@@ -44,8 +51,8 @@ async function advanceClosing(deps: ActivityDeps, userId: UserId, tell: Tell): P
     tell({ state: row.state });
     const step = row.former_email === null ? steps[row.state] : eraseAgain;
     const done = await step(deps, userId, tell, row);
-    if (done === 'turn') return waitForTurn(row);
-    if (done !== 'on') return waitAt(deps, row, done);
+    if (done === 'on') continue;
+    return 'until' in done ? askAgain(row, done) : waitAt(deps, row, done);
   }
 }
 
@@ -58,10 +65,11 @@ const steps: Readonly<Record<ClosingState, Step>> = {
   closed: reopen,
 };
 
+const turn: AskedAgain = { until: 'another account is erased', nextLookMs: closingLimits.turnMs };
+
 /** It holds no slot and no connection meanwhile. */
-function waitForTurn({ state }: AccountClosingRow): EventLook {
-  const summary = `${state}: waits until another account is erased`;
-  return { state: 'waiting', status: state, summary, nextLookMs: closingLimits.turnMs };
+function askAgain({ state }: AccountClosingRow, { until, nextLookMs }: AskedAgain): EventLook {
+  return { state: 'waiting', status: state, summary: `${state}: waits until ${until}`, nextLookMs };
 }
 
 async function waitAt(
@@ -86,10 +94,23 @@ async function waitsOf(
 
 const debts = ['invoices', 'disputes'] as const;
 
-async function stopping(deps: ActivityDeps, userId: UserId): ReturnType<Step> {
+async function stopping(
+  deps: ActivityDeps,
+  userId: UserId,
+  _tell: Tell,
+  { requested_by: by }: AccountClosingRow,
+): ReturnType<Step> {
+  if (by === 'operator') await tellUser(deps, userId);
   await stopAll(deps, userId);
   const waits = await settleWhenQuiet(deps.db, userId);
   return waits.length > 0 ? waits : 'on';
+}
+
+/** The operators' login writes no mail, so the worker does; one that asks themselves is told as they ask. */
+async function tellUser({ db }: ActivityDeps, userId: UserId): Promise<void> {
+  await db.transaction((trx) =>
+    mailUser(trx, userId, { kind: 'closing_requested', userId }, closedForUserMail()),
+  );
 }
 
 /**
@@ -152,12 +173,28 @@ async function followRestored(deps: ActivityDeps, userId: UserId, tell: Tell): P
   }
 }
 
-async function erasing(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
+async function erasing(
+  deps: ActivityDeps,
+  userId: UserId,
+  tell: Tell,
+  { requested_by: by }: AccountClosingRow,
+): ReturnType<Step> {
   const open = await readOpenBusiness(deps.db, userId);
   // An invoice that is being voided, and a payment that is under way, still need their customer.
   const waits = await waitsOf(deps, userId, open, 'invoices', 'topups');
   if (open.topups > 0) await closePages(deps, userId);
-  return waits.length > 0 ? waits : erase(deps, userId, tell);
+  if (waits.length > 0) return waits;
+  // Whom a restored database brought back was told before.
+  const mails = by === 'restored' ? undefined : await waitForMails(deps, userId);
+  return mails ?? erase(deps, userId, tell);
+}
+
+/** The erasure takes mails with it: the last ones are sent first (decision 189, "Told before erased"). */
+async function waitForMails({ db }: ActivityDeps, userId: UserId): Promise<AskedAgain | undefined> {
+  const ageMs = await oldestMailMs(db, userId);
+  if (ageMs === undefined) return undefined;
+  const nextLookMs = Math.round(Math.min(Math.max(ageMs, closingLimits.mailLookMs), closingLimits.turnMs));
+  return { until: 'its last mails are sent', nextLookMs };
 }
 
 /** Whom a restored database brought back waits for nothing: they were erased before. Their machines end first. */
@@ -173,7 +210,7 @@ async function erase(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<Ca
     await tellOperators(deps, userId, 'installation-key', why);
     return ['installation_key'];
   }
-  return (await eraseInTurn(deps, userId, installationKey, tell)) ? 'on' : 'turn';
+  return (await eraseInTurn(deps, userId, installationKey, tell)) ? 'on' : turn;
 }
 
 /** The person is gone. What comes late about them is erased as well, and money that comes back goes the same way. */
@@ -194,7 +231,7 @@ async function keepWatch(
     await closePages(deps, userId);
     return ['topups'];
   }
-  if (!(await eraseInTurn(deps, userId, settings.installationKey, tell))) return 'turn';
+  if (!(await eraseInTurn(deps, userId, settings.installationKey, tell))) return turn;
   const waits = await waitsOf(deps, userId, open, ...debts, 'refunds');
   if (waits.length > 0) return waits;
   return (await endWatch(db, row)) ? 'on' : ['late_events'];

@@ -31,6 +31,10 @@ export const closingLimits = {
   refundTries: 2,
   /** For how long a call whose answer was lost may still make its refund. */
   lateAnswerMs: HOUR,
+  /** For how long the last mails to the person are waited for, each from when it was written. */
+  mailMs: DAY,
+  /** How soon it is looked again whether they were sent, at first. */
+  mailLookMs: SECOND,
   /** How soon one that could not be erased because another one was asks for its turn again. */
   turnMs: 30 * SECOND,
 } as const;

@@ -42,6 +42,17 @@ export function closingMail(): Message {
   ]);
 }
 
+/** Operators close the account. */
+export function closedForUserMail(): Message {
+  return messageOf('We are closing your account', [
+    'We stop your machines, end your API keys, take what you owe from your balance, send back to your cards what you paid in and did not use, and then erase your personal data. Credit that you did not pay for lapses.',
+    '',
+    'You can sign in until then to see how far it is. It can’t be undone.',
+    '',
+    answerToSupport,
+  ]);
+}
+
 /** Somebody who is signed in takes everything along. */
 export function exportMail(): Message {
   return messageOf('Your data was exported', [

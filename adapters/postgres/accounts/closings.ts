@@ -172,6 +172,23 @@ export async function listReturns(db: Database, userId: UserId): Promise<Closing
     .orderBy('id');
 }
 
+/**
+ * Returns how old the oldest mail or notice is that is still to be sent to the person, in milliseconds; undefined without
+ * one. Codes do not count, and neither does what could not be sent for so long that nobody waits for it any more.
+ */
+export async function oldestMailMs(db: Database, userId: UserId): Promise<number | undefined> {
+  const { rows } = await db.raw<{ rows: { ageMs: number | null }[] }>(
+    `select (extract(epoch from max(clock_ms() - at)) * 1000)::float8 as "ageMs"
+       from (select m.created_at as at from users u join mail_outbox m on m.recipient = u.email
+              where u.id = :userId and m.sent_at is null and not m.wipe_after_sending
+             union all
+             select noted_at from user_notices where user_id = :userId and told_at is null) untold
+      where at > clock_ms() - :waitMs * interval '1 millisecond'`,
+    { userId, waitMs: closingLimits.mailMs },
+  );
+  return rows[0]?.ageMs ?? undefined;
+}
+
 /** What an account has now, for whoever thinks of closing it. */
 export interface StillOpen {
   readonly walletId: number;

@@ -189,9 +189,21 @@ export class ClosingWorld {
     return this.look();
   }
 
+  /** Looks as often as its workflow does while its last mails are sent. */
   async look(): Promise<AccountClosingRow> {
-    await this.lone.run('lookAtClosing', this.userId);
-    return (await this.db('account_closings').where({ user_id: this.userId }).first())!;
+    for (;;) {
+      await this.lone.run('lookAtClosing', this.userId);
+      const row = (await this.db('account_closings').where({ user_id: this.userId }).first())!;
+      if (row.state !== 'erasing' || (await this.sendMails()) === 0) return row;
+    }
+  }
+
+  /** @returns how many were due */
+  async sendMails(): Promise<number> {
+    const notices = await this.db('user_notices')
+      .whereNull('told_at')
+      .update({ told_at: new Date(), is_mailed: false });
+    return notices + (await this.db('mail_outbox').whereNull('sent_at').update({ sent_at: new Date() }));
   }
 
   returned(): [string, number][] {
