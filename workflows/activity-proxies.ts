@@ -138,12 +138,21 @@ export const upstream = proxyActivities<Pick<Activities, 'findPod' | 'awaitPod' 
 
 /** Runs loops of a quarter of an hour, which are started again. A dead worker's loop moves within ten seconds. */
 export const loops = proxyActivities<
-  Pick<Activities, 'runMeter' | 'runSequencer' | 'wakeWebhooks' | 'watchProvider' | 'runUpkeep'>
+  Pick<Activities, 'runMeter' | 'runSequencer' | 'wakeWebhooks' | 'runUpkeep'>
 >({
   taskQueue: taskQueues.meter,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '20 minutes',
   scheduleToCloseTimeout: '1 hour',
+  retry: { ...retry, maximumInterval: '5s' },
+});
+
+/** Watches an upstream likewise, and finishes the list that it reads: 100,000 machines, page by page, take over an hour. */
+export const watching = proxyActivities<Pick<Activities, 'watchProvider'>>({
+  taskQueue: taskQueues.meter,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '3 hours',
+  scheduleToCloseTimeout: '6 hours',
   retry: { ...retry, maximumInterval: '5s' },
 });
 

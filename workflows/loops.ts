@@ -1,6 +1,6 @@
 import { continueAsNew, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { meteringLimits } from '../domain/metering/limits.js';
-import { loops, mails } from './activity-proxies.js';
+import { loops, mails, watching } from './activity-proxies.js';
 import type {
   MailerInput,
   MeterInput,
@@ -29,7 +29,7 @@ export async function providerWatch(input: ProviderWatchInput): Promise<'not con
     `Lists our pods at ${input.code} every 2 s and its offers every 30 s; the pending activity's heartbeat tells what it answers (lastError).`,
   );
   for (;;) {
-    const run = () => loops.watchProvider(input.code, input.runMs ?? meteringLimits.meterRunMs);
+    const run = () => watching.watchProvider(input.code, input.runMs ?? meteringLimits.meterRunMs);
     if ((await goingOn(run)) === 'not configured') return 'not configured';
     if (isLong()) await continueAsNew<typeof providerWatch>(input);
   }

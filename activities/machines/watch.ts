@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { sleep } from '@temporalio/activity';
 import { ensureProvider, replaceListings } from '../../adapters/postgres/catalog/catalog.js';
 import { readClock } from '../../adapters/postgres/clock.js';
@@ -61,9 +62,10 @@ export function createWatchActivities(deps: ActivityDeps) {
           const watch = new Watch(deps, provider, pollMs, tell);
           const end = performance.now() + forMs;
           try {
-            while (performance.now() < end) {
+            // A list that is being read is finished: one that takes longer than all of this would never be whole.
+            while (performance.now() < end || watch.isListing) {
               const started = performance.now();
-              await watch.round(started);
+              await watch.round(started, performance.now() < end);
               tell({ ...watch.state });
               await sleep(Math.max(pollMs / 20, pollMs - (performance.now() - started)));
             }
@@ -94,6 +96,11 @@ class Watch {
   #owesList = false;
   /** The questions to the machines take seconds when many are silent; the lists do not wait for them. */
   #asking: Promise<unknown> | undefined;
+  /** A list of many pages takes minutes, and the catalog would age out meanwhile. */
+  #listing: Promise<unknown> | undefined;
+  /** When the list that is being read last told of a part. */
+  #partMs = 0;
+  #isOver = false;
   #balance: Promise<void> | undefined;
 
   constructor(
@@ -105,14 +112,21 @@ class Watch {
     this.#delivery = new Delivery(deps);
   }
 
-  async round(nowMs: number): Promise<void> {
+  /** Whether a list is being read that its round did not wait for. */
+  get isListing(): boolean {
+    return this.#listing !== undefined;
+  }
+
+  /** @param mayList false where no other list may begin any more */
+  async round(nowMs: number, mayList: boolean): Promise<void> {
     const { db } = this.deps;
     const { code } = this.provider;
     await this.#readReported(nowMs);
     if ((await rateLimitedForMs(db, code)) > 0) return;
-    const isListDue = nowMs >= this.#nextListMs || (await isBusy(db, code));
+    const isListDue = mayList && (await this.#isListDue(nowMs));
     if (nowMs >= this.#nextCatalogMs && !(isListDue && this.#owesList)) await this.#catalogInTurn(nowMs);
-    if (isListDue) await this.#listInTurn(nowMs);
+    if (isListDue) await this.#beginList(nowMs);
+    await this.#awaitList();
     if (nowMs >= this.#nextBalanceMs) this.#beginBalance(nowMs);
     if (nowMs >= this.#nextRenewalMs) await this.#renewEnds(nowMs);
     this.#asking ??= askRunningPods(this.deps, code)
@@ -124,9 +138,16 @@ class Watch {
       });
   }
 
+  async #isListDue(nowMs: number): Promise<boolean> {
+    if (this.isListing) return false;
+    return nowMs >= this.#nextListMs || isBusy(this.deps.db, this.provider.code);
+  }
+
   /** Resolves when nothing of this watcher is under way any more. */
   async ended(): Promise<void> {
+    this.#isOver = true;
     try {
+      await this.#listing?.catch(() => undefined);
       // Another watcher takes over, and nobody else knows what this minute has told so far.
       const minutes = this.#useMinutes.end();
       if (minutes.length > 0) await this.#keepUse(minutes, (await readClock(this.deps.db)).getTime());
@@ -153,11 +174,34 @@ class Watch {
       this.#nextCatalogMs = nowMs + catalogLimits.catalogSyncMs;
   }
 
-  async #listInTurn(nowMs: number): Promise<void> {
+  async #beginList(nowMs: number): Promise<void> {
     if (await this.#isPutOff('pods')) return;
     this.#owesList = false;
-    await this.#guarded(() => this.#list());
     this.#nextListMs = nowMs + machineLimits.idlePolls * this.pollMs;
+    this.#partMs = performance.now();
+    this.#listing = this.#guarded(() => this.#list());
+    // The round that finds it failed throws its failure.
+    this.#listing.catch(() => undefined);
+  }
+
+  /** Waits for the list as long as a round usually takes; a longer one goes on beside the next rounds. */
+  async #awaitList(): Promise<void> {
+    if (this.#listing === undefined) return;
+    // The rounds tell of progress too, and must not hide that the list makes none.
+    if (performance.now() - this.#partMs > ONE_CALL_MS) throw new Error('the list of machines stands still');
+    const over = new AbortController();
+    const isRead = await Promise.race([
+      this.#listing.then(() => true),
+      pause(machineLimits.pollMs, false, { signal: over.signal }),
+    ]).finally(() => over.abort());
+    if (isRead) this.#listing = undefined;
+  }
+
+  /** Ends the reading of a list once its watcher is over: another one may be reading already. */
+  #tellPart(): void {
+    if (this.#isOver) throw new ProviderError('unknown', 'listing pods: its watcher is over');
+    this.#partMs = performance.now();
+    this.tell({ ...this.state });
   }
 
   /** Tells whether our own pace puts a read off. That is no failure of the upstream, whose offers stay for sale. */
@@ -185,7 +229,7 @@ class Watch {
 
   async #list(): Promise<void> {
     const askedAt = await readClock(this.deps.db);
-    const pods = await this.provider.listPods();
+    const pods = await this.provider.listPods(() => this.#tellPart());
     this.state.held = await judgePodList(this.deps, this.provider.code, { pods, askedAt });
     this.state.lists += 1;
     this.state.pods = pods.length;
@@ -243,6 +287,8 @@ class Watch {
       return true;
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
+      // Its reading was ended from here, which is no failure of the upstream.
+      if (this.#isOver) return false;
       this.state.lastError = error.briefly;
       log.warn({ provider: code, err: error }, 'the upstream did not answer; asking again');
       await noteProviderFailure(db, code, 'reading', error);

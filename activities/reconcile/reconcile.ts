@@ -151,7 +151,7 @@ function gather(
  * Gathers an upstream's pods. Each look reads the upstream's list anew: a pod that vanished or appeared a moment ago is
  * not news yet.
  */
-async function gatherPods(deps: ActivityDeps, code: string, { graceMs }: Look): Promise<Gathered> {
+async function gatherPods(deps: ActivityDeps, code: string, { graceMs, tell }: Look): Promise<Gathered> {
   const provider = deps.providers.get(code);
   if (!provider) {
     throw new ProviderError('refused', 'it has machines of ours and is not configured: set its key');
@@ -161,7 +161,8 @@ async function gatherPods(deps: ActivityDeps, code: string, { graceMs }: Look): 
     throw new ProviderError('rate_limited', `it asked to be left alone for ${Math.ceil(waitMs / 1000)} s`);
   }
   return {
-    compare: async () => comparePods(deps.db, code, await provider.listPods(), graceMs),
+    compare: async () =>
+      comparePods(deps.db, code, await provider.listPods(() => tell({ listing: code })), graceMs),
     why: null,
   };
 }

@@ -153,7 +153,7 @@ async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
   const rentals = await compareRentals(deps, sinceOf(found.raisedAt), tell);
   const lost = await listLost(deps, sinceOf(found.raisedAt));
   tell('asking the upstreams');
-  const pods = await listUnknownPods(deps);
+  const pods = await listUnknownPods(deps, tell);
   tell('asking the processor');
   const failed = new FailedItems(deps.log);
   const missingPayments = await listMissingPayments(deps, sinceOf(found.raisedAt), { tell, failed });
@@ -250,12 +250,13 @@ async function listLost({ db, temporal }: ActivityDeps, since: Date): Promise<Lo
 
 async function listUnknownPods(
   deps: ActivityDeps,
+  tell: Tell,
 ): Promise<Pick<RestoreReport, 'unknownPods' | 'silentUpstreams'>> {
   const unknownPods: UnknownPod[] = [];
   const silentUpstreams: string[] = [];
   for (const provider of deps.providers.values()) {
     try {
-      const pods = await provider.listPods();
+      const pods = await provider.listPods(() => tell({ listing: provider.code }));
       const owned = await findOwnedTags(
         deps.db,
         pods.map(({ tag }) => tag),

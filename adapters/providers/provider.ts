@@ -48,8 +48,13 @@ export interface Provider {
   allocate(request: AllocationRequest): Promise<AllocatedPod>;
   /** Finds the pod that carries this tag, in any state but gone. */
   find(tag: string, wait?: Wait): Promise<Pod | undefined>;
-  /** Lists all pods that carry this deployment's tag prefix. One call, or one per page. */
-  listPods(): Promise<Pod[]>;
+  /**
+   * Lists all pods that carry this deployment's tag prefix, in one call or one per page, however long that takes.
+   * @param tell is told of each part that came, and not for longer than a minute of none (decision 191, "Lists of any
+   *   length"); what it throws ends the reading. Without it, an answer of one call must be whole within a minute
+   * @throws ProviderError also for a list of which a part is missing
+   */
+  listPods(tell?: () => void): Promise<Pod[]>;
   /**
    * Asks the upstream to end a pod. Idempotent. Its answer does not prove that the pod is gone: only the pod's absence
    * from two lists does.

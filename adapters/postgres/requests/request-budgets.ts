@@ -1,7 +1,7 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { machineLimits } from '../../../domain/machines/limits.js';
 import { READING_SHARE, readIntervalMs, type QuotaWindow } from '../../providers/upstream/quotas.js';
-import type { Pace, RequestBudget } from '../../providers/upstream/request-budget.js';
+import type { Pace, RequestBudget, Turn } from '../../providers/upstream/request-budget.js';
 import type { Database } from '../database.js';
 
 /** An upstream's word on its quotas counts for this long; each answer renews it. */
@@ -36,12 +36,6 @@ export function createRequestBudget(
     reading: shareOf('reading', READING_SHARE),
     renewing: shareOf('renewing', (1 - READING_SHARE) / 2),
   };
-  const turns = new Map<string, RateLimiterPostgres>();
-  const turnsOf = ({ name, everyMs }: Pace): RateLimiterPostgres => {
-    const known = turns.get(name) ?? limiter(`turn-${name}`, 1, everyMs / 1_000);
-    turns.set(name, known);
-    return known;
-  };
   return {
     async take(use) {
       const waitMs = use === 'acting' ? 0 : await consume(shares[use], code);
@@ -49,7 +43,7 @@ export function createRequestBudget(
     },
     pace: (reads) => pace(db, code, reads, slackMs),
     learn: (windows) => learn(db, code, windows),
-    takeTurn: (pace) => consume(turnsOf(pace), code),
+    takeTurn: (pace, mostWaitMs) => takeTurn(db, `upstream-turn-${pace.name}:${code}`, pace, mostWaitMs),
   };
 }
 
@@ -83,6 +77,26 @@ async function pace(db: Database, code: string, reads: number, slackMs: number):
     );
     return 0;
   });
+}
+
+/** The counter's row tells until when all turns are taken. */
+async function takeTurn(db: Database, key: string, { everyMs }: Pace, mostWaitMs: number): Promise<Turn> {
+  const facts = { key, everyMs: Math.round(everyMs), mostWaitMs: Math.floor(mostWaitMs) };
+  const taken = await db.raw<{ rows: { waitMs: number }[] }>(
+    `insert into rate_limits as turn (key, points, expire) values (:key, 1, epoch_ms(clock_ms()) + :everyMs)
+     on conflict (key) do update set points = 1,
+       expire = greatest(turn.expire, epoch_ms(clock_ms())) + :everyMs
+       where turn.expire <= epoch_ms(clock_ms()) + :mostWaitMs
+     returning greatest(0, expire - :everyMs - epoch_ms(clock_ms()))::float8 as "waitMs"`,
+    facts,
+  );
+  const [turn] = taken.rows;
+  if (turn !== undefined) return { isTaken: true, waitMs: turn.waitMs };
+  const { rows } = await db.raw<{ rows: { waitMs: number }[] }>(
+    `select (expire - epoch_ms(clock_ms()))::float8 as "waitMs" from rate_limits where key = :key`,
+    facts,
+  );
+  return { isTaken: false, waitMs: Math.max(1, rows[0]?.waitMs ?? 0) };
 }
 
 async function learn(db: Database, code: string, windows: readonly QuotaWindow[]): Promise<void> {

@@ -54,9 +54,9 @@ export function createLambdaProvider(options: ProviderOptions): Provider {
   const odd = options.onOddity ?? (() => undefined);
   const upstream = createUpstream(clientOptionsOf(options));
   const key = createInstallationKey(upstream, `${options.deployment}-machines`);
-  const listPods = shared(() =>
+  const listPods = shared((onPart) =>
     upstream.list('listing pods', {
-      ...{ path: '/api/v1/instances', name: 'data', paces: reads },
+      ...{ path: '/api/v1/instances', name: 'data', paces: reads, onPart },
       read: (instance) => [findPod(instance, tagPrefix, odd) ?? []].flat(),
     }),
   );
@@ -72,7 +72,7 @@ export function createLambdaProvider(options: ProviderOptions): Provider {
       : lambdaSoftware,
     proof: 'machine',
     ...(options.machinesFetch && { telemetry: reportedUse }),
-    listPods: () => listPods(),
+    listPods: (tell) => listPods({}, tell),
     find: async (tag, wait) => (await listPods(wait)).find((pod) => pod.tag === tag),
     async listOffers() {
       const what = 'listing offers';

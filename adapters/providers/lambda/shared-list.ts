@@ -4,21 +4,45 @@ import { ProviderError, type Wait } from '../provider.js';
 /**
  * Makes one reading serve all who ask at the same time. Whoever asks while one is under way gets the next one, so that
  * each answer is younger than its question: only then does a missing machine mean anything.
+ * @param read gets what is to be told of each part that came: all who wait hear it, also of the reading before theirs
  */
-export function shared<T>(read: () => Promise<T>): (wait?: Wait) => Promise<T> {
+export function shared<T>(
+  read: (onPart: () => void) => Promise<T>,
+): (wait?: Wait, tell?: () => void) => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve();
   let next: Promise<T> | undefined;
-  return (wait = {}) => {
+  const waiting = new Set<() => void>();
+  const tellAll = (): void => {
+    for (const tell of waiting) tellOne(tell, waiting);
+  };
+  return async (wait = {}, tell) => {
     next ??= underWay
       .catch(() => undefined)
       .then(() => {
         next = undefined;
-        const reading = read();
+        const reading = read(tellAll);
         underWay = reading;
         return reading;
       });
-    return within(next, wait);
+    if (tell === undefined) return within(next, wait);
+    // One who asks twice waits twice.
+    const mine = (): void => tell();
+    waiting.add(mine);
+    try {
+      return await within(next, wait);
+    } finally {
+      waiting.delete(mine);
+    }
   };
+}
+
+/** One who does not want to hear it any more does not keep the others from it. */
+function tellOne(tell: () => void, waiting: Set<() => void>): void {
+  try {
+    tell();
+  } catch {
+    waiting.delete(tell);
+  }
 }
 
 /** Gives up on a reading that others may still wait for. */

@@ -97,7 +97,8 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
         ...wait,
       });
       if (keyId !== null) keys.removeLater(keyId);
-      keys.sweepLater(async () => (await pods.listPods()).map((pod) => pod.tag));
+      // Nobody waits for it.
+      keys.sweepLater(async () => (await pods.listPods(() => undefined)).map((pod) => pod.tag));
     },
   };
 }

@@ -4,10 +4,15 @@ import { ProviderError } from '../provider.js';
 import type { Pace, RequestBudget, RequestUse } from './request-budget.js';
 
 /**
- * The limit of a whole list, as long as it makes progress: 50,000 machines are some 100 MB (decision 75, "Long upstream
- * lists").
+ * The limit of a whole list that makes progress which nobody hears: 50,000 machines are some 100 MB (decision 75, "Long
+ * upstream lists").
  */
 const LIST_LIMIT_MS = 60_000;
+/** The limit of a list whose progress somebody hears: one that trickles for so long is none. */
+const HEARD_LIST_LIMIT_MS = 30 * 60_000;
+
+/** Waiting for its turns leaves a request this share of its limit for the answer. */
+const ANSWER_SHARE = 0.2;
 
 /** No answer came. `sent` is false only when the request provably never left this machine. */
 export class HttpFailure extends Error {
@@ -34,8 +39,13 @@ export interface HttpRequest {
   readonly body?: unknown;
   /** Less than the client's limit, for a caller that can't wait that long. */
   readonly timeoutMs?: number;
-  /** The answer may take a minute, as long as each part of it comes within the client's limit of the one before. */
+  /**
+   * The answer may take a minute, or far longer where `onPart` is given, as long as each part of it comes within the
+   * client's limit of the one before.
+   */
   readonly isList?: boolean;
+  /** Is told of each part of a list that has come. What it throws ends the request. */
+  readonly onPart?: (() => void) | undefined;
   /** The instant, on the clock of performance.now(), beyond which the caller can't wait whatever the limits say. */
   readonly untilMs?: number | undefined;
   /**
@@ -47,6 +57,8 @@ export interface HttpRequest {
   readonly use?: RequestUse;
   /** The paces of the upstream that the request keeps: it waits for its turn in each, within its limit. */
   readonly paces?: readonly Pace[];
+  /** It may wait so long for its turns, and has its limit after that. */
+  readonly turnsMs?: number;
 }
 
 /**
@@ -102,16 +114,29 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     });
   const exchange = async <T>(request: HttpRequest, limitMs: number, read: ReadAnswer<T>) => {
     const endMs = performance.now() + limitMs;
-    await awaitTurns(request, endMs, options.budget);
+    const turnsMs = request.turnsMs ?? limitMs * (1 - ANSWER_SHARE);
+    await awaitTurns(request, performance.now() + turnsMs, options.budget);
     await refuseOverBudget(request, options.budget);
-    const leftMs = Math.max(1, Math.floor(endMs - performance.now()));
+    const ownMs = request.turnsMs === undefined ? endMs - performance.now() : limitMs;
+    const leftMs = Math.max(1, Math.floor(ownMs));
     const stallMs = request.isList ? Math.min(leftMs, options.timeoutMs) : leftMs;
     const watch = watchProgress(stallMs, leftMs);
+    const stop: { error?: unknown } = {};
+    const tellProgress = (): void => {
+      watch.tell();
+      try {
+        request.onPart?.();
+      } catch (error) {
+        stop.error = error;
+        throw error;
+      }
+    };
     try {
       const response = await fetchAnswer(request, watch.signal);
-      return { headers: response.headers, answer: await read(response, watch.tell) };
+      return { headers: response.headers, answer: await read(response, tellProgress) };
     } catch (error) {
-      throw failureOf(error, request, limitMs);
+      // Whoever hears of the parts has enough of them: the upstream did not fail.
+      throw error === stop.error ? error : failureOf(error, request, limitMs);
     } finally {
       watch.end();
     }
@@ -119,7 +144,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return {
     async send(request, read) {
       const isRead = request.method === 'GET';
-      const limitMs = limitOf(request, request.isList ? LIST_LIMIT_MS : options.timeoutMs);
+      const listMs = request.onPart === undefined ? LIST_LIMIT_MS : HEARD_LIST_LIMIT_MS;
+      const limitMs = limitOf(request, request.isList ? listMs : options.timeoutMs);
       const { headers, answer } = await twice(limitMs, request.repeatable ?? isRead, (leftMs) =>
         exchange(request, leftMs, read),
       );
@@ -187,17 +213,15 @@ async function awaitTurns(
   budget: RequestBudget | undefined,
 ): Promise<void> {
   for (const pace of paces) {
-    for (;;) {
-      const waitMs = (await budget?.takeTurn(pace)) ?? 0;
-      if (waitMs === 0) break;
-      if (pace.failsOutOfTurn === true || performance.now() + waitMs >= endMs) {
-        throw new ProviderError('rate_limited', `${method} ${path}: it is not its turn (${pace.name})`, {
-          retryAfterMs: waitMs,
-          outOfTurn: true,
-        });
-      }
-      await sleep(waitMs);
+    const mostWaitMs = pace.failsOutOfTurn === true ? 0 : Math.max(0, endMs - performance.now());
+    const turn = await budget?.takeTurn(pace, mostWaitMs);
+    if (turn?.isTaken === false) {
+      throw new ProviderError('rate_limited', `${method} ${path}: it is not its turn (${pace.name})`, {
+        retryAfterMs: turn.waitMs,
+        outOfTurn: true,
+      });
     }
+    if (turn !== undefined && turn.waitMs > 0) await sleep(turn.waitMs);
   }
 }
 

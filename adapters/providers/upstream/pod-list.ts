@@ -19,7 +19,7 @@ export function podListOf(
     read: (element: unknown) => [list.findPod(element) ?? []].flat(),
   };
   return {
-    listPods: () => upstream.list('listing pods', request),
+    listPods: (onPart) => upstream.list('listing pods', { ...request, onPart }),
     async find(tag, wait) {
       const isWanted = (pod: Pod): boolean => pod.tag === tag;
       const pods = await upstream.list('finding a pod', { ...request, ...wait, isWanted });

@@ -16,10 +16,18 @@ export interface RequestBudget {
   /** Keeps the quotas of the upstream's last answer; they replace the earlier ones. */
   learn(windows: readonly QuotaWindow[]): Promise<void>;
   /**
-   * Takes the next turn of a pace.
-   * @returns 0 when it is taken, else how long until the next one is free, in milliseconds
+   * Takes the next turn of a pace: turns go to those who ask, in the order in which they ask, so that nobody's many
+   * requests keep another's from ever being sent.
+   * @param mostWaitMs how long the caller can wait for its turn; one that comes later is not taken
    */
-  takeTurn(pace: Pace): Promise<number>;
+  takeTurn(pace: Pace, mostWaitMs: number): Promise<Turn>;
+}
+
+/** A turn in a pace. */
+export interface Turn {
+  readonly isTaken: boolean;
+  /** How long until it comes, or would come, in milliseconds. */
+  readonly waitMs: number;
 }
 
 /** An upstream's smallest time between two requests of a kind, over all our processes. */

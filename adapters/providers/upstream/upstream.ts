@@ -11,7 +11,8 @@ export interface UpstreamCall extends HttpRequest {
 }
 
 /** A list that is read while it arrives, whatever its length. */
-export interface UpstreamList<T> extends ListReading<T>, Wait, Pick<HttpRequest, 'paces' | 'body'> {
+export interface UpstreamList<T>
+  extends ListReading<T>, Wait, Pick<HttpRequest, 'paces' | 'body' | 'onPart'> {
   readonly path: string;
   /** Default: GET. A search by POST changes nothing either. */
   readonly method?: 'GET' | 'POST';
@@ -28,7 +29,7 @@ export interface Upstream {
   /**
    * Reads a list that the upstream keeps under a name, element by element. An answer without the list fails: it must
    * not look like "nothing exists". Each part of it must come within the client's limit of the one before, and all of
-   * it within a minute.
+   * it within a minute, unless somebody hears of each part.
    * @throws ProviderError, also for a list that breaks off
    */
   list<T>(what: string, list: UpstreamList<T>): Promise<T[]>;
@@ -45,9 +46,9 @@ export function createUpstream(options: HttpClientOptions): Upstream {
       throw errorOfAnswer(what, effect, answer);
     },
     async list(what, list) {
-      const { method = 'GET', path, untilMs, paces, body } = list;
+      const { method = 'GET', path, untilMs, paces, body, onPart } = list;
       const request: HttpRequest = {
-        ...{ method, path, untilMs, body, isList: true, use: 'reading', repeatable: true },
+        ...{ method, path, untilMs, body, onPart, isList: true, use: 'reading', repeatable: true },
         ...(paces === undefined ? {} : { paces }),
       };
       const answer = await http

@@ -15,7 +15,8 @@ import {
 import { fieldsOf, findList, numberField, textField } from '../upstream/fields.js';
 import { clientOptionsOf, type ProviderOptions } from '../upstream/provider-options.js';
 import { checkTag, noSuchOrder } from '../upstream/order-checks.js';
-import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
+import type { HttpAnswer } from '../upstream/http-answer.js';
+import { createUpstream, isGone, type Upstream, type UpstreamCall } from '../upstream/upstream.js';
 import { errorOfAnswer, outOfTurn, throwBeforeBuying } from '../upstream/upstream-errors.js';
 import { readOffer, vastSearch } from './vast-offers.js';
 import { VAST_DISK_GB, vastTemplates } from './vast-templates.js';
@@ -27,6 +28,10 @@ const PROVISION_DEADLINE_MS = 20 * MINUTE;
 /** Instances of one page: the most that there may be. */
 const PAGE = 25;
 const MOST_PAGES = 4_000;
+/** A page after the first is asked for so often: hundreds came before it, and would have to be read anew. */
+const PAGE_TRIES = 3;
+/** A page of a long list waits so long for its turn, behind the searches that came first. */
+const PAGE_TURN_MS = 30 * SECOND;
 /** The account is looked at with each list of offers; a create trusts what was seen so lately. */
 const ACCOUNT_SEEN_MS = 2 * MINUTE;
 
@@ -78,11 +83,11 @@ export function createVastProvider(options: ProviderOptions): Provider {
     },
     async find(tag, wait) {
       // The filter knows whole labels alone, so the list of all of ours can't use it.
-      const instances = await listInstances(upstream, { label: { eq: tag } }, wait);
+      const instances = await listInstances(upstream, { label: { eq: tag } }, wait ?? {});
       return instances.flatMap(read).find((pod) => pod.tag === tag);
     },
-    async listPods() {
-      const instances = await listInstances(upstream, {});
+    async listPods(tell) {
+      const instances = await listInstances(upstream, {}, { turnsMs: PAGE_TURN_MS, onPage: tell });
       burnCentsPerHour = burnOf(instances);
       return lastOfEach(instances.flatMap(read));
     },
@@ -139,25 +144,52 @@ async function countAccountKeys(upstream: Upstream, wait: Wait): Promise<number>
   return keys.filter((key) => textField(fieldsOf(key), 'deleted_at') === null).length;
 }
 
+/** How the pages of a list are asked for. */
+interface Paging extends Wait, Pick<UpstreamCall, 'turnsMs'> {
+  /** Is told of each page that came. */
+  readonly onPage?: (() => void) | undefined;
+}
+
 /** Lists all instances of the account that fit, page by page. A part is not a whole list: one failure fails it. */
-async function listInstances(upstream: Upstream, filters: object, wait: Wait = {}): Promise<unknown[]> {
+async function listInstances(upstream: Upstream, filters: object, paging: Paging): Promise<unknown[]> {
   const instances: unknown[] = [];
   let token: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
     const query = new URLSearchParams({ limit: String(PAGE), select_filters: JSON.stringify(filters) });
     if (token !== null) query.set('after_token', token);
-    const what = `listing pods, page ${page + 1}`;
-    const answer = await upstream.call(what, {
-      ...{ method: 'GET', path: `/api/v1/instances/?${query.toString()}`, paces: [PACES.list], ...wait },
-    });
+    const what = `listing pods, page ${page}`;
+    const answer = await askForPage(upstream, what, query, { ...paging, tries: page === 1 ? 1 : PAGE_TRIES });
     const found = findList(fieldsOf(answer.body), 'instances');
     if (found === undefined)
       throw errorOfAnswer(`${what}: no instances in the answer`, 'buys_nothing', answer);
     instances.push(...found);
-    token = textField(fieldsOf(answer.body), 'next_token');
-    if (token === null) return instances;
+    paging.onPage?.();
+    const { next_token: next = null } = fieldsOf(answer.body);
+    if (next === null) return instances;
+    token = textField({ next }, 'next');
+    if (token === null) throw errorOfAnswer(`${what}: an unreadable next_token`, 'buys_nothing', answer);
   }
   throw new ProviderError('unknown', `listing pods: more than ${MOST_PAGES} pages`);
+}
+
+/** Asks for one page, and again while it gets no answer and has tries left. */
+async function askForPage(
+  upstream: Upstream,
+  what: string,
+  query: URLSearchParams,
+  { untilMs, turnsMs, onPage, tries }: Paging & { readonly tries: number },
+): Promise<HttpAnswer> {
+  for (let left = tries - 1; ; left -= 1) {
+    try {
+      return await upstream.call(what, {
+        ...{ method: 'GET', path: `/api/v1/instances/?${query.toString()}`, paces: [PACES.list], untilMs },
+        ...(turnsMs !== undefined && { turnsMs }),
+      });
+    } catch (error) {
+      if (left === 0 || !(error instanceof ProviderError) || error.kind !== 'unknown') throw error;
+      onPage?.();
+    }
+  }
 }
 
 function burnOf(instances: readonly unknown[]): number {

@@ -87,6 +87,38 @@ describe('the watcher of an upstream that tells its quotas and its balance', () 
     assert.deepEqual([row.out_until, row.failures], [null, 0]);
   });
 
+  it('reads a list of any length beside the catalog, as long as it makes progress', async () => {
+    await lone.db('providers').delete();
+    let catalogs = 0;
+    let pages = 0;
+    let lists = 0;
+    const row = await watch(
+      {
+        async listPods(tell) {
+          lists += 1;
+          const before = catalogs;
+          // It takes longer than the time after which the catalog is read again.
+          for (; lists > 1 || catalogs < before + 2; pages += 1) {
+            tell?.();
+            await new Promise((resolve) => setTimeout(resolve, 5));
+          }
+          return [];
+        },
+        listOffers() {
+          catalogs += 1;
+          return Promise.reject(new ProviderError('rate_limited', 'not now', { outOfTurn: true }));
+        },
+      },
+      'the second list',
+      () => lists === 2,
+    );
+    assert.ok(catalogs >= 2 && pages > 0, `${catalogs} catalogs, ${pages} pages`);
+    assert.notEqual(row.pods_listed_at, null, 'the first list counts');
+    const seen = pages;
+    await until('the second list has ended with its watcher', () => pages === seen);
+    assert.deepEqual([row.failures, row.out_until], [0, null], 'which is no failure of the upstream');
+  });
+
   it('keeps the balance; one that can’t be read disturbs no list', async () => {
     await lone.db('providers').delete();
     const balance = { balanceCents: 1_000_000, burnCentsPerHour: 70 };

@@ -41,13 +41,39 @@ describe('the request budget of an upstream', () => {
   it('gives one turn in each stretch of a pace, whoever asks, and tells when the next one is free', async () => {
     const budgets = [1, 2].map(() => createRequestBudget(database.db, 'turns', 1_000));
     const pace = { name: 'launch', everyMs: 400 };
-    const waits = await Promise.all(budgets.map((budget) => budget.takeTurn(pace)));
-    assert.deepEqual(waits.filter((ms) => ms === 0).length, 1);
-    const waitMs = Math.max(...waits);
+    const turns = await Promise.all(budgets.map((budget) => budget.takeTurn(pace, 0)));
+    const late = turns.filter(({ isTaken }) => !isTaken);
+    assert.equal(late.length, 1);
+    const { waitMs } = late[0]!;
     assert.ok(waitMs > 0 && waitMs <= 400, `${waitMs} ms`);
-    assert.equal(await budgets[0]!.takeTurn({ name: 'list', everyMs: 400 }), 0);
+    const now = { isTaken: true, waitMs: 0 };
+    assert.deepEqual(await budgets[0]!.takeTurn({ name: 'list', everyMs: 400 }, 0), now);
     await new Promise((resolve) => setTimeout(resolve, waitMs + 20));
-    assert.equal(await budgets[1]!.takeTurn(pace), 0);
+    assert.deepEqual(await budgets[1]!.takeTurn(pace, 0), now);
+  });
+
+  it('gives the next turns in the order of asking, and none to those who can’t wait for theirs', async () => {
+    const budgets = [1, 2].map(() => createRequestBudget(database.db, 'in-order', 1_000));
+    const pace = { name: 'list', everyMs: 60_000 };
+    const ask = (index: number, mostWaitMs: number) => budgets[index % 2]!.takeTurn(pace, mostWaitMs);
+    const waits: number[] = [];
+    for (let nth = 0; nth < 4; nth += 1) {
+      const { isTaken, waitMs } = await ask(nth, 200_000);
+      assert.equal(isTaken, true);
+      waits.push(Math.ceil(waitMs / 60_000));
+    }
+    assert.deepEqual(waits, [0, 1, 2, 3]);
+    const refused = await ask(0, 5_000);
+    assert.equal(refused.isTaken, false);
+    assert.ok(refused.waitMs > 180_000 && refused.waitMs <= 240_000, `${refused.waitMs} ms`);
+    // Whoever was refused has taken nobody's turn.
+    const next = await ask(1, 240_000);
+    assert.deepEqual([next.isTaken, Math.ceil(next.waitMs / 60_000)], [true, 4]);
+    const together = await Promise.all(Array.from({ length: 6 }, (_, index) => ask(index, 1_000_000)));
+    assert.deepEqual(
+      together.map(({ waitMs }) => Math.ceil(waitMs / 60_000)).sort((a, b) => a - b),
+      [5, 6, 7, 8, 9, 10],
+    );
   });
 
   it('is one for all workers', async () => {
@@ -162,7 +188,7 @@ describe('the request budget of an upstream', () => {
   it('sends nothing that it does not allow', async () => {
     const budget: RequestBudget = {
       take: () => Promise.resolve(1_234),
-      takeTurn: () => Promise.resolve(0),
+      takeTurn: () => Promise.resolve({ isTaken: true, waitMs: 0 }),
       pace: () => Promise.resolve(0),
       learn: () => Promise.resolve(),
     };

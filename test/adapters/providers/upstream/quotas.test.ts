@@ -133,7 +133,7 @@ describe('the RunPod adapter and its quotas', () => {
       const oddities: Oddity[] = [];
       const budget: RequestBudget = {
         take: () => Promise.resolve(0),
-        takeTurn: () => Promise.resolve(0),
+        takeTurn: () => Promise.resolve({ isTaken: true, waitMs: 0 }),
         pace: (reads) => Promise.resolve(reads * 100),
         learn(windows) {
           learned.push(windows);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createVastProvider } from '../../../../adapters/providers/vast/vast.js';
-import type { ProviderError } from '../../../../adapters/providers/provider.js';
+import type { Provider, ProviderError } from '../../../../adapters/providers/provider.js';
 import {
   API_KEY,
   login,
@@ -10,7 +10,13 @@ import {
   vastRequestOf,
   type LivingLab,
 } from '../../../lab/provider/living-lab.js';
-import { isOfKind } from '../upstream/scripted-upstream.js';
+import {
+  isOfKind,
+  json,
+  startScriptedUpstream,
+  type Handler,
+  type ScriptedUpstream,
+} from '../upstream/scripted-upstream.js';
 import { turnBudget } from '../upstream/turn-budget.js';
 
 describe('the adapter of Vast', () => {
@@ -101,5 +107,91 @@ describe('the adapter of Vast', () => {
       assert.deepEqual([error.details.outOfTurn, error.details.retryAfterMs], [true, 12_000]);
       return isOfKind(error, 'rate_limited');
     });
+  });
+});
+
+describe('the lists of Vast, of any length (decision 191)', () => {
+  const PAGES = 20;
+  const PATH = 'GET /api/v1/instances/';
+  let upstream: ScriptedUpstream;
+  beforeEach(async () => {
+    upstream = await startScriptedUpstream('vast');
+    upstream.handlers[PATH] = answerPage;
+  });
+  afterEach(() => upstream.stop());
+
+  const instance = (id: number, label = `test-rent-${id}`): object => ({
+    ...{ id, label, actual_status: 'running', dph_total: 0.4, public_ipaddr: '203.0.113.1', ports: null },
+  });
+
+  /** Two machines a page; a search by a label finds one. */
+  const answerPage: Handler = (response, path, query) => {
+    const { label } = JSON.parse(query.get('select_filters') ?? '{}') as { label?: { eq: string } };
+    const page = Number(query.get('after_token') ?? '0');
+    const instances = label ? [instance(1, label.eq)] : [instance(2 * page), instance(2 * page + 1)];
+    const next_token = label || page === PAGES - 1 ? null : String(page + 1);
+    json(200, { instances, next_token })(response, path, query);
+  };
+
+  const SPEED = 100;
+  /** Its paces are faster, so that a call has time for some hundred turns. */
+  const paced = (): Provider =>
+    createVastProvider({
+      ...{ code: 'vast', url: upstream.url, apiKey: 'k', deployment: 'test' },
+      ...{ timeoutMs: 2_000, budget: turnBudget(SPEED) },
+    });
+
+  it('are told of after each page, and each takes its turn', async () => {
+    let told = 0;
+    const pods = await paced().listPods(() => void (told += 1));
+    assert.equal(pods.length, 2 * PAGES);
+    assert.equal(told, PAGES);
+  });
+
+  it('go on beside any number of searches, which do not wait for their end', async () => {
+    const provider = paced();
+    let isListing = true;
+    const found: boolean[] = [];
+    const search = async (tag: string): Promise<void> => {
+      while (isListing) {
+        found.push((await provider.find(tag))?.tag === tag);
+      }
+    };
+    const searches = Array.from({ length: 40 }, (_, index) => search(`test-search-${index}`));
+    try {
+      assert.equal((await provider.listPods()).length, 2 * PAGES);
+    } finally {
+      isListing = false;
+      await Promise.all(searches);
+    }
+    assert.ok(found.every(Boolean));
+    assert.ok(found.length >= PAGES, `${found.length} searches were answered beside ${PAGES} pages`);
+  });
+
+  it('ask again for a page that got no answer, and are none without it', async () => {
+    let failures = 2;
+    upstream.handlers[PATH] = (...asked) => {
+      const isFailing = asked[2].get('after_token') === '7' && failures > 0;
+      if (isFailing) failures -= 1;
+      (isFailing ? json(503, {}) : answerPage)(...asked);
+    };
+    assert.equal((await paced().listPods()).length, 2 * PAGES);
+    assert.equal(upstream.asked.length, PAGES + 2);
+    failures = 3;
+    await assert.rejects(paced().listPods(), (error) => isOfKind(error, 'unknown'));
+  });
+
+  it('are none where the word on the next page can’t be read', async () => {
+    upstream.handlers[PATH] = json(200, { instances: [instance(1)], next_token: 2 });
+    await assert.rejects(paced().listPods(), (error) => isOfKind(error, 'unknown'));
+  });
+
+  it('end where nobody wants to hear more', async () => {
+    const enough = new Error('enough');
+    const stop = (): never => {
+      throw enough;
+    };
+    await assert.rejects(paced().listPods(stop), enough);
+    assert.equal(upstream.asked.length, 1);
   });
 });
