@@ -1,6 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { Cookies } from './cookies.js';
 import { ConnectionError, errorOfAnswer, type ApiError } from './errors.js';
+import { heard, wholeOf } from './long-answers.js';
 import { mayRepeat, wasBegun, type Repeats } from './retries.js';
 import type { paths } from './schema.js';
 import { growingPause, sleep, within } from './time.js';
@@ -25,7 +26,10 @@ export interface TransportOptions {
   readonly retries?: number | undefined;
   /** The pause before the first repetition, in milliseconds; later ones double. Default: 500. */
   readonly pauseMs?: number | undefined;
-  /** How long one answer may take, in milliseconds; default: 40 s, longer than the service needs to say what it knows. */
+  /**
+   * How long one answer may take, in milliseconds, and a file between two pieces of it; default: 40 s, longer than the
+   * service needs to say what it knows.
+   */
   readonly answerWithinMs?: number | undefined;
   /** How long a call may take with all its retries, in milliseconds, whatever it asks for itself; default: no limit. */
   readonly callWithinMs?: number | undefined;
@@ -43,7 +47,7 @@ export interface Retry {
 export interface CallOptions {
   /** Ends the call, its retries and its waits; it throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the call may take with all its retries, in milliseconds; default: 2 minutes. */
+  /** How long the call may take with all its retries, in milliseconds; default: 2 minutes, and no limit for a file. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -54,8 +58,18 @@ interface Sent<T> {
   readonly response: Response;
 }
 
+/** Sends one request whose answer is a file of any length. */
+export type SendForFile = Send<ReadableStream<Uint8Array> | null>;
+
 /** Sends one request. */
 export type Send<T> = (api: Client<paths>, init: { readonly signal: AbortSignal }) => Promise<Sent<T>>;
+
+/** Sends one request, and tells of each piece of its answer that came. */
+type HeardSend<T> = (
+  api: Client<paths>,
+  init: { readonly signal: AbortSignal },
+  tell: () => void,
+) => Promise<Sent<T>>;
 
 /** A request of a route, as it is written. */
 export interface RouteRequest {
@@ -113,15 +127,53 @@ export class Transport {
    * @throws ConnectionError when there was no answer of it
    */
   async call<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
-    return this.takeIn(await this.#answer(repeats, options, send));
+    return this.takeIn(await this.#answer(repeats, options, send, CALL_WITHIN_MS));
   }
 
-  async #answer<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
+  /**
+   * Reads a file of any length whole: each piece of it must come within the limit of an answer.
+   * @throws ConnectionError also for one that breaks off
+   */
+  async file(options: CallOptions | undefined, send: SendForFile): Promise<ArrayBuffer> {
+    return this.#answer(
+      'read',
+      options,
+      async (api, init, tell) => {
+        const { data, ...sent } = await send(api, init);
+        return sent.response.ok ? { ...sent, data: await wholeOf(data ?? undefined, tell) } : sent;
+      },
+      Infinity,
+    );
+  }
+
+  /**
+   * Hands a file on in pieces, as `file` reads it; one that breaks off is not asked for again.
+   * @param repeats how the request for it is repeated
+   */
+  async pieces(
+    repeats: Repeats,
+    options: CallOptions | undefined,
+    send: SendForFile,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const endsAt = Date.now() + this.#callWithin(options, Infinity);
+    const body = await this.#answer(repeats, options, send, CALL_WITHIN_MS);
+    const silenceMs = this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
+    return heard(body ?? undefined, { silenceMs, endsAt, signal: options?.signal }, (error) =>
+      this.#unreachable(error),
+    );
+  }
+
+  async #answer<T>(
+    repeats: Repeats,
+    options: CallOptions | undefined,
+    send: HeardSend<T>,
+    usuallyMs: number,
+  ): Promise<T> {
     const signal = options?.signal;
-    const endsAt = Date.now() + this.#callWithin(options);
+    const endsAt = Date.now() + this.#callWithin(options, usuallyMs);
     let open: ApiError | ConnectionError | undefined;
     for (let number = 1; ; number += 1) {
-      const outcome = await this.#attempt(endsAt - Date.now(), signal, send);
+      const outcome = await this.#attempt(endsAt, signal, send);
       if (!('failure' in outcome)) return outcome.data;
       const error = outcome.failure;
       const delayMs = this.#pauseBefore(number, repeats, error);
@@ -151,12 +203,13 @@ export class Transport {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
-    return this.#answer(method === 'GET' ? 'read' : 'once', options, async (_api, { signal }) => {
+    const send: Send<Response> = async (_api, { signal }) => {
       const response = await this.fetch(new Request(url, { ...init, signal }));
       const text = await response.text();
       if (!response.ok) return { error: valueOf(text), response };
       return { data: new Response(text === '' ? null : text, response), response };
-    });
+    };
+    return this.#answer(method === 'GET' ? 'read' : 'once', options, send, CALL_WITHIN_MS);
   }
 
   /** Whatever else is at that host is not asked, and gets no key. */
@@ -171,19 +224,22 @@ export class Transport {
     return this.#options.onAnswer?.(answer) ?? answer;
   }
 
-  #callWithin(options: CallOptions | undefined): number {
-    return Math.min(options?.timeoutMs ?? CALL_WITHIN_MS, this.#options.callWithinMs ?? Infinity);
+  #callWithin(options: CallOptions | undefined, usuallyMs: number): number {
+    return Math.min(options?.timeoutMs ?? usuallyMs, this.#options.callWithinMs ?? Infinity);
   }
 
   async #attempt<T>(
-    leftMs: number,
+    endsAt: number,
     signal: AbortSignal | undefined,
-    send: Send<T>,
+    send: HeardSend<T>,
   ): Promise<{ data: T } | { failure: ApiError | ConnectionError }> {
-    const limitMs = Math.max(1, Math.min(leftMs, this.#options.answerWithinMs ?? ANSWER_WITHIN_MS));
+    const limitMs = (): number =>
+      Math.max(1, Math.min(endsAt - Date.now(), this.#options.answerWithinMs ?? ANSWER_WITHIN_MS));
     let sent: Sent<T>;
     try {
-      sent = await within(limitMs, signal, (within) => send(this.#api, { signal: within }));
+      sent = await within(limitMs(), signal, (within, renew) =>
+        send(this.#api, { signal: within }, () => renew(limitMs())),
+      );
     } catch (error) {
       signal?.throwIfAborted();
       return { failure: error instanceof ConnectionError ? error : this.#unreachable(error) };

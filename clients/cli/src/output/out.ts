@@ -1,5 +1,6 @@
+import { pipeline } from 'node:stream/promises';
 import type { OutStream, Surroundings } from '../surroundings.js';
-import { usageFailure } from '../failure.js';
+import { Failure, usageFailure } from '../failure.js';
 import { createPaint, printable, printableJson, type Paint } from './colour.js';
 import type { Select } from './jq.js';
 import { facts, table, type Column } from './table.js';
@@ -65,6 +66,30 @@ export class Out {
   file(text: string): void {
     if (this.select) throw usageFailure('This result is no JSON, so --jq can choose nothing of it.');
     this.#write(text);
+  }
+
+  /**
+   * Writes a file as it comes, as it is, but for a terminal: it may be larger than the memory.
+   * @throws Failure under --jq, and for a file that ends early
+   */
+  async pour(open: () => Promise<ReadableStream<Uint8Array>>, signal: AbortSignal): Promise<void> {
+    if (this.select) throw usageFailure('This result is no JSON, so --jq can choose nothing of it.');
+    const { stdout } = this.surroundings;
+    const source = await open();
+    const decoder = new TextDecoder();
+    const toTerminal = (piece?: Uint8Array): string =>
+      printable(decoder.decode(piece, { stream: piece !== undefined }));
+    const written = async function* (pieces: AsyncIterable<Uint8Array>) {
+      try {
+        for await (const piece of pieces) yield stdout.isTTY === true ? toTerminal(piece) : piece;
+        if (stdout.isTTY === true) yield toTerminal();
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const told = 'The download ended early: what came of it is not whole.';
+        throw new Failure('network', told, 'Run the command again.', { cause: error });
+      }
+    };
+    await pipeline(source, written, stdout, { signal, end: false });
   }
 
   /** Writes a text as it is, but for a terminal. */

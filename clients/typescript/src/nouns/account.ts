@@ -161,9 +161,8 @@ export class Account extends Noun {
    * None is begun a second time by itself: each is mailed, and counts.
    */
   async export(options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
-    const body = await this.call('once', options, (api, init) =>
+    return this.pieces('once', options, (api, init) =>
       api.GET('/v1/account/export', { ...init, parseAs: 'stream' }),
     );
-    return body ?? new ReadableStream();
   }
 }

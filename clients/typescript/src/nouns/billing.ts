@@ -25,12 +25,20 @@ import type {
   Topup,
   TopupPage,
 } from '../schema.js';
-import type { CallOptions } from '../transport.js';
+import type { CallOptions, SendForFile } from '../transport.js';
 import { newIdempotencyKey } from '../new-key.js';
 import { createOrLookUp } from './look-up.js';
 import { Noun } from './noun.js';
 import type { KeyedOptions } from './rentals.js';
 import type { QueryOf } from './query.js';
+
+function sendForCsv(query: QueryOf<'/v1/billing/ledger.csv'>): SendForFile {
+  return (api, init) => api.GET('/v1/billing/ledger.csv', { ...init, params: { query }, parseAs: 'stream' });
+}
+
+function sendForProof(query: QueryOf<'/v1/billing/proof'>): SendForFile {
+  return (api, init) => api.GET('/v1/billing/proof', { ...init, params: { query }, parseAs: 'stream' });
+}
 
 /** The prepaid wallet and its ledger. */
 export class Wallet extends Noun {
@@ -65,16 +73,28 @@ export class Wallet extends Noun {
 
   /** The ledger as CSV, oldest first. */
   ledgerCsv(query: QueryOf<'/v1/billing/ledger.csv'> = {}, options?: CallOptions): Promise<string> {
-    return this.call('read', options, (api, init) =>
-      api.GET('/v1/billing/ledger.csv', { ...init, params: { query }, parseAs: 'text' }),
-    );
+    return this.text(options, sendForCsv(query));
+  }
+
+  /** The ledger as CSV in pieces: one of millions of entries need not fit into memory. */
+  ledgerCsvStream(
+    query: QueryOf<'/v1/billing/ledger.csv'> = {},
+    options?: CallOptions,
+  ): Promise<ReadableStream<Uint8Array>> {
+    return this.pieces('read', options, sendForCsv(query));
   }
 
   /** The proof of a month such as 2026-10, which `gpu verify` judges. */
   proof(query: QueryOf<'/v1/billing/proof'>, options?: CallOptions): Promise<string> {
-    return this.call('read', options, (api, init) =>
-      api.GET('/v1/billing/proof', { ...init, params: { query }, parseAs: 'text' }),
-    );
+    return this.text(options, sendForProof(query));
+  }
+
+  /** The proof of a month in pieces. */
+  proofStream(
+    query: QueryOf<'/v1/billing/proof'>,
+    options?: CallOptions,
+  ): Promise<ReadableStream<Uint8Array>> {
+    return this.pieces('read', options, sendForProof(query));
   }
 
   /** The signed roots of all ledgers with a higher number, oldest first. */
@@ -176,12 +196,8 @@ export class Topups extends Noun {
 
   /** The receipt of a top-up that was paid, as a PDF. */
   receipt(id: string, options?: CallOptions): Promise<ArrayBuffer> {
-    return this.call('read', options, (api, init) =>
-      api.GET('/v1/billing/topups/{id}/receipt', {
-        ...init,
-        params: { path: { id } },
-        parseAs: 'arrayBuffer',
-      }),
+    return this.file(options, (api, init) =>
+      api.GET('/v1/billing/topups/{id}/receipt', { ...init, params: { path: { id } }, parseAs: 'stream' }),
     );
   }
 

@@ -1,5 +1,5 @@
 import { isApiError } from '../errors.js';
-import type { CallOptions, Send, Transport } from '../transport.js';
+import type { CallOptions, Send, SendForFile, Transport } from '../transport.js';
 
 /** The calls of one kind of thing. */
 export abstract class Noun {
@@ -11,6 +11,21 @@ export abstract class Noun {
 
   protected get call(): Transport['call'] {
     return this.#transport.call.bind(this.#transport);
+  }
+
+  /** Reads a file of any length whole. */
+  protected async file(options: CallOptions | undefined, send: SendForFile): Promise<ArrayBuffer> {
+    return this.#transport.takeIn(await this.#transport.file(options, send));
+  }
+
+  /** Hands a file of any length on in pieces. */
+  protected get pieces(): Transport['pieces'] {
+    return this.#transport.pieces.bind(this.#transport);
+  }
+
+  /** Reads a text of any length whole. */
+  protected async text(options: CallOptions | undefined, send: SendForFile): Promise<string> {
+    return this.#transport.takeIn(new TextDecoder().decode(await this.#transport.file(options, send)));
   }
 
   /** Removes something. Where an answer was lost and the repetition finds nothing, it is removed. */

@@ -87,5 +87,6 @@ async function writeCsv(cli: Cli, { from, to, machine, type }: Options): Promise
     throw usageFailure('--csv always has all kinds and machines.');
   if (cli.out.isJson) throw usageFailure('Use either --csv or --json.');
   const query = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  cli.out.file(await cli.client().wallet.ledgerCsv(query, { signal: cli.signal }));
+  const { signal } = cli;
+  await cli.out.pour(() => cli.client().wallet.ledgerCsvStream(query, { signal }), signal);
 }

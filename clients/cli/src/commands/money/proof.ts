@@ -13,7 +13,8 @@ export const addProof: AddCommand = (program, act) => {
     .action(
       act(async (cli, month: string) => {
         if (cli.out.isJson) throw usageFailure('A proof is a file of its own, and has no --json.');
-        cli.out.file(await cli.client().wallet.proof({ month }, { signal: cli.signal }));
+        const { signal } = cli;
+        await cli.out.pour(() => cli.client().wallet.proofStream({ month }, { signal }), signal);
         return undefined;
       }),
     );
