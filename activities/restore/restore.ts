@@ -109,9 +109,14 @@ export function createRestoreActivities(deps: ActivityDeps) {
       done: Omit<Reconciled, 'watermark'>,
     ): Promise<number> {
       await answeringRefusals(() => getReconcileOrder(deps.db, operationId));
-      await withHeartbeat((tell) => closeAgain(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
-      const kept = await readKeptWatermark(deps.temporal.workflow);
-      const watermark = await resume(deps.db, operationId, { kept: kept ?? 0, report, done });
+      const watermark = await withHeartbeat(
+        async (tell) => {
+          await closeAgain(deps, tell);
+          const kept = await readKeptWatermark(deps.temporal.workflow);
+          return resume(deps.db, operationId, { kept: kept ?? 0, report, done }, tell);
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
       await signalWatermark(deps.temporal.workflow, watermark);
       deps.log.warn(
         { operationId, ...done, watermark },

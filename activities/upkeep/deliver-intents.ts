@@ -6,6 +6,7 @@ import type { LookRoute } from '../../adapters/temporal/signal-workflow.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
+import type { Tell } from '../heartbeat.js';
 import { signalLooks } from './signal-looks.js';
 
 /**
@@ -13,25 +14,33 @@ import { signalLooks } from './signal-looks.js';
  * not running is started again for its row (design: Temporal 1), so a lost one loses no intent. One that fails keeps no
  * other from it (decision 69, "Items that fail"). It does nothing while the database may have been restored: it would
  * start again a workflow that has ended (decision 67, "Restored databases").
+ * @param tell hears of each: 500 of them may each take as long as Temporal may
  * @returns how many were delivered
  * @throws when Temporal or the database is away
  */
-export async function deliverIntents(deps: ActivityDeps): Promise<number> {
+export async function deliverIntents(deps: ActivityDeps, tell?: Tell): Promise<number> {
   if (!(await isDatabaseConfirmed(deps.db))) return 0;
   const due = await listDueIntents(deps.db, 500);
-  const warned = await warn(deps, due);
-  const told = new Set((await signalLooks(deps, due.flatMap(routesOf))).map(({ workflowId }) => workflowId));
+  const telling = tell ? { tell } : {};
+  const warned = await warn(deps, due, telling);
+  const told = new Set(
+    (await signalLooks(deps, due.flatMap(routesOf), telling)).map(({ workflowId }) => workflowId),
+  );
   const delivered = due.filter((intent) => routesOf(intent).some(({ workflowId }) => told.has(workflowId)));
   await markDelivered(
     deps.db,
     [...warned, ...delivered].map(({ id }) => id),
   );
-  return warned.length + delivered.length + (await signalInvoices(deps));
+  return warned.length + delivered.length + (await signalInvoices(deps, telling));
 }
 
-function warn(deps: ActivityDeps, due: readonly DueIntent[]): Promise<DueIntent[]> {
+interface Telling {
+  readonly tell?: Tell;
+}
+
+function warn(deps: ActivityDeps, due: readonly DueIntent[], telling: Telling): Promise<DueIntent[]> {
   const items = due.filter(({ kind }) => kind === 'low_balance');
-  return eachItem(deps, { duty: 'warning', items, keyOf: ({ id }) => String(id) }, ({ id }) =>
+  return eachItem(deps, { duty: 'warning', items, keyOf: ({ id }) => String(id), ...telling }, ({ id }) =>
     warnOfLowBalance(deps.db, id),
   );
 }
@@ -44,12 +53,12 @@ function routesOf({ kind, rentalId, userId }: DueIntent): LookRoute[] {
 }
 
 /** Tells the workflows of invoices that were made, or that somebody wants looked at. */
-async function signalInvoices(deps: ActivityDeps): Promise<number> {
+async function signalInvoices(deps: ActivityDeps, telling: Telling): Promise<number> {
   const routes = (await listInvoicesToSignal(deps.db)).map((id) => ({
     workflow: 'invoice' as const,
     workflowId: id,
   }));
-  const told = new Set((await signalLooks(deps, routes)).map(({ workflowId }) => workflowId));
+  const told = new Set((await signalLooks(deps, routes, telling)).map(({ workflowId }) => workflowId));
   const ids = routes.map(({ workflowId }) => workflowId).filter((id) => told.has(id));
   await markSignalled(deps.db, ids);
   return ids.length;

@@ -47,12 +47,16 @@ const pruneTables = pruneInTurn(retention);
 
 /**
  * Tells users, once each, that their saved card has expired.
+ * @param tell hears of each: a hundred transactions may wait for their locks
  * @returns how many were told
  */
-export async function mailExpiredCards(deps: ActivityDeps): Promise<number> {
-  const items = await listExpiredCards(deps.db);
-  const mailed = await eachItem(deps, { duty: 'card_expiry', items, keyOf: ({ pm_id }) => pm_id }, (card) =>
-    noticeExpiredCard(deps.db, card.pm_id),
-  );
+export async function mailExpiredCards(deps: ActivityDeps, tell?: Tell): Promise<number> {
+  const items = {
+    duty: 'card_expiry',
+    items: await listExpiredCards(deps.db),
+    keyOf: ({ pm_id: id }: { readonly pm_id: string }) => id,
+    ...(tell && { tell }),
+  } as const;
+  const mailed = await eachItem(deps, items, (card) => noticeExpiredCard(deps.db, card.pm_id));
   return mailed.length;
 }

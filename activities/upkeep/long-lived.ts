@@ -12,13 +12,15 @@ import {
 import type { WorkflowRun } from '../../workflows/contracts/workflow-contract.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
+import type { Tell } from '../heartbeat.js';
 
 /**
  * Makes sure that the tick engines, the watchers, the upkeep and the mailer run. Those that already run are left alone.
+ * @param tell hears of each: there is one for each shard and upstream
  * @returns the ids of all that run now
  * @throws when Temporal itself is away
  */
-export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
+export async function startLongLived(deps: ActivityDeps, tell?: Tell): Promise<string[]> {
   const started = await eachItem(
     deps,
     {
@@ -26,6 +28,7 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
       items: wantedRuns(deps),
       keyOf: ({ workflowId }) => workflowId,
       isOfAll: () => isTemporalAway(deps.temporal),
+      ...(tell && { tell }),
     },
     (run) => ensureRunning(deps.temporal.workflow, run),
   );

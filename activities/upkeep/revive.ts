@@ -38,7 +38,7 @@ export async function revive(
   deps: ActivityDeps,
   tell: Tell,
 ): Promise<{ rentals: number; payments: number; started: string[] }> {
-  const started = await startLongLived(deps);
+  const started = await startLongLived(deps, tell);
   const running = await listRunning(deps.temporal.workflow, ofRows);
   const isLost = ({ workflowId }: LookRoute): boolean => !running.has(workflowId);
   const rentals = (await listRentalRoutes(deps)).filter(isLost);
@@ -47,7 +47,7 @@ export async function revive(
   tell({ rentals: rentals.length, payments: payments.length });
   await signalLooks(deps, [...rentals, ...payments, ...closings], { hasNoRun: true, tell });
   await reviveOrders(deps, running, tell);
-  await deliverIntents(deps);
+  await deliverIntents(deps, tell);
   await noteFailingRuns(deps, new Set([...running, ...started]), tell);
   return { rentals: rentals.length, payments: payments.length, started };
 }

@@ -80,7 +80,7 @@ async function sealSpan(deps: ActivityDeps, walk: Walk, tell: Tell): Promise<num
   const due = await findUnsealed(deps.db, { above: walk.walkedTo, upTo }, leastOf(walk));
   for (let from = 0; from < due.length; from += ledgerLimits.sealAtOnce) {
     const part = due.slice(from, from + ledgerLimits.sealAtOnce);
-    const left = await sealPart(deps, walk, part);
+    const left = await sealPart(deps, walk, part, tell);
     tell({ sealed: walk.sealed, ofWallets: part.length });
     if (isOver(walk)) return left.length > 0 ? Math.min(...left) - 1 : Math.max(...part);
   }
@@ -97,7 +97,12 @@ function leastOf({ isDaily }: Walk): number {
  * start: it keeps no other from it.
  * @returns those that have more to seal, once the round is over
  */
-async function sealPart(deps: ActivityDeps, walk: Walk, part: readonly number[]): Promise<number[]> {
+async function sealPart(
+  deps: ActivityDeps,
+  walk: Walk,
+  part: readonly number[],
+  tell: Tell,
+): Promise<number[]> {
   const stuck = await findStuck(deps.db, 'seal', part.map(String));
   const well = part.filter((id) => !stuck.has(String(id)));
   const left: number[] = [];
@@ -108,7 +113,7 @@ async function sealPart(deps: ActivityDeps, walk: Walk, part: readonly number[])
     // The failure comes again where it belongs.
     alone = [...part];
   }
-  await eachItem(deps, { duty: 'seal', items: alone, keyOf: String }, async (id) => {
+  await eachItem(deps, { duty: 'seal', items: alone, keyOf: String, tell }, async (id) => {
     left.push(...(await sealWhole(deps, walk, [id])));
   });
   return left;

@@ -67,9 +67,9 @@ const upkeep: Readonly<
     everyMs: operationLimits.housekeepingEveryMs,
     round: async (deps, tell) => {
       // The duty that starts the others is started again as well.
-      await startLongLived(deps);
+      await startLongLived(deps, tell);
       const kept = await keepHouse(deps, tell);
-      return { ...kept, expiredCards: await mailExpiredCards(deps) };
+      return { ...kept, expiredCards: await mailExpiredCards(deps, tell) };
     },
   },
   reliability: { everyMs: operationLimits.reliabilityEveryMs, round: countReliability },

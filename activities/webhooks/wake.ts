@@ -11,6 +11,7 @@ import { webhookWorkflowId } from '../../domain/webhooks/webhook.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
+import type { Tell } from '../heartbeat.js';
 import { SIGNAL_LIMIT_MS, signalLooks } from '../upkeep/signal-looks.js';
 
 /** Endpoints that one round tells. */
@@ -20,9 +21,10 @@ const AT_ONCE = 500;
  * Tells the workflows of endpoints that have something to do: their users have new events, or a workflow that was told
  * has not looked for a minute, because its signal or its run was lost. An endpoint is told once until it has looked; a
  * repeated signal counts among those that a run may get in a day (decision 69, "Items that fail").
+ * @param tell hears of each: Temporal may take seconds for one
  * @returns how many were told
  */
-export async function wakeDueWebhooks(deps: ActivityDeps): Promise<number> {
+export async function wakeDueWebhooks(deps: ActivityDeps, tell?: Tell): Promise<number> {
   if (!(await isSomethingDue(deps.db))) return 0;
   await refuseWhenRestored(deps);
   await noteDueWebhooks(deps.db);
@@ -33,9 +35,11 @@ export async function wakeDueWebhooks(deps: ActivityDeps): Promise<number> {
       deps,
       due.filter(({ isRepeated }) => !isRepeated),
       told,
+      tell,
     );
     const repeated = due.filter(({ isRepeated }) => isRepeated).map(routeOf);
-    for (const { workflowId } of await signalLooks(deps, repeated)) told.add(workflowId);
+    for (const { workflowId } of await signalLooks(deps, repeated, tell ? { tell } : {}))
+      told.add(workflowId);
   } catch (error) {
     await untellWebhooks(
       deps.db,
@@ -46,13 +50,19 @@ export async function wakeDueWebhooks(deps: ActivityDeps): Promise<number> {
   return told.size;
 }
 
-async function tellOnce(deps: ActivityDeps, due: readonly DueWebhook[], told: Set<string>): Promise<void> {
+async function tellOnce(
+  deps: ActivityDeps,
+  due: readonly DueWebhook[],
+  told: Set<string>,
+  tell: Tell | undefined,
+): Promise<void> {
   const items = {
     duty: 'workflow',
     items: due,
     keyOf: ({ id }: DueWebhook) => webhookWorkflowId(id),
     clears: false,
     isOfAll: () => isTemporalAway(deps.temporal),
+    ...(tell && { tell }),
   } as const;
   await eachItem(deps, items, async (hook) => {
     await deps.temporal.withDeadline(Date.now() + SIGNAL_LIMIT_MS, () =>

@@ -39,7 +39,7 @@ export function createWebhookWaker(deps: ActivityDeps) {
     async wakeWebhooks(forMs: number): Promise<void> {
       let told = 0;
       const round = async (tell: Tell): Promise<number> => {
-        told += await wakeDueWebhooks(deps);
+        told += await wakeDueWebhooks(deps, tell);
         tell({ told });
         return webhookLimits.wakeEveryMs;
       };

@@ -13,6 +13,7 @@ import { Refusal } from '../../../domain/refusal.js';
 import type { Operation } from '../../../domain/operations/operation.js';
 import type { Payment } from '../../processor/processor.js';
 import type { Database, Transaction } from '../database.js';
+import { readClock } from '../clock.js';
 import { stepOverLostEvents } from '../events/sequence.js';
 import { operatorsOf } from '../operators/operator-orders.js';
 import type { OperatorOrderRow, RentalRow, UnknownPodRow } from '../rows/tables.js';
@@ -169,7 +170,8 @@ export async function getReconcileOrder(
 /**
  * Lets a restored database go on. It keeps unknown machines for a human, steps over the numbers that were given in the
  * lost time, ends the sessions that came back, confirms the database above Temporal's watermark, lifts the brake and
- * records who did it.
+ * records who did it. It may run again.
+ * @param tell told after each batch of sessions
  * @returns the new watermark
  */
 export async function resume(
@@ -184,7 +186,12 @@ export async function resume(
     readonly report: RestoreReport;
     readonly done: Omit<Reconciled, 'watermark'>;
   },
+  tell: (detail: { readonly endedSessions: number }) => void = () => undefined,
 ): Promise<number> {
+  if ((await getReconcileOrder(db, operationId)).status !== 'done') {
+    await db.raw('select step_over_lost_numbers()');
+    await endRestoredSessions(db, tell);
+  }
   return db.transaction(async (trx) => {
     for (const { providerCode, podId, tag } of report.unknownPods) {
       await trx('unknown_pods')
@@ -194,9 +201,7 @@ export async function resume(
     }
     const order = await getReconcileOrder(trx, operationId);
     if (order.status !== 'done') {
-      await trx.raw('select step_over_lost_numbers()');
       await stepOverLostEvents(trx);
-      await endRestoredSessions(trx);
       await beginEpoch(trx);
     }
     const [row] = await trx('watermark')
@@ -222,19 +227,31 @@ export async function resume(
 /**
  * Ends all sessions that a restored database brought back: some of them had been ended since, because they were stolen.
  * Those that were begun while the brake was pulled stay. Until then they live, so that users can stop their machines:
- * no mail leaves, so nobody could sign in by a code. One statement, whatever their number.
+ * no mail leaves, so nobody could sign in by a code. Each batch is a transaction, told and ended together: there may be
+ * more of them than a statement has time for.
  */
-async function endRestoredSessions(trx: Transaction): Promise<void> {
-  await trx.raw(
-    `with ended as (
-       delete from sessions
-        where created_at <= coalesce((select pulled_at from brakes where kind = 'restored'), clock_ms())
-       returning user_id, id
-     )
-     insert into event_outbox (user_id, type, entity_id, data)
-     select user_id, 'session.ended', id, jsonb_build_object('by', :by::text) from ended order by id`,
-    { by: 'restored' satisfies SessionEndedBy },
-  );
+export async function endRestoredSessions(
+  db: Database,
+  tell: (detail: { readonly endedSessions: number }) => void,
+  batch = 5_000,
+): Promise<void> {
+  const brake = await db('brakes').where({ kind: 'restored' }).first('pulled_at');
+  const until = brake?.pulled_at ?? (await readClock(db));
+  for (let endedSessions = 0; ;) {
+    const { rowCount } = await db.raw<{ rowCount: number }>(
+      `with ended as (
+         delete from sessions
+          where id = any (array(select id from sessions where created_at <= :until order by id limit :batch))
+         returning user_id, id
+       )
+       insert into event_outbox (user_id, type, entity_id, data)
+       select user_id, 'session.ended', id, jsonb_build_object('by', :by::text) from ended order by id`,
+      { until, batch, by: 'restored' satisfies SessionEndedBy },
+    );
+    endedSessions += rowCount;
+    tell({ endedSessions });
+    if (rowCount < batch) return;
+  }
 }
 
 /**

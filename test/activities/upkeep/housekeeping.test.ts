@@ -220,7 +220,11 @@ describe('housekeeping', () => {
   });
 
   describe('tellOfExpiredCards', () => {
-    const tell = () => runAlone(async () => ({ expiredCards: await mailExpiredCards(lone.deps) })).result;
+    const heard: unknown[] = [];
+    const tell = () =>
+      runAlone(async () => ({
+        expiredCards: await mailExpiredCards(lone.deps, (detail) => heard.push(detail)),
+      })).result;
     /** This month, and the one before it. */
     const now = new Date();
     const month = { exp_year: now.getUTCFullYear(), exp_month: now.getUTCMonth() + 1 };
@@ -258,6 +262,7 @@ describe('housekeeping', () => {
       assert.deepEqual(await tell(), { expiredCards: 2 });
       assert.deepEqual(await tell(), { expiredCards: 0 });
       assert.deepEqual(await mailed(), emails, 'those first that expired first');
+      assert.equal(heard.length, 2, 'the round tells that it gets on');
     });
 
     it('tells the others when one can not be told, which is counted and told in time', async () => {

@@ -203,9 +203,13 @@ describe('revive', () => {
     const user = await insertUser(lone.db);
     const wallet = await lone.db('wallets').where({ user_id: user.id }).first();
     await lone.db('intents').insert({ kind: 'auto_topup', wallet_id: wallet!.id });
+    const heard: unknown[] = [];
+    await lone.round('revive', (detail) => heard.push((detail as { item?: string }).item));
     await revive();
-    await revive();
-    assert.deepEqual(signalled(), [`autoTopup ${autoTopupWorkflowId(user.id)}`]);
+    const id = autoTopupWorkflowId(user.id);
+    assert.deepEqual(signalled(), [`autoTopup ${id}`]);
+    // Each may take as long as Temporal may: the round tells that it gets on.
+    assert.deepEqual([heard.includes(id), heard.includes('mailer')], [true, true]);
     const intent = await lone.db('intents').first();
     assert.ok(intent?.delivered_at);
     assert.equal(intent.acknowledged_at, null, 'who acts on it acknowledges it');

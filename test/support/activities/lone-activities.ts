@@ -26,8 +26,8 @@ export interface LoneActivities {
     name: K,
     ...args: Parameters<Activities[K]>
   ): Promise<Awaited<ReturnType<Activities[K]>>>;
-  /** Runs one round of a duty of the upkeep. */
-  round(duty: UpkeepDuty): Promise<object>;
+  /** Runs one round of a duty of the upkeep. @param tell hears how it gets on */
+  round(duty: UpkeepDuty, tell?: (detail: unknown) => void): Promise<object>;
   /** Runs one activity as a worker does on its second try. */
   runAgain: LoneActivities['run'];
   close(): Promise<void>;
@@ -91,7 +91,7 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
     alarms,
     run: runTry(1),
     runAgain: runTry(2),
-    round: (duty) => runAlone(() => runRound(deps, duty, () => undefined)).result,
+    round: (duty, tell = () => undefined) => runAlone(() => runRound(deps, duty, tell)).result,
     close: () => money.close(),
   };
 }

@@ -4,6 +4,7 @@ import { wakePasskeys } from '../../../../adapters/postgres/accounts/passkeys.js
 import { newId } from '../../../../adapters/ids.js';
 import {
   endAtPast,
+  endRestoredSessions,
   insertLostTopup,
   releaseUnknownPods,
   resume,
@@ -177,6 +178,25 @@ describe('reconciling a restored database, step by step and twice', () => {
     );
     await resume(db, order, { kept: 62, report, done });
     assert.equal((await db('sessions')).length, 1);
+  });
+
+  it('ends any number of sessions batch by batch, and tells of each', async () => {
+    const { user_id: userId } = await insertWallet(db, 0);
+    for (let n = 0; n < 5; n++) await insertSessionOf(db, userId);
+    await db('sessions').update({ created_at: db.raw(`created_at - interval '1 hour'`) });
+    const ids = await db('sessions').orderBy('id').pluck('id');
+    await confirmDatabase(db, 61);
+    await insertSessionOf(db, userId);
+    const heard: number[] = [];
+    const dying = (): never => {
+      throw new Error('the process dies');
+    };
+    await assert.rejects(endRestoredSessions(db, dying, 2), /dies/);
+    await endRestoredSessions(db, ({ endedSessions }) => heard.push(endedSessions), 2);
+    assert.deepEqual(heard, [2, 3]);
+    assert.equal((await db('sessions')).length, 1);
+    const told = db('event_outbox').where({ type: 'session.ended' }).orderBy('no');
+    assert.deepEqual(await told.pluck('entity_id'), ids);
   });
 
   it('lets all API keys rest at once, and each owner’s again when they sign in, and never anew', async () => {
