@@ -98,6 +98,13 @@ export const retention: readonly Kept[] = [
     since: 'expires_at',
   },
   {
+    table: 'listings',
+    what: 'offers that left, unless a quote names them',
+    keptMs: 90 * DAY,
+    since: 'offer_changed_at',
+    only: 'not t.offered and not exists (select 1 from quotes q where q.listing_id = t.id)',
+  },
+  {
     table: 'topup_requests',
     what: 'what users asked to pay in; the top-up itself stays',
     keptMs: 30 * DAY,
@@ -329,7 +336,6 @@ export const forGood: Readonly<Record<string, string>> = {
   meter_readings: 'one row per running rental',
   providers: 'one row per upstream',
   provider_quotas: 'one row per upstream',
-  listings: 'one row per offer',
   provider_families: 'one row per family and upstream',
   reliability: 'one row per family and upstream',
   unknown_pods: 'machines that a restored database did not know',

@@ -46,6 +46,7 @@ function listingOf(offer: LabOffer, at: Date): ListingRow[] {
       max_boot_ms: null,
       template_ids: null,
       created_at: at,
+      offer_changed_at: at,
       // As the lab's own upstream tells them.
       vcpus: offer.gpuCount * 8,
       memory_gb: offer.gpuCount * 64,

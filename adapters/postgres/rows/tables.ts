@@ -706,6 +706,11 @@ export interface ListingRow {
   available_until: Date | null;
   /** The upstream's own name of the machine that the offer is on; null where it tells none. */
   host: string | null;
+  /**
+   * When an offer came on sale, or left: one that left long ago goes (decision 192, "Offers that left"). Those that
+   * are there count from now on; the constant needs no rewriting of the table.
+   */
+  offer_changed_at: Date;
 }
 
 export interface LoginCodeRow {

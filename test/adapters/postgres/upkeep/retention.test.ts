@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { newId } from '../../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
+import { replaceListings } from '../../../../adapters/postgres/catalog/catalog.js';
 import { prune } from '../../../../adapters/postgres/upkeep/retention.js';
 import type { RentalId } from '../../../../domain/ids.js';
 import { forGood, retention, type Kept } from '../../../../domain/operations/retention.js';
@@ -164,6 +165,68 @@ describe('what is kept for operating is pruned', () => {
       'open',
     ]);
     assert.deepEqual((await db('pods').pluck('pod_id')).toSorted(), ['pod-live', 'pod-of-rental']);
+  });
+
+  it('keeps an offer that is there, that left lately, or that a quote names', async () => {
+    const offer = {
+      ...{ model: 'RTX_4090', family: 'rtx-4090', vramGb: 24, gpuCount: 1, pricePerHourCents: 50 },
+      ...{ region: 'NO Oslo', regionCode: 'NO', interconnect: 'PCIe' },
+    };
+    const catalog = (...offerIds: string[]) =>
+      replaceListings(
+        db,
+        'left-lab',
+        offerIds.map((offerId) => ({ ...offer, offerId })),
+      );
+    await insertProvider(db, 'left-lab');
+    const all = ['there', 'back', 'quoted', 'young', 'old'];
+    await catalog(...all);
+    await catalog('there');
+    await catalog('there', 'back');
+    const { id: userId } = await insertUser(db);
+    const quoted = (await db('listings').where({ offer_id: 'quoted' }).first('id'))!;
+    await db('quotes').insert({
+      ...{ id: newId('quo'), user_id: userId, request: {}, listing_id: quoted.id, price_per_hour_cents: 1 },
+      ...{ created_at: ago(2 * MINUTE), expires_at: ago(MINUTE) },
+    } as never);
+    await db('listings')
+      .whereNot({ offer_id: 'young' })
+      .update({ offer_changed_at: ago(91 * DAY) });
+    assert.equal(await prune(worker, keptOf('listings')), 1);
+    const left = () =>
+      db('listings').where({ provider_code: 'left-lab' }).orderBy('offer_id').pluck('offer_id');
+    assert.deepEqual(await left(), ['back', 'quoted', 'there', 'young']);
+    const counted = await db('provider_families').where({ provider_code: 'left-lab' }).pluck('listings');
+    assert.deepEqual(counted, [2], 'what is on sale is counted as before');
+    await db('quotes').delete().where({ user_id: userId });
+    assert.equal(await prune(worker, keptOf('listings')), 1);
+    // Its time begins when it leaves, not when it came.
+    await catalog();
+    assert.equal(await prune(worker, keptOf('listings')), 0);
+  });
+
+  it('reads offers that left by an index, however many are on sale or quoted', async () => {
+    const meant = new Error('all of it is undone');
+    const looked = db.transaction(async (trx) => {
+      await trx.raw(
+        `insert into listings (id, provider_code, offer_id, model, family, vram_gb, gpu_count, price_per_hour_cents,
+                               region, region_code, interconnect, offered, offer_changed_at)
+         select 'lst_' || lpad(n::text, 26, '0'), 'left-lab', n::text, 'm', 'f', 24, 1, 100, 'r', 'US', 'PCIe',
+                n % 10 = 0, clock_ms() - n * interval '1 hour'
+           from generate_series(1, 20000) n`,
+      );
+      await trx.raw('analyze listings');
+      const { only } = keptOf('listings');
+      const { rows } = await trx.raw<{ rows: Record<string, string>[] }>(
+        `explain select t.ctid from listings t where t.offer_changed_at < now() - interval '90 days' and ${only}
+          order by t.offer_changed_at limit 2000`,
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      assert.match(plan, /Index Scan using listings_left/, plan);
+      assert.doesNotMatch(plan, /Seq Scan on listings/, plan);
+      throw meant;
+    });
+    await assert.rejects(looked, (error) => error === meant);
   });
 
   describe('the audit trail', () => {
