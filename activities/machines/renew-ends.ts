@@ -13,17 +13,17 @@ const RENEWED_AT_ONCE = 10;
  * Renews the date at which the upstream itself ends each running machine, to the instant until which its wallet can pay
  * now. Only a date that is off by much is renewed. Machines whose upstream has no such switch are left alone. Those come
  * first that it would end too early, the soonest before the others: they are paid for.
- * @returns whether some are left for the next round
+ * @returns in how many milliseconds those that are left can be renewed; undefined when none are left
  * @throws ProviderError when the upstream does not answer; what was renewed stays
  */
 export async function renewEnds(
   deps: Pick<ActivityDeps, 'db' | 'log'>,
   provider: Provider,
   onRenewed: () => void = () => undefined,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const { db } = deps;
   // A restored database knows too old a balance to date a machine's end by.
-  if (!provider.endBy || !(await isDatabaseConfirmed(db))) return false;
+  if (!provider.endBy || !(await isDatabaseConfirmed(db))) return undefined;
   const pods = await listPaidPods(db, provider.code);
   const off = pods
     .map((pod) => ({ ...pod, wanted: endByOf(pod.fundsCents, pod.burnPerHourCents, pod.nowMs) }))
@@ -43,11 +43,12 @@ export async function renewEnds(
       ({ podId, attemptId, wanted }) => renewEnd(db, provider, { podId, attemptId, wanted }),
     );
   } catch (error) {
-    // Our own budget lets no more of them be sent in this minute.
-    if (error instanceof ProviderError && error.details.outOfTurn === true) return true;
+    // Our own budget lets no more of them be sent in this minute: until the next one all machines would be read in vain.
+    if (error instanceof ProviderError && error.details.outOfTurn === true)
+      return error.details.retryAfterMs ?? 0;
     throw error;
   }
-  return due.length > items.length;
+  return due.length > items.length ? 0 : undefined;
 }
 
 function isTooEarly({ endBy, wanted }: { endBy: Date | null; wanted: Date }): boolean {

@@ -158,12 +158,14 @@ class Watch {
     }
   }
 
-  /** What one round leaves is renewed by the next one: the upstream ends paid machines else. */
+  /**
+   * What one round leaves is renewed by the next one, or once there is room for it: the upstream ends paid machines else.
+   */
   async #renewEnds(nowMs: number): Promise<void> {
     this.#nextRenewalMs = nowMs + rentalLimits.deadManRenewEveryMs;
     await this.#guarded(async () => {
-      const areLeft = await renewEnds(this.deps, this.provider, () => this.tell({ ...this.state }));
-      if (areLeft) this.#nextRenewalMs = nowMs;
+      const leftInMs = await renewEnds(this.deps, this.provider, () => this.tell({ ...this.state }));
+      if (leftInMs !== undefined) this.#nextRenewalMs = Math.min(this.#nextRenewalMs, nowMs + leftInMs);
     });
   }
 

@@ -197,5 +197,28 @@ describe('the watcher of an upstream that tells its quotas and its balance', () 
       const soonestFirst = Array.from({ length: LATE }, (_, n) => `paid-on-${n + 1}`);
       assert.deepEqual(renewed, [...soonestFirst, ...[3, 4, 5].map((hours) => `paid-less-${hours}`)]);
     });
+
+    /** Refuses the first renewals as our own budget does. @returns the renewals that were asked for */
+    async function watchShort(retryAfterMs: number, what: string, isThere: (lists: number) => boolean) {
+      let [asked, lists] = [0, 0];
+      const refused = { retryAfterMs, outOfTurn: true };
+      await watch(
+        {
+          endBy: () =>
+            (asked += 1) === 1
+              ? Promise.reject(new ProviderError('rate_limited', 'the budget is used up', refused))
+              : Promise.resolve(),
+          listPods: () => Promise.resolve(void (lists += 1)).then(() => []),
+        },
+        what,
+        () => isThere(asked > 1 ? Infinity : lists),
+      );
+      return asked;
+    }
+
+    it('waits for its share of the requests, and reads no machine for a renewal until then', async () => {
+      assert.equal(await watchShort(60_000, 'the lists go on', (lists) => lists > 5), 1);
+      assert.ok((await watchShort(1, 'it goes on with the next share', (lists) => lists === Infinity)) > 1);
+    });
   });
 });
