@@ -14,7 +14,7 @@ describe('the sign-in of the dashboard', function () {
   });
   after(() => lab.stop());
   beforeEach(async () => {
-    visitor = await lab.visit();
+    visitor = await lab.visit({ hasTabsApart: true });
   });
   afterEach(() => visitor.close());
 
