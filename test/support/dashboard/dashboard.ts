@@ -11,7 +11,7 @@ export { Visitor } from './visitor.js';
 export interface VisitOptions extends BrowserContextOptions {
   /** The page came as by https, with all that browsers let only such pages do. */
   readonly isSecure?: true;
-  /** Each tab has a process of its own: needed by whoever opens a second one, since tabs run at the same time. */
+  /** Tabs, and frames of another site, have processes of their own: for whoever opens a second one, or the card form. */
   readonly hasTabsApart?: true;
 }
 
