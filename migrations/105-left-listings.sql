@@ -1,4 +1,4 @@
--- When an offer came on sale, or left: one that left long ago goes (decision 192, "Offers that left"). Those that are there
+-- When an offer came on sale, or left: one that left long ago goes (decision 191, "Offers that left"). Those that are there
 -- count from now on; the constant needs no rewriting of the table.
 alter table listings add column offer_changed_at timestamptz(3) not null default now();
 

@@ -50,7 +50,7 @@ export interface Provider {
   find(tag: string, wait?: Wait): Promise<Pod | undefined>;
   /**
    * Lists all pods that carry this deployment's tag prefix, in one call or one per page, however long that takes.
-   * @param tell is told of each part that came, and not for longer than a minute of none (decision 191, "Lists of any
+   * @param tell is told of each part that came, and not for longer than a minute of none (decision 190, "Lists of any
    *   length"); what it throws ends the reading. Without it, an answer of one call must be whole within a minute
    * @throws ProviderError also for a list of which a part is missing
    */

@@ -707,7 +707,7 @@ export interface ListingRow {
   /** The upstream's own name of the machine that the offer is on; null where it tells none. */
   host: string | null;
   /**
-   * When an offer came on sale, or left: one that left long ago goes (decision 192, "Offers that left"). Those that
+   * When an offer came on sale, or left: one that left long ago goes (decision 191, "Offers that left"). Those that
    * are there count from now on; the constant needs no rewriting of the table.
    */
   offer_changed_at: Date;

@@ -110,7 +110,7 @@ describe('the adapter of Vast', () => {
   });
 });
 
-describe('the lists of Vast, of any length (decision 191)', () => {
+describe('the lists of Vast, of any length (decision 190)', () => {
   const PAGES = 20;
   const PATH = 'GET /api/v1/instances/';
   let upstream: ScriptedUpstream;
