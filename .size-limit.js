@@ -51,7 +51,7 @@ function loadsOf(page) {
 }
 
 export default [
-  load('first load', '150 kB', first),
+  load('first load', '150.5 kB', first),
   load('the card’s document', '150 kB', withImports('card.html')),
   ...pages.flatMap(loadsOf),
 ];

@@ -6,7 +6,7 @@ import { within } from './time.js';
  * @param failed makes the error of one that breaks off
  */
 export function heard(
-  body: ReadableStream<Uint8Array> | undefined,
+  body: ReadableStream<Uint8Array> | null | undefined,
   limits: { readonly silenceMs: number; readonly endsAt: number; readonly signal: AbortSignal | undefined },
   failed: (cause: unknown) => Error,
 ): ReadableStream<Uint8Array> {
@@ -32,20 +32,3 @@ export function heard(
 }
 
 const over = { done: true, value: undefined } as const;
-
-/**
- * Reads an answer to its end.
- * @param tell is told of each piece
- */
-export async function wholeOf(
-  body: ReadableStream<Uint8Array> | undefined,
-  tell: () => void,
-): Promise<ArrayBuffer> {
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(piece, controller) {
-      tell();
-      controller.enqueue(piece);
-    },
-  });
-  return new Response(body?.pipeThrough(counted) ?? null).arrayBuffer();
-}

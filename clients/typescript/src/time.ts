@@ -24,30 +24,23 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 /**
  * Gives work a deadline and the caller's signal. What does not heed the signal that it is given is left behind.
- * @param work may begin its deadline anew, with as many milliseconds
  * @throws ConnectionError when the time is over, or the reason of the caller's signal
  */
 export async function within<T>(
   ms: number,
   outer: AbortSignal | undefined,
-  work: (signal: AbortSignal, renew: (ms: number) => void) => Promise<T>,
+  work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   outer?.throwIfAborted();
   const controller = new AbortController();
   const { signal } = controller;
   const stop = (): void => controller.abort(outer?.reason);
   outer?.addEventListener('abort', stop, { once: true });
-  const begin = (leftMs: number) =>
-    setTimeout(() => {
-      controller.abort(new ConnectionError(`No answer within ${ms / 1_000} s.`, { timedOut: true }));
-    }, leftMs);
-  let timer = begin(ms);
-  const renew = (leftMs: number): void => {
-    clearTimeout(timer);
-    timer = begin(leftMs);
-  };
+  const timer = setTimeout(() => {
+    controller.abort(new ConnectionError(`No answer within ${ms / 1_000} s.`, { timedOut: true }));
+  }, ms);
   try {
-    return await Promise.race([work(signal, renew), rejectedBy(signal)]);
+    return await Promise.race([work(signal), rejectedBy(signal)]);
   } catch (error) {
     throw signal.aborted ? reasonOf(signal) : error;
   } finally {

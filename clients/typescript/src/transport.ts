@@ -1,7 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { Cookies } from './cookies.js';
 import { ConnectionError, errorOfAnswer, type ApiError } from './errors.js';
-import { heard, wholeOf } from './long-answers.js';
+import { heard } from './long-answers.js';
 import { mayRepeat, wasBegun, type Repeats } from './retries.js';
 import type { paths } from './schema.js';
 import { growingPause, sleep, within } from './time.js';
@@ -64,13 +64,6 @@ export type SendForFile = Send<ReadableStream<Uint8Array> | null>;
 /** Sends one request. */
 export type Send<T> = (api: Client<paths>, init: { readonly signal: AbortSignal }) => Promise<Sent<T>>;
 
-/** Sends one request, and tells of each piece of its answer that came. */
-type HeardSend<T> = (
-  api: Client<paths>,
-  init: { readonly signal: AbortSignal },
-  tell: () => void,
-) => Promise<Sent<T>>;
-
 /** A request of a route, as it is written. */
 export interface RouteRequest {
   /** GET, POST, PUT, PATCH or DELETE. */
@@ -85,6 +78,8 @@ export interface RouteRequest {
 /** How long a call may take with all its retries. */
 export const CALL_WITHIN_MS = 120_000;
 const ANSWER_WITHIN_MS = 40_000;
+/** Of a timer, which takes a longer time for none. */
+const LONGEST_MS = 2 ** 31 - 1;
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MAX_MS = 8_000;
 /** A longer Retry-After is the caller's to decide on. */
@@ -127,7 +122,7 @@ export class Transport {
    * @throws ConnectionError when there was no answer of it
    */
   async call<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
-    return this.takeIn(await this.#answer(repeats, options, send, CALL_WITHIN_MS));
+    return this.takeIn(await this.#answer(repeats, options, send));
   }
 
   /**
@@ -135,15 +130,14 @@ export class Transport {
    * @throws ConnectionError also for one that breaks off
    */
   async file(options: CallOptions | undefined, send: SendForFile): Promise<ArrayBuffer> {
-    return this.#answer(
-      'read',
-      options,
-      async (api, init, tell) => {
-        const { data, ...sent } = await send(api, init);
-        return sent.response.ok ? { ...sent, data: await wholeOf(data ?? undefined, tell) } : sent;
-      },
-      Infinity,
-    );
+    const read: Send<ArrayBuffer> = async (api, { signal }) => {
+      const { data, ...sent } = await within(this.#answerWithin, signal, (begun) =>
+        send(api, { signal: begun }),
+      );
+      if (!sent.response.ok) return sent;
+      return { ...sent, data: await new Response(this.#heard(data, Infinity, signal)).arrayBuffer() };
+    };
+    return this.#answer('read', options, read, Infinity, LONGEST_MS);
   }
 
   /**
@@ -156,24 +150,30 @@ export class Transport {
     send: SendForFile,
   ): Promise<ReadableStream<Uint8Array>> {
     const endsAt = Date.now() + this.#callWithin(options, Infinity);
-    const body = await this.#answer(repeats, options, send, CALL_WITHIN_MS);
-    const silenceMs = this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
-    return heard(body ?? undefined, { silenceMs, endsAt, signal: options?.signal }, (error) =>
-      this.#unreachable(error),
-    );
+    return this.#heard(await this.#answer(repeats, options, send), endsAt, options?.signal);
+  }
+
+  #heard(
+    body: ReadableStream<Uint8Array> | null | undefined,
+    endsAt: number,
+    signal: AbortSignal | undefined,
+  ): ReadableStream<Uint8Array> {
+    const limits = { silenceMs: this.#answerWithin, endsAt, signal };
+    return heard(body, limits, (error) => this.#unreachable(error));
   }
 
   async #answer<T>(
     repeats: Repeats,
     options: CallOptions | undefined,
-    send: HeardSend<T>,
-    usuallyMs: number,
+    send: Send<T>,
+    callMs = CALL_WITHIN_MS,
+    answerMs = this.#answerWithin,
   ): Promise<T> {
     const signal = options?.signal;
-    const endsAt = Date.now() + this.#callWithin(options, usuallyMs);
+    const endsAt = Date.now() + this.#callWithin(options, callMs);
     let open: ApiError | ConnectionError | undefined;
     for (let number = 1; ; number += 1) {
-      const outcome = await this.#attempt(endsAt, signal, send);
+      const outcome = await this.#attempt(Math.min(endsAt - Date.now(), answerMs), signal, send);
       if (!('failure' in outcome)) return outcome.data;
       const error = outcome.failure;
       const delayMs = this.#pauseBefore(number, repeats, error);
@@ -209,7 +209,7 @@ export class Transport {
       if (!response.ok) return { error: valueOf(text), response };
       return { data: new Response(text === '' ? null : text, response), response };
     };
-    return this.#answer(method === 'GET' ? 'read' : 'once', options, send, CALL_WITHIN_MS);
+    return this.#answer(method === 'GET' ? 'read' : 'once', options, send);
   }
 
   /** Whatever else is at that host is not asked, and gets no key. */
@@ -224,22 +224,22 @@ export class Transport {
     return this.#options.onAnswer?.(answer) ?? answer;
   }
 
+  get #answerWithin(): number {
+    return this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
+  }
+
   #callWithin(options: CallOptions | undefined, usuallyMs: number): number {
     return Math.min(options?.timeoutMs ?? usuallyMs, this.#options.callWithinMs ?? Infinity);
   }
 
   async #attempt<T>(
-    endsAt: number,
+    limitMs: number,
     signal: AbortSignal | undefined,
-    send: HeardSend<T>,
+    send: Send<T>,
   ): Promise<{ data: T } | { failure: ApiError | ConnectionError }> {
-    const limitMs = (): number =>
-      Math.max(1, Math.min(endsAt - Date.now(), this.#options.answerWithinMs ?? ANSWER_WITHIN_MS));
     let sent: Sent<T>;
     try {
-      sent = await within(limitMs(), signal, (within, renew) =>
-        send(this.#api, { signal: within }, () => renew(limitMs())),
-      );
+      sent = await within(Math.max(1, limitMs), signal, (within) => send(this.#api, { signal: within }));
     } catch (error) {
       signal?.throwIfAborted();
       return { failure: error instanceof ConnectionError ? error : this.#unreachable(error) };
