@@ -122,7 +122,7 @@ export class Transport {
    * @throws ConnectionError when there was no answer of it
    */
   async call<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
-    return this.takeIn(await this.#answer(repeats, options, send));
+    return this.takeIn(await this.#answer(repeats, options, send, this.#usual));
   }
 
   /**
@@ -137,7 +137,7 @@ export class Transport {
       if (!sent.response.ok) return sent;
       return { ...sent, data: await new Response(this.#heard(data, Infinity, signal)).arrayBuffer() };
     };
-    return this.#answer('read', options, read, Infinity, LONGEST_MS);
+    return this.#answer('read', options, read, [Infinity, LONGEST_MS]);
   }
 
   /**
@@ -150,7 +150,7 @@ export class Transport {
     send: SendForFile,
   ): Promise<ReadableStream<Uint8Array>> {
     const endsAt = Date.now() + this.#callWithin(options, Infinity);
-    return this.#heard(await this.#answer(repeats, options, send), endsAt, options?.signal);
+    return this.#heard(await this.#answer(repeats, options, send, this.#usual), endsAt, options?.signal);
   }
 
   #heard(
@@ -166,8 +166,7 @@ export class Transport {
     repeats: Repeats,
     options: CallOptions | undefined,
     send: Send<T>,
-    callMs = CALL_WITHIN_MS,
-    answerMs = this.#answerWithin,
+    [callMs, answerMs]: readonly [callMs: number, answerMs: number],
   ): Promise<T> {
     const signal = options?.signal;
     const endsAt = Date.now() + this.#callWithin(options, callMs);
@@ -209,7 +208,7 @@ export class Transport {
       if (!response.ok) return { error: valueOf(text), response };
       return { data: new Response(text === '' ? null : text, response), response };
     };
-    return this.#answer(method === 'GET' ? 'read' : 'once', options, send);
+    return this.#answer(method === 'GET' ? 'read' : 'once', options, send, this.#usual);
   }
 
   /** Whatever else is at that host is not asked, and gets no key. */
@@ -222,6 +221,10 @@ export class Transport {
   /** Hands an answer on as the caller's `onAnswer` gives it. */
   takeIn<T>(answer: T): T {
     return this.#options.onAnswer?.(answer) ?? answer;
+  }
+
+  get #usual(): readonly [number, number] {
+    return [CALL_WITHIN_MS, this.#answerWithin];
   }
 
   get #answerWithin(): number {
