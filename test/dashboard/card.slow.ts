@@ -22,7 +22,7 @@ describe('the page on which a card is entered', function () {
   });
   after(() => lab.stop());
   beforeEach(async () => {
-    visitor = await lab.visit({ hasTabsApart: true });
+    visitor = await lab.visit();
     await visitor.signIn(`holder${(people += 1)}@example.com`);
   });
   afterEach(async () => {

@@ -14,7 +14,7 @@ describe('the sign-in of the dashboard', function () {
   });
   after(() => lab.stop());
   beforeEach(async () => {
-    visitor = await lab.visit({ hasTabsApart: true });
+    visitor = await lab.visit();
   });
   afterEach(() => visitor.close());
 

@@ -11,7 +11,7 @@ describe('the frame of the dashboard', function () {
   });
   after(() => lab.stop());
   beforeEach(async () => {
-    visitor = await lab.visit({ hasTabsApart: true });
+    visitor = await lab.visit();
   });
   afterEach(() => visitor.close());
 

@@ -51,7 +51,7 @@ describe('two users of the dashboard', function () {
   }
 
   async function visit(): Promise<Visitor> {
-    const visitor = await lab.visit({ hasTabsApart: true });
+    const visitor = await lab.visit();
     visitors.push(visitor);
     return visitor;
   }

@@ -19,7 +19,7 @@ describe('what was sent from a page that is gone', function () {
   });
   after(() => lab.stop());
   beforeEach(async () => {
-    visitor = await lab.visit({ hasTabsApart: true });
+    visitor = await lab.visit();
     ({ page } = visitor);
     renter = await Renter.signIn(visitor, { cents: 30_000 });
     purse = new Purse(visitor);

@@ -46,7 +46,7 @@ describe(file, function () {
     folder = mkdtempSync(join(tmpdir(), 'notebooks-'));
     writeFileSync(join(folder, 'id'), pair.private, { mode: 0o600 });
     service = await startService({ bootMs: 3_000, dashboardFolder: await buildDashboard() });
-    ann = await visit(service.api.url, { hasTabsApart: true });
+    ann = await visit(service.api.url);
     ({ page } = ann);
     await ann.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     beganMs = performance.now();

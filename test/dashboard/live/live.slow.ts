@@ -38,7 +38,7 @@ describe('the stream of a browser', function () {
   });
   after(() => lab.stop());
   beforeEach(async () => {
-    visitor = await lab.visit({ hasTabsApart: true });
+    visitor = await lab.visit();
     streams = new OpenStreams(visitor.context);
   });
   afterEach(() => visitor.close());
@@ -123,7 +123,7 @@ describe('the stream of a browser', function () {
 
   it('tells each user of their own alone', async () => {
     await visitor.signIn('one@example.com');
-    const other = await lab.visit({ hasTabsApart: true });
+    const other = await lab.visit();
     await other.signIn('two@example.com');
     const [mine, theirs] = [await visitor.open('/app'), await other.open('/app')];
     await fund(visitor, 1_100);

@@ -1,4 +1,4 @@
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 import { startMock, type MockOptions, type MockServer } from '../../../lab/mock/server.js';
 import { buildDashboard } from './built.js';
 import { LeftPages } from './left-pages.js';
@@ -11,8 +11,6 @@ export { Visitor } from './visitor.js';
 export interface VisitOptions extends BrowserContextOptions {
   /** The page came as by https, with all that browsers let only such pages do. */
   readonly isSecure?: true;
-  /** Tabs, and frames of another site, have processes of their own: for whoever opens a second one, or the card form. */
-  readonly hasTabsApart?: true;
 }
 
 /** The dashboard in a browser, as the mock serves it. One serves a whole test file. */
@@ -44,7 +42,7 @@ export class DashboardLab {
 
   async #open(pages: LeftPages, options: VisitOptions): Promise<Pick<Visitor, 'context' | 'page'>> {
     const context = await newContext(this.mock.url, options);
-    const opened = { context, page: await openFirst(context, options) };
+    const opened = { context, page: await context.newPage() };
     pages.watch(opened);
     return opened;
   }
@@ -58,22 +56,14 @@ export class DashboardLab {
 /** Lets somebody visit the dashboard at an origin, with cookies of their own. */
 export async function visit(origin: string, options: VisitOptions = {}): Promise<Visitor> {
   const context = await newContext(origin, options);
-  return new Visitor(context, await openFirst(context, options));
-}
-
-/** Opens the only tab, unless they are apart: two that share a process would take turns, as no one's do. */
-async function openFirst(context: BrowserContext, { hasTabsApart }: VisitOptions): Promise<Page> {
-  const page = await context.newPage();
-  if (hasTabsApart) return page;
-  context.newPage = () => Promise.reject(new Error('Who opens a second tab visits with hasTabsApart.'));
-  return page;
+  return new Visitor(context, await context.newPage());
 }
 
 async function newContext(
   origin: string,
-  { isSecure, hasTabsApart, ...options }: VisitOptions = {},
+  { isSecure, ...options }: VisitOptions = {},
 ): Promise<BrowserContext> {
-  const browser = await openBrowser(hasTabsApart ? 'apart' : 'together');
+  const browser = await openBrowser();
   const context = await browser.newContext({
     baseURL: origin,
     locale: 'en-US',
