@@ -101,8 +101,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'activities/upkeep/deliver-intents.ts',
-    from: 'const told = new Set((await signalLooks(deps, due.flatMap(routesOf))).map(({ workflowId }) => workflowId));',
-    to: 'const told = new Set<string>();',
+    from: '(await signalLooks(deps, due.flatMap(routesOf), telling)).map(({ workflowId }) => workflowId),',
+    to: '[] as string[],',
     what: 'what a transaction left to do is told to nobody',
     at: 'after the commit of a tick, before its intents are delivered',
   },
