@@ -14,13 +14,9 @@ create trigger note_offer_change before update of offered on listings
 -- What is not on sale counts for no family, so that its removal counts nothing anew.
 create or replace function count_families() returns trigger language plpgsql as $$
     declare
-      codes text[];
+      codes text[] := array(
+        select distinct provider_code from touched where tg_op <> 'DELETE' or offered order by 1);
     begin
-      if tg_op = 'DELETE' then
-        codes := array(select distinct provider_code from touched where offered order by 1);
-      else
-        codes := array(select distinct provider_code from touched order by 1);
-      end if;
       -- One writer of a provider's listings after the other (adapters/postgres/catalog/catalog.ts): each counts what the
       -- ones before it have committed.
       perform pg_advisory_xact_lock(7103, hashtext(code)) from unnest(codes) as code;
