@@ -64,7 +64,7 @@ export class Out {
 
   /** Writes a file as it is, but for a terminal. @throws Failure under --jq */
   file(text: string): void {
-    if (this.select) throw usageFailure('This result is no JSON, so --jq can choose nothing of it.');
+    this.#refuseSelecting();
     this.#write(text);
   }
 
@@ -73,7 +73,7 @@ export class Out {
    * @throws Failure under --jq, and for a file that ends early
    */
   async pour(open: () => Promise<ReadableStream<Uint8Array>>, signal: AbortSignal): Promise<void> {
-    if (this.select) throw usageFailure('This result is no JSON, so --jq can choose nothing of it.');
+    this.#refuseSelecting();
     const { stdout } = this.surroundings;
     const source = await open();
     const decoder = new TextDecoder();
@@ -90,6 +90,10 @@ export class Out {
       }
     };
     await pipeline(source, written, stdout, { signal, end: false });
+  }
+
+  #refuseSelecting(): void {
+    if (this.select) throw usageFailure('This result is no JSON, so --jq can choose nothing of it.');
   }
 
   /** Writes a text as it is, but for a terminal. */
