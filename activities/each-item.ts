@@ -22,7 +22,7 @@ export interface Items<T> {
   /** Tells whether a failure is of all items rather than of this one. Then the pass ends, and nothing is counted. */
   readonly isOfAll?: (error: unknown) => Promise<boolean>;
   /** Called after each item: the loop gets on. */
-  readonly tell?: (detail: { readonly item: string }) => void;
+  readonly tell?: ((detail: { readonly item: string }) => void) | undefined;
 }
 
 /**

@@ -21,26 +21,21 @@ import { signalLooks } from './signal-looks.js';
 export async function deliverIntents(deps: ActivityDeps, tell?: Tell): Promise<number> {
   if (!(await isDatabaseConfirmed(deps.db))) return 0;
   const due = await listDueIntents(deps.db, 500);
-  const telling = tell ? { tell } : {};
-  const warned = await warn(deps, due, telling);
+  const warned = await warn(deps, due, tell);
   const told = new Set(
-    (await signalLooks(deps, due.flatMap(routesOf), telling)).map(({ workflowId }) => workflowId),
+    (await signalLooks(deps, due.flatMap(routesOf), { tell })).map(({ workflowId }) => workflowId),
   );
   const delivered = due.filter((intent) => routesOf(intent).some(({ workflowId }) => told.has(workflowId)));
   await markDelivered(
     deps.db,
     [...warned, ...delivered].map(({ id }) => id),
   );
-  return warned.length + delivered.length + (await signalInvoices(deps, telling));
+  return warned.length + delivered.length + (await signalInvoices(deps, tell));
 }
 
-interface Telling {
-  readonly tell?: Tell;
-}
-
-function warn(deps: ActivityDeps, due: readonly DueIntent[], telling: Telling): Promise<DueIntent[]> {
+function warn(deps: ActivityDeps, due: readonly DueIntent[], tell?: Tell): Promise<DueIntent[]> {
   const items = due.filter(({ kind }) => kind === 'low_balance');
-  return eachItem(deps, { duty: 'warning', items, keyOf: ({ id }) => String(id), ...telling }, ({ id }) =>
+  return eachItem(deps, { duty: 'warning', items, keyOf: ({ id }) => String(id), tell }, ({ id }) =>
     warnOfLowBalance(deps.db, id),
   );
 }
@@ -53,12 +48,12 @@ function routesOf({ kind, rentalId, userId }: DueIntent): LookRoute[] {
 }
 
 /** Tells the workflows of invoices that were made, or that somebody wants looked at. */
-async function signalInvoices(deps: ActivityDeps, telling: Telling): Promise<number> {
+async function signalInvoices(deps: ActivityDeps, tell?: Tell): Promise<number> {
   const routes = (await listInvoicesToSignal(deps.db)).map((id) => ({
     workflow: 'invoice' as const,
     workflowId: id,
   }));
-  const told = new Set((await signalLooks(deps, routes, telling)).map(({ workflowId }) => workflowId));
+  const told = new Set((await signalLooks(deps, routes, { tell })).map(({ workflowId }) => workflowId));
   const ids = routes.map(({ workflowId }) => workflowId).filter((id) => told.has(id));
   await markSignalled(deps.db, ids);
   return ids.length;

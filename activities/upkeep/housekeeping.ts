@@ -55,7 +55,7 @@ export async function mailExpiredCards(deps: ActivityDeps, tell?: Tell): Promise
     duty: 'card_expiry',
     items: await listExpiredCards(deps.db),
     keyOf: ({ pm_id: id }: { readonly pm_id: string }) => id,
-    ...(tell && { tell }),
+    tell,
   } as const;
   const mailed = await eachItem(deps, items, (card) => noticeExpiredCard(deps.db, card.pm_id));
   return mailed.length;

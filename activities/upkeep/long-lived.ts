@@ -28,7 +28,7 @@ export async function startLongLived(deps: ActivityDeps, tell?: Tell): Promise<s
       items: wantedRuns(deps),
       keyOf: ({ workflowId }) => workflowId,
       isOfAll: () => isTemporalAway(deps.temporal),
-      ...(tell && { tell }),
+      tell,
     },
     (run) => ensureRunning(deps.temporal.workflow, run),
   );

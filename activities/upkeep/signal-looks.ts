@@ -10,7 +10,7 @@ interface SignalOptions {
   /** Says that none of them has an open run. */
   readonly hasNoRun?: boolean;
   /** Called after each signal: the loop gets on. */
-  readonly tell?: (detail: unknown) => void;
+  readonly tell?: ((detail: unknown) => void) | undefined;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function signalLooks(
     keyOf: ({ workflowId }: LookRoute) => workflowId,
     // The look, not the signal, tells whether it is done.
     clears: false,
-    ...(tell === undefined ? {} : { tell }),
+    tell,
     isOfAll: () => isTemporalAway(deps.temporal),
   } as const;
   return eachItem(deps, items, async (route) => {

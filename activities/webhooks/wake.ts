@@ -38,8 +38,7 @@ export async function wakeDueWebhooks(deps: ActivityDeps, tell?: Tell): Promise<
       tell,
     );
     const repeated = due.filter(({ isRepeated }) => isRepeated).map(routeOf);
-    for (const { workflowId } of await signalLooks(deps, repeated, tell ? { tell } : {}))
-      told.add(workflowId);
+    for (const { workflowId } of await signalLooks(deps, repeated, { tell })) told.add(workflowId);
   } catch (error) {
     await untellWebhooks(
       deps.db,
@@ -62,7 +61,7 @@ async function tellOnce(
     keyOf: ({ id }: DueWebhook) => webhookWorkflowId(id),
     clears: false,
     isOfAll: () => isTemporalAway(deps.temporal),
-    ...(tell && { tell }),
+    tell,
   } as const;
   await eachItem(deps, items, async (hook) => {
     await deps.temporal.withDeadline(Date.now() + SIGNAL_LIMIT_MS, () =>

@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'activities/upkeep/deliver-intents.ts',
-    from: '(await signalLooks(deps, due.flatMap(routesOf), telling)).map(({ workflowId }) => workflowId),',
+    from: '(await signalLooks(deps, due.flatMap(routesOf), { tell })).map(({ workflowId }) => workflowId),',
     to: '[] as string[],',
     what: 'what a transaction left to do is told to nobody',
     at: 'after the commit of a tick, before its intents are delivered',
