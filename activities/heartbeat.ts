@@ -1,4 +1,5 @@
 import { ApplicationFailure, Context, sleep } from '@temporalio/activity';
+import { MINUTE } from '../domain/durations.js';
 
 /** Reports progress: a tick, a row, an answer that came. Operators see the detail in the heartbeat. */
 export type Tell = (detail: unknown) => void;
@@ -14,7 +15,7 @@ export interface Pace {
 }
 
 /** One call of Temporal, the processor or an upstream, with the rows around it. */
-export const ONE_CALL_MS = 60_000;
+export const ONE_CALL_MS = MINUTE;
 /** Several calls in a row, or a pause between two rounds. */
 export const SEVERAL_CALLS_MS = 120_000;
 
@@ -53,6 +54,17 @@ export async function withHeartbeat<T>(
     // Nobody waits any more for work that was given up.
     working.catch(() => undefined);
   }
+}
+
+/**
+ * Reads what the last heartbeat of the try before told, so that this try goes on from there. It must be told again at
+ * once: the first beat of this try would forget it.
+ * @param mark a property that it has
+ * @returns undefined at a first try, and where something else was told
+ */
+export function toldBefore<Told extends object>(mark: keyof Told & string): Told | undefined {
+  const details: unknown = Context.current().info.heartbeatDetails;
+  return typeof details === 'object' && details !== null && mark in details ? (details as Told) : undefined;
 }
 
 /** One round of a loop. @returns the pause that follows it, in milliseconds */

@@ -1,7 +1,8 @@
 import { isDatabaseAway } from './postgres/availability.js';
+import { MINUTE } from '../domain/durations.js';
 
 /** How long lines of one kind are counted instead of written, in milliseconds. */
-const COUNTED_FOR_MS = 60_000;
+const COUNTED_FOR_MS = MINUTE;
 /** The most kinds that are remembered. */
 const KINDS_MAX = 500;
 

@@ -39,6 +39,57 @@ export async function seedFleet(db: Database, rentals: number, mix: PriceMix): P
   await db.raw('vacuum analyze');
 }
 
+/**
+ * Gives each wallet of a realistic fleet a past that is not sealed yet, of none to all entries of a seal, as evenly as
+ * they stand when sealing has gone on for long: its rentals have run for so long, and the rows lie in the order in which
+ * ticks would have written them.
+ */
+export async function ageFleet(db: Database, entriesOfSeal: number): Promise<void> {
+  const tables = ['rentals', 'meter_readings', 'wallets', 'ledger_entries'];
+  await db.transaction(async (trx) => {
+    for (const table of tables) await trx.raw('alter table ?? disable trigger user', [table]);
+    await trx.raw(
+      `create temporary table aged on commit drop as
+       select rental_no, wallet_id, price_per_hour_cents as price,
+              running_ms - (wallet_id * 7919::bigint) % :entriesOfSeal::int * 3600000
+                / (sum(price_per_hour_cents) over (partition by wallet_id))::bigint as began_ms
+         from meter_readings`,
+      { entriesOfSeal },
+    );
+    await trx.raw(
+      `update rentals set started_at = from_epoch_ms(began_ms), running_at = from_epoch_ms(began_ms)
+         from aged where no = rental_no`,
+    );
+    await trx.raw(
+      `update meter_readings m
+          set running_ms = began_ms, charged_cents = price * (epoch_ms(clock_ms()) - began_ms) / 3600000
+         from aged a where a.rental_no = m.rental_no`,
+    );
+    await trx.raw(
+      `insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
+       select wallet_id, 1 + n, 'rental_charge', -1, 100000000 - n, rental_no, from_epoch_ms(at_ms)
+         from (select a.wallet_id, a.rental_no, at_ms,
+                      row_number() over (partition by a.wallet_id order by at_ms, a.rental_no) as n
+                 from aged a join meter_readings m on m.rental_no = a.rental_no
+                cross join lateral (select began_ms + cent * 3600000 / price + 1000 as at_ms
+                                      from generate_series(1, m.charged_cents) cent) entry) entries
+        order by at_ms, wallet_id, n`,
+    );
+    await trx.raw(
+      `update wallets w set seq = 1 + cents, available_cents = available_cents - cents
+         from (select wallet_id, sum(charged_cents) as cents from meter_readings group by wallet_id) m
+        where m.wallet_id = w.id`,
+    );
+    await trx.raw(
+      `update ledger_entries e set created_at = least(e.created_at, from_epoch_ms(began_ms))
+         from (select wallet_id, min(began_ms) as began_ms from aged group by wallet_id) a
+        where e.wallet_id = a.wallet_id and e.seq = 1`,
+    );
+    for (const table of tables) await trx.raw('alter table ?? enable trigger user', [table]);
+  });
+  await db.raw('vacuum analyze');
+}
+
 /** Tables from which nobody may remove rows, except a benchmark in its own database. */
 const kept = [
   ...['ledger_entries', 'ledger_seals', 'ledger_hashes', 'ledger_note_salts', 'wallet_proof_ids'],

@@ -4,6 +4,7 @@ import { readLedger } from '../adapters/postgres/ledger/ledger-reads.js';
 import { sumCharges } from '../adapters/postgres/ledger/rental-charges.js';
 import { sealInTurns } from '../adapters/postgres/ledger/sealing.js';
 import { findStretch, readStatement, readStretch } from '../adapters/postgres/ledger/statement-reads.js';
+import { DAY } from '../domain/durations.js';
 import type { RentalId, UserId } from '../domain/ids.js';
 import { ledgerLimits } from '../domain/ledger/limits.js';
 import { seedFleet } from './fleet.js';
@@ -18,7 +19,6 @@ const entries = Number(process.env['BENCH_ENTRIES'] ?? '10000000');
 const turns = Number(process.env['BENCH_PAGES'] ?? '60');
 const userId: UserId = `usr_${'1'.padStart(26, '0')}`;
 const rentalId: RentalId = `rent_${'1'.padStart(26, '0')}`;
-const DAY = 86_400_000;
 
 /** A wallet whose two rentals wrote an entry every four seconds, and a top-up in a thousand. */
 async function seedWallet(db: Database): Promise<{ walletId: number; from: Date }> {

@@ -9,8 +9,8 @@ import { startPostgres } from '../lab/servers/postgres.js';
 import { findFreePorts } from '../lab/stack/ports.js';
 import { migrateToLatest } from '../migrations/migrate.js';
 import { notePostgres } from './report.js';
+import { HOUR } from '../domain/durations.js';
 
-const HOUR = 3_600_000;
 /** Limits that let millions of rows be made before the measurement. 0 means no limit at the server. */
 const patient = { ...databaseDeadlines.worker, statementMs: 0, transactionMs: 0, answerMs: 10 * HOUR };
 

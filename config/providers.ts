@@ -51,7 +51,7 @@ export const providerVariables = {
   RUNPOD_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 60),
   VAST_API_KEY: withDefault(trimmed, ''),
   VAST_API_URL: withDefault(url(), 'https://console.vast.ai'),
-  VAST_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 60),
+  VAST_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 120),
   LAMBDA_API_KEY: withDefault(trimmed, ''),
   LAMBDA_API_URL: withDefault(url(), 'https://cloud.lambda.ai'),
   LAMBDA_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 60),

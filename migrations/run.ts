@@ -3,6 +3,7 @@ import { errorCodeOf, sqlStateOf } from '../adapters/postgres/sql-state.js';
 import { readConfig } from '../config.js';
 import { ensureLogins } from './logins.js';
 import { migrateToLatest } from './migrate.js';
+import { grantSight } from './sight.js';
 import { MigrationRefused } from './takeover.js';
 
 const { url, loginPasswords } = readConfig().database;
@@ -12,6 +13,8 @@ try {
   say(taken.length === 0 ? 'The schema is up to date.' : `Migrated: ${taken.join(', ')}`);
   const logins = await ensureLogins(url, loginPasswords);
   if (logins.length > 0) say(`These may log in: ${logins.join(', ')}`);
+  const unseen = await grantSight(url);
+  if (unseen !== undefined) say(unseen);
 } catch (error) {
   console.error(wordsOf(error));
   process.exitCode = 1;

@@ -19,7 +19,7 @@ export interface OpsContext {
   readonly ui: () => TemporalPlace;
   /** How many tick engines there are. */
   readonly shards: () => number;
-  /** How long a command waits for the outcome of an order, in milliseconds; default: half a minute. */
+  /** How long a command waits for an outcome, in milliseconds; default: half a minute for an order, longer for a comparison. */
   readonly waitMs?: number;
 }
 

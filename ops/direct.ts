@@ -2,6 +2,7 @@ import { newId } from '../adapters/ids.js';
 import { actDirectly } from '../adapters/postgres/operators/direct-actions.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { DirectAction, Operation, OperationResult } from '../domain/operations/operation.js';
+import type { OperationId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
 import { using, type OpsContext } from './context.js';
 import { askConsent, operatorName, printDone, printRefused, toldOnly } from './operator.js';
@@ -12,11 +13,21 @@ import { withTemporalSoon } from '../adapters/temporal/command.js';
 /** The longest time to tell Temporal: its workflows find the change by themselves as well. */
 const SIGNAL_MS = 3_000;
 
+/** The exit code where Temporal had a part in it, and nobody knows whether it did that. */
+const UNKNOWN = 2;
+
 export interface DirectOptions {
   /** A consequence that can't be undone: the command asks first, unless --yes is given. */
-  readonly then?: string;
+  readonly then?: string | undefined;
   /** Signals a workflow at once; without it the workflow finds the change by itself. */
   readonly signal?: (client: TemporalClient, result: OperationResult) => Promise<void>;
+  /** How long `signal` may take; default: 3 seconds. */
+  readonly limitMs?: number;
+  /**
+   * What to tell when `signal` fails; default: the workflow picks it up on its own. Where it says so, the command's work was
+   * not done, and its exit code says that, too.
+   */
+  readonly undone?: string;
 }
 
 /**
@@ -27,7 +38,7 @@ export async function actByHand(
   context: OpsContext,
   asked: DirectAction | ((db: Database) => Promise<DirectAction>),
   options: OperatorOptions,
-  { then, signal }: DirectOptions = {},
+  { then, signal, ...rest }: DirectOptions = {},
 ): Promise<void> {
   await using(context, async (db) => {
     const action = typeof asked === 'function' ? await asked(db) : asked;
@@ -35,9 +46,14 @@ export async function actByHand(
     if (toldOnly(operator, action, options)) return;
     if (then !== undefined) await askConsent({ ...action, then }, options);
     const { reason, operation: operationId = newId('op') } = options;
+    console.error(
+      `Operation ${operationId}. If the connection breaks, repeat this with --operation ${operationId}`,
+    );
     const operation = { operationId, operator, reason, action };
     const result = await done(db, operation, options);
-    if (result && signal) await signalNow(context, (client) => signal(client, result));
+    if (result && signal) {
+      await signalNow(context, (client) => signal(client, result), { ...rest, operationId });
+    }
   });
 }
 
@@ -60,12 +76,23 @@ async function done(
 async function signalNow(
   context: OpsContext,
   signal: (client: TemporalClient) => Promise<void>,
+  {
+    limitMs = SIGNAL_MS,
+    undone,
+    operationId,
+  }: Pick<DirectOptions, 'limitMs' | 'undone'> & { readonly operationId: OperationId },
 ): Promise<void> {
   try {
-    await withTemporalSoon(context.temporal(), SIGNAL_MS, signal);
+    await withTemporalSoon(context.temporal(), limitMs, signal);
   } catch (error) {
-    console.error(
-      `It is recorded, but its workflow could not be signalled (${error instanceof Error ? error.message : String(error)}). It picks it up on its own once Temporal and a worker are up.`,
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    if (undone === undefined) {
+      console.error(
+        `It is recorded, but its workflow could not be signalled (${why}). It picks it up on its own once Temporal and a worker are up. To signal it again: --operation ${operationId}`,
+      );
+      return;
+    }
+    process.exitCode = UNKNOWN;
+    console.error(`${undone} (${why}). Repeat the command with --operation ${operationId}`);
   }
 }

@@ -153,9 +153,7 @@ export function printDone(
 export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 'yes'>): Promise<void> {
   if (yes === true) return;
   if (!process.stdin.isTTY) {
-    throw new Error(
-      'This changes money, invoices or machines. Add --yes, or run it in a terminal to confirm.',
-    );
+    throw new Error('You may not be able to undo this. Add --yes, or run it in a terminal to confirm.');
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   // An operator who ends the input instead of answering does not consent.
@@ -192,7 +190,7 @@ function printOrder(
 ): void {
   const { id, reason, request: action } = order;
   const asked = { operationId: id, operator: operatorsOf(order), reason, action };
-  const refusal = refusalOf(order, said);
+  const refusal = whyNotDone(order, said);
   if (order.result !== null) printDone(asked, order.result, options);
   else if (refusal) printRefused(asked, refusal, options);
   else {
@@ -206,7 +204,7 @@ function printOrder(
 }
 
 /** The reason why an order is not done: for good, by its row, or this time, by its workflow's word. */
-function refusalOf(
+function whyNotDone(
   { status, code, message, ...order }: OperatorOrderRow,
   said: Said | undefined,
 ): Refused | undefined {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { variables } from '../config.js';
 import { brakeKinds } from '../domain/operations/operation.js';
 import { findingKinds } from '../domain/operations/reconcile.js';
@@ -68,6 +69,63 @@ describe('the documents', () => {
       const told = `## ${name} **${severity}**: ${filled(summary)} ${filled(whatToDo)}`;
       assert.ok(page.includes(told), `${told}\n\nis not what the page says`);
     }
+  });
+
+  it('docs/operations and the alerts quote the log as the sources write it', () => {
+    const pages = [
+      'ops/prometheus/alerts.yml',
+      ...files.filter((file) => file.startsWith('docs/operations/')),
+    ];
+    const folders = ['activities', 'adapters', 'api', 'listener', 'money', 'worker', 'workflows'];
+    const sources = folders
+      .flatMap((folder) =>
+        readdirSync(join(projectDir, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+          join(folder, name),
+        ),
+      )
+      .filter((path) => path.endsWith('.ts'))
+      .map(read)
+      .join('\n')
+      .replaceAll('${dependency}', 'postgres');
+    const quoted = pages.flatMap((page) =>
+      // What a sentence about a log quotes, placeholders apart.
+      [
+        ...read(page)
+          .replace(/\s+/g, ' ')
+          .matchAll(/\blogs?\b[^.“]*“([^”<{]+)”/g),
+      ].map(([, line = '']) => `${page}: ${line}`),
+    );
+    assert.ok(quoted.length >= 12, String(quoted.length));
+    assert.deepEqual(
+      quoted.filter((one) => !sources.includes(one.slice(one.indexOf(': ') + 2))),
+      [],
+    );
+  });
+
+  it('docs/operations/kubernetes.md names the jobs of Prometheus as the alerts know them', () => {
+    const block = [...read('docs/operations/kubernetes.md').matchAll(/```yaml\n([^]*?)```/g)].find(
+      ([, yaml]) => yaml?.includes('PodMonitor'),
+    )?.[1];
+    const { spec } = parse(block ?? '') as {
+      spec: { podMetricsEndpoints: [{ port: string; relabelings: [Record<string, string>] }] };
+    };
+    const [{ port, relabelings }] = spec.podMetricsEndpoints;
+    const [{ regex = '', targetLabel, replacement = '' }] = relabelings;
+    assert.deepEqual([port, targetLabel], ['metrics', 'job']);
+    const known = new Set(
+      [...read('ops/prometheus/alerts.yml').matchAll(/job="([\w-]+)"/g)].map(([, job]) => job),
+    );
+    const named = ['api', 'worker', 'listener'].map((part) =>
+      part.replace(new RegExp(`^(?:${regex})$`), replacement),
+    );
+    assert.deepEqual(named.toSorted(), [...known].toSorted());
+  });
+
+  it('each workflow that operators end by hand is ended by a command that the pages tell', () => {
+    const told = files
+      .filter((file) => file.startsWith('docs/operations/'))
+      .filter((file) => /\bterminate (?:it|the workflow)\b/i.test(read(file)));
+    assert.deepEqual(told, []);
   });
 
   it('.env.example names every variable that is read, and no other', () => {

@@ -109,14 +109,26 @@ export const steps = proxyActivities<
   >
 >({ taskQueue: taskQueues.rentals, startToCloseTimeout: '30s', scheduleToCloseTimeout: oneGo, retry });
 
-/** Upkeep reads many rows and asks upstreams: it heartbeats. The next one comes by schedule. */
-export const upkeep = proxyActivities<
-  Pick<Activities, 'backfillEvents' | 'beginReconcile' | 'noteUncompared' | 'finishReconcile'>
+/** The beginning and the end of a comparison: they read many rows, and heartbeat. The next one comes by schedule. */
+export const bookkeeping = proxyActivities<
+  Pick<Activities, 'beginReconcile' | 'noteUncompared' | 'finishReconcile'>
 >({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '5 minutes',
   retry: { ...retry, maximumAttempts: 3 },
+});
+
+/**
+ * Reads on in the processor's list. After an outage of days it holds more pages than any short limit has time for, so a
+ * try goes on where the one before it ended; the schedule starts no other meanwhile.
+ */
+export const backfilling = proxyActivities<Pick<Activities, 'backfillEvents'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '6 hours',
+  scheduleToCloseTimeout: '6 hours',
+  retry,
 });
 
 /** Pages through a whole account once a day to compare it. It heartbeats, and a retry begins anew. */
@@ -175,7 +187,10 @@ export const sendingWebhooks = proxyActivities<Pick<Activities, 'lookAtWebhook'>
   retry,
 });
 
-/** Mends a restored database for an operator: thousands of rows, events and machines may have to be compared. */
+/**
+ * Mends a restored database for an operator: a hundred thousand rows, events and machines may have to be compared. A try
+ * goes on where the one before it ended.
+ */
 export const restoring = proxyActivities<
   Pick<Activities, 'examineRestore' | 'endClosedRentals' | 'rebuildPayments' | 'resumeAfterRestore'>
->({ taskQueue: taskQueues.rentals, heartbeatTimeout: '10s', startToCloseTimeout: '30 minutes', retry });
+>({ taskQueue: taskQueues.rentals, heartbeatTimeout: '10s', startToCloseTimeout: '6 hours', retry });

@@ -1,4 +1,4 @@
-import { upkeep } from './activity-proxies.js';
+import { backfilling } from './activity-proxies.js';
 
 /** Scheduled: takes in events of the processor that never arrived. */
-export const backfill = () => upkeep.backfillEvents();
+export const backfill = () => backfilling.backfillEvents();

@@ -4,14 +4,14 @@ import { ActivityFailure, ApplicationFailure, log } from '@temporalio/workflow';
  * The result of opening an entity. A workflow that was started to open one answers its caller as soon as this is known,
  * through an update. A refusal ends the workflow quietly: it is an answer, not a failure for operators.
  */
-export type Opening<T> =
+export type EarlyAnswer<T> =
   | { readonly kind: 'opened'; readonly value: T }
   | { readonly kind: 'refused'; readonly failure: ApplicationFailure };
 
 /**
  * Waits for the opening activity. Any failure that stops it for good is a refusal: nothing was opened, or nobody knows.
  */
-export async function openingOf<T>(activity: Promise<T>): Promise<Opening<T>> {
+export async function earlyAnswerOf<T>(activity: Promise<T>): Promise<EarlyAnswer<T>> {
   try {
     return { kind: 'opened', value: await activity };
   } catch (error) {
@@ -28,7 +28,7 @@ export async function openingOf<T>(activity: Promise<T>): Promise<Opening<T>> {
 }
 
 /** Answers the update `open`. */
-export async function answerOf<T>(opening: Promise<Opening<T>>): Promise<T> {
+export async function answerOf<T>(opening: Promise<EarlyAnswer<T>>): Promise<T> {
   const outcome = await opening;
   if (outcome.kind === 'opened') return outcome.value;
   throw outcome.failure;

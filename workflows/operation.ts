@@ -6,7 +6,7 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { byHand, refunding } from './activity-proxies.js';
-import { openingOf } from './early-answer.js';
+import { earlyAnswerOf } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 import type { OperationInput, OperationOutcome } from './contracts/operation.js';
 import { entityStatusAttribute } from './contracts/search-attributes.js';
@@ -20,7 +20,7 @@ export async function operation(input: OperationInput): Promise<OperationOutcome
   setCurrentDetails(
     'Does what the order of this id asks for: `ops orders show` tells who asked, and for what.',
   );
-  const done = await openingOf(byHand.operate(input));
+  const done = await earlyAnswerOf(byHand.operate(input));
   const outcome =
     done.kind === 'opened'
       ? done.value

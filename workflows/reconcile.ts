@@ -1,7 +1,7 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { operationLimits } from '../domain/operations/limits.js';
 import type { ReconcileInput, ReconcileReport, ReconcileSource } from '../domain/operations/reconcile.js';
-import { comparing, upkeep } from './activity-proxies.js';
+import { bookkeeping, comparing } from './activity-proxies.js';
 import { entityStatusAttribute } from './contracts/search-attributes.js';
 
 /**
@@ -14,19 +14,19 @@ export async function reconcile(input: ReconcileInput): Promise<ReconcileReport>
     graceMs = operationLimits.reconcileGraceMs,
     confirmMs = operationLimits.reconcileConfirmMs,
   } = input;
-  const { runId, sources } = await upkeep.beginReconcile(scope);
+  const { runId, sources } = await bookkeeping.beginReconcile(scope);
   setCurrentDetails(`Run ${runId} compares ${sources.join(', ')}; see the pending activities' heartbeats.`);
   const compareOne = async (source: ReconcileSource): Promise<string> => {
     try {
       const { found, why } = await comparing.compareSource({ runId, source, scope, graceMs, confirmMs });
       return why === null ? `${source}: ${found} found` : `${source}: not compared (${why})`;
     } catch (error) {
-      await upkeep.noteUncompared(source, `the comparison failed: ${causeOf(error)}`);
+      await bookkeeping.noteUncompared(source, `the comparison failed: ${causeOf(error)}`);
       return `${source}: failed`;
     }
   };
   const outcomes = await Promise.all(sources.map(compareOne));
-  const report = await upkeep.finishReconcile(runId, sources);
+  const report = await bookkeeping.finishReconcile(runId, sources);
   setCurrentDetails(
     `Run ${runId}, ${scope}. ${outcomes.join('; ')}. ${report.open} open, ${report.acknowledged} acknowledged.`,
   );

@@ -14,7 +14,7 @@ import type { RentalId } from '../domain/ids.js';
 import { meteringLimits } from '../domain/metering/limits.js';
 import { rentalLimits } from '../domain/rentals/limits.js';
 import { changing, opening, upstream } from './activity-proxies.js';
-import { answerOf, openingOf, type Opening } from './early-answer.js';
+import { answerOf, earlyAnswerOf, type EarlyAnswer } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 import { withinTask } from './steps-within-task.js';
 import {
@@ -102,7 +102,7 @@ async function goOn(
   const look = await lookAt(rentalId, state);
   // The rental goes on, maybe for weeks: callers who stop it wait for its bill again.
   state.stuck = false;
-  tellOperators(look, state);
+  showInTemporal(look, state);
   state.settled = look.phase === 'end_pod' || look.phase === 'closed';
   if (look.phase === 'missing') return { outcome: 'missing' };
   if (look.phase === 'closed') return { outcome: look.facts?.status === 'failed' ? 'failed' : 'stopped' };
@@ -149,7 +149,7 @@ const comesNext: Record<RentalPhase, string> = {
  * Sets what the Temporal UI shows of the rental, which is no event, and what operators filter by, which is one: it is
  * written where something has changed.
  */
-function tellOperators({ phase, summary, facts }: RentalLook, state: RunState): void {
+function showInTemporal({ phase, summary, facts }: RentalLook, state: RunState): void {
   // An error that the summary ends with is a sentence already.
   setCurrentDetails(`${summary.replace(/\.$/, '')}. ${comesNext[phase]}`);
   if (facts === null) return;
@@ -230,7 +230,7 @@ async function meterUntilEnded(
       state.left = now;
       return;
     }
-    tellOperators(now, state);
+    showInTemporal(now, state);
     await condition(() => state.looks !== seen, nextLookMs);
     // A caller who waits for a stop is answered by this run: it is about to end anyway.
     if (allHandlersFinished() && isLong()) {
@@ -246,14 +246,14 @@ async function end(state: { settled: boolean }, outcome: RentalOutcome): Promise
 }
 
 type Opened = Pick<Awaited<ReturnType<typeof opening.openRental>>, 'rentalId' | 'look'>;
-type OpenedRental = Opening<Opened>;
+type OpenedRental = EarlyAnswer<Opened>;
 
 function beginOpening(
   rentalId: RentalInput['rentalId'],
   open: NonNullable<RentalInput['open']>,
 ): Promise<OpenedRental> {
   setCurrentDetails('Is being opened: see the pending activity.');
-  return openingOf(opening.openRental({ rentalId, open }));
+  return earlyAnswerOf(opening.openRental({ rentalId, open }));
 }
 
 /** Answers for a run that was started for a row that exists: it has nothing to open. */

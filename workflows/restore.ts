@@ -1,6 +1,7 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { restoring } from './activity-proxies.js';
-import { openingOf } from './early-answer.js';
+import { earlyAnswerOf } from './early-answer.js';
+import type { RestoreReport } from '../domain/operations/restore.js';
 import type { RestoreInput, RestoreOutcome } from './contracts/restore.js';
 
 /**
@@ -10,28 +11,47 @@ import type { RestoreInput, RestoreOutcome } from './contracts/restore.js';
  */
 export async function restore({ reconcile }: RestoreInput): Promise<RestoreOutcome> {
   setCurrentDetails('Compares the database with Temporal, the processor and the upstreams.');
-  const report = await restoring.examineRestore();
+  const report = await restoring.examineRestore({ inRows: true });
   if (reconcile === undefined) return { outcome: 'looked', report };
   if (report.database === 'confirmed') return { outcome: 'nothing to do', report };
   if (report.silentUpstreams.length > 0 && !reconcile.withoutSilentUpstreams) {
     return { outcome: 'refused', message: silent(report.silentUpstreams), report };
   }
-  const { raisedAt, missingPayments } = report;
   setCurrentDetails(`Reconciles as ordered: ops orders show ${reconcile.operationId}.`);
-  const ended = await openingOf(
-    restoring.endClosedRentals(report.ended, reconcile.operationId, report.limits),
-  );
+  const { end, rebuild } = stepsAfter(report, reconcile);
+  const ended = await earlyAnswerOf(end());
   if (ended.kind === 'refused') return { outcome: 'refused', message: ended.failure.message, report };
-  const rebuilt = await restoring.rebuildPayments({ raisedAt, missingPayments });
+  const rebuilt = await rebuild();
   const { endedRentals, undone } = outcomeOf(ended.value, rebuilt);
   if (undone.length > 0 && reconcile.leaveUndone !== true) {
     return { outcome: 'incomplete', message: incomplete(undone), undone, report };
   }
-  const { credited, parked } = rebuilt;
-  const counted = { endedRentals, credited, parked, listedPods: report.unknownPods.length };
+  const { credited, parked, more } = rebuilt;
+  const counted = { endedRentals, credited, parked, ...(more && { more }), listedPods: podsOf(report) };
   const done = undone.length > 0 ? { ...counted, undone } : counted;
   const watermark = await restoring.resumeAfterRestore(reconcile, report, done);
   return { outcome: 'reconciled', report, reconciled: { ...done, watermark } };
+}
+
+/** The steps that change something. A run that began before release 0.3 was told all items, and has no rows of them. */
+function stepsAfter(
+  { runId, raisedAt, ended, limits, missingPayments }: RestoreReport,
+  { operationId }: NonNullable<RestoreInput['reconcile']>,
+) {
+  if (runId === undefined) {
+    return {
+      end: () => restoring.endClosedRentals(ended, operationId, limits),
+      rebuild: () => restoring.rebuildPayments({ raisedAt, missingPayments }),
+    };
+  }
+  return {
+    end: () => restoring.endClosedRentals(runId, operationId),
+    rebuild: () => restoring.rebuildPayments({ raisedAt, runId }),
+  };
+}
+
+function podsOf({ unknownPods, more }: RestoreReport): number {
+  return unknownPods.length + (more?.unknownPods ?? 0);
 }
 
 type Ended = Awaited<ReturnType<typeof restoring.endClosedRentals>>;

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { MINUTE } from '../domain/durations.js';
 import { openingTopup, steps } from './activity-proxies.js';
-import { answerOf, openingOf, type Opening } from './early-answer.js';
+import { answerOf, earlyAnswerOf, type EarlyAnswer } from './early-answer.js';
 import { followEvents } from './follow-events.js';
 import { goOnAfter } from './generations.js';
 import { openTopupUpdate, type TopupInput, type TopupOutcome } from './contracts/topup.js';
@@ -24,9 +24,9 @@ export async function topup(input: TopupInput): Promise<TopupOutcome> {
   setCurrentDetails(
     open === undefined ? 'Is taken up from its row.' : 'Is being opened: see the pending activity.',
   );
-  const existing: Opening<{ topupId: TopupInput['topupId'] }> = { kind: 'opened', value: { topupId } };
+  const existing: EarlyAnswer<{ topupId: TopupInput['topupId'] }> = { kind: 'opened', value: { topupId } };
   const opened =
-    open === undefined ? Promise.resolve(existing) : openingOf(openingTopup.openTopup(topupId, open));
+    open === undefined ? Promise.resolve(existing) : earlyAnswerOf(openingTopup.openTopup(topupId, open));
   setHandler(openTopupUpdate, () => answerOf(opened));
 
   const outcome = await opened;

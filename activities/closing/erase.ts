@@ -3,13 +3,14 @@ import { erasePerson } from '../../adapters/postgres/accounts/sweeping.js';
 import { findCustomerId } from '../../adapters/postgres/payments/payers.js';
 import { takeLease } from '../../adapters/postgres/requests/leases.js';
 import { sqlStateOf } from '../../adapters/postgres/sql-state.js';
+import { MINUTE } from '../../domain/durations.js';
 import type { UserId } from '../../domain/ids.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Tell } from '../heartbeat.js';
 import { tellOperators } from './tell-operators.js';
 
 /** So long after its process has died an erasure keeps others from theirs. */
-const LEASE_MS = 60_000;
+const LEASE_MS = MINUTE;
 
 /** A statement or a transaction met its deadline: another try may meet it again. */
 const tooLate = /^(57014|25P04)$/;

@@ -22,6 +22,7 @@ import { isMissing, type ProcessorInvoice } from '../../adapters/processor/proce
 import { dueReminder, dunning, msUntilNextStep } from '../../domain/payments/dunning.js';
 import type { InvoiceId, UserId } from '../../domain/ids.js';
 import { atMost } from '../../domain/durations.js';
+import { lookedForFrom } from '../payments/looked-for.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
@@ -115,8 +116,7 @@ async function lookFor(
   return deps.processor.findInvoice({
     customerId,
     invoiceId: row.id,
-    // The processor's clock may differ a little from the database's.
-    createdFrom: new Date(row.created_at.getTime() - 60_000),
+    createdFrom: lookedForFrom(row.created_at),
   });
 }
 

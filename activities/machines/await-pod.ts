@@ -1,17 +1,17 @@
 import { sleep } from '@temporalio/activity';
 import { createListenerLook, type ListenerLook } from '../../adapters/machine-listener.js';
-import { isSharedAddress, type AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
+import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
 import { recordAnswer } from '../../money/rentals/answered-machines.js';
 import type { PodAddress, ReadyMachine } from '../../money/rentals/rentals.js';
 import type { RentalId } from '../../domain/ids.js';
 import { atMost } from '../../domain/durations.js';
 import { machineLimits } from '../../domain/machines/limits.js';
-import { openedAt } from '../../domain/rentals/endpoints.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { softwareLimits, type SoftwareOutline } from '../../domain/rentals/software.js';
+import { softwareLimits } from '../../domain/rentals/software.js';
 import { createAwaitBoard } from './await-board.js';
 import { leaveBadMachine, type Failed } from './bad-machines.js';
 import { findFaults, mayStillTell } from './machine-proofs.js';
+import { answersAtPort } from './public-ports.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 
@@ -19,14 +19,6 @@ import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 export type PodOutcome =
   /** The address is kept in a row, because hosts do not cross Temporal (decision 89, "Words kept from Temporal"). */
   { readonly kind: 'answered' } | { readonly kind: 'stopped' } | Failed;
-
-/**
- * Where the daemon of a machine with an address of its own listens. Elsewhere machines share an address, also with
- * machines of others, and a port there is this machine's only where its upstream says so.
- */
-const OWN_SSH_PORT = 22;
-
-type MachineAddress = NonNullable<AwaitedRental['pod']>;
 
 /** A third of the time after which this worker counts as dead. */
 const HEARTBEAT_MS = 3_000;
@@ -72,9 +64,8 @@ export function createAwaitPod(deps: ActivityDeps) {
 
 /**
  * Returns the machine's own deadline in milliseconds, which its offer and its upstream have made (decision 76, "Boot
- * deadlines and fit"). Workflows of release 0.1 always say the one limit that there was, so only another number is an
- * order. Whoever starts the workflow may be anybody, so an order is shorter, never longer (decision 150, "Words of the
- * API").
+ * deadlines and fit"). Workflows say the longest limit there is, so only another number is an order. Whoever starts the
+ * workflow may be anybody, so an order is shorter, never longer (decision 150, "Words of the API").
  */
 function deadlineOf(rental: AwaitedRental, saidMs: number): number {
   const { provisionDeadlineMs } = rentalLimits;
@@ -145,27 +136,10 @@ async function findReady(deps: ActivityDeps, rental: AwaitedRental): Promise<Rea
   const address = await findAnsweringAddress(deps, rental);
   if (address) return { address, readyBy: 'ssh' };
   if (software === null || pod?.status !== 'active') return undefined;
-  if (await answersAtPort(deps, software, { ...rental, pod })) return { address: null, readyBy: 'port' };
+  if (await answersAtPort(deps, rental.rentalId, software.ports, pod))
+    return { address: null, readyBy: 'port' };
   const graceMs = deps.settings.ownSoftwareGraceMs ?? softwareLimits.graceMs;
   return activeMs !== null && activeMs >= graceMs ? { address: null, readyBy: 'grace' } : undefined;
-}
-
-/** Tells whether one of the public ports answers, at an address that is this machine's alone. */
-async function answersAtPort(
-  { db, prober, settings }: ActivityDeps,
-  { ports }: SoftwareOutline,
-  { rentalId, pod }: AwaitedRental & { readonly pod: MachineAddress },
-): Promise<boolean> {
-  if (pod.ports === null && pod.port !== OWN_SSH_PORT) return false;
-  const opened = ports.filter((port) => port.public).flatMap((port) => openedAt(port, pod) ?? []);
-  const answers = await Promise.all(
-    opened.map(async ({ url, host, hostPort }) => {
-      const target = { url, host, port: hostPort };
-      if (!(await prober.answers(target, settings.allowPrivatePods))) return false;
-      return url !== null || !(await isSharedAddress(db, rentalId, { host, port: hostPort }));
-    }),
-  );
-  return answers.includes(true);
 }
 
 async function findAnsweringAddress(

@@ -3,18 +3,20 @@ import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/alloca
 import { launchInTurn, LOOK_MS } from './launch-in-turn.js';
 import { orderTermsOf } from './order-terms.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
+import { readClock } from '../../adapters/postgres/clock.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
+import { wasAsked } from '../../adapters/postgres/machines/queued-attempts.js';
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { knownStarts } from '../../adapters/postgres/catalog/starts.js';
 import { listOffersOfBadHosts, readFaults } from '../../adapters/postgres/machines/proofs.js';
 import { findIdleGuard } from '../../adapters/postgres/rentals/idle-guards.js';
-import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
-import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { expectPod, findPodOfRental, isShownAsBefore } from '../../adapters/postgres/machines/pods.js';
+import type { AllocationAttemptRow, PodRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
-import type { ListingId, RentalId } from '../../domain/ids.js';
-import { atMost } from '../../domain/durations.js';
+import type { RentalId } from '../../domain/ids.js';
+import { MINUTE, atMost } from '../../domain/durations.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { PodOutcome } from './await-pod.js';
@@ -37,7 +39,7 @@ export function createPodActivities(deps: ActivityDeps) {
       saidMs: number,
     ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
       const findForMs = atMost(saidMs, rentalLimits.unknownFindMs);
-      const passedOver = new Set<ListingId>();
+      const passedOver: PassedOver = new Map();
       return withHeartbeat(
         async (tell) => {
           for (;;) {
@@ -49,7 +51,7 @@ export function createPodActivities(deps: ActivityDeps) {
             const open = attempts.find(({ state }) => state === 'open');
             if (open) {
               if (await getPodOf(deps, rental, open, { findForMs, tell })) return null;
-            } else if (attempts.length < rentalLimits.openTries) {
+            } else if (attempts.filter(wasAsked).length < rentalLimits.openTries) {
               tell('asking for another machine at the agreed price or less');
               if ((await buyAnother(deps, rental, attempts, passedOver)) === 'nothing on offer')
                 return { kind: 'failed', error: await wordsOfNone(deps, rentalId, 'found no other') };
@@ -65,14 +67,15 @@ export function createPodActivities(deps: ActivityDeps) {
      * answer to a delete is no proof (design: rule 2).
      */
     async endPods(rentalId: RentalId): Promise<void> {
+      const answered: Answered = new Map();
       await withHeartbeat(
         async (tell) => {
           for (let round = 1; ; round += 1) {
             await refuseWhenRestored(deps);
-            const { left, lastError } = await endOnce(deps, rentalId);
+            const { left, lastError } = await endOnce(deps, rentalId, answered);
             if (left.length === 0) return;
             tell({ waitingFor: left, round, lastError });
-            // Each round asks again, ever more rarely; the first rounds come as often as the watcher lists.
+            // The rounds come ever more rarely; the first come as often as the watcher lists.
             await sleep(Math.min(30_000, pollMs * Math.ceil(round / 10)));
             Context.current().cancellationSignal.throwIfAborted();
           }
@@ -152,45 +155,44 @@ async function findByTag(
   return false;
 }
 
-/**
- * Asks for a machine of the cheapest offer that is neither tried nor passed over.
- * @param passedOver the offers of this round at which others have their turn; a new round begins when none is left
- */
+/** Until when others have their turn at upstreams, by this process's clock (performance.now). */
+type PassedOver = Map<string, number>;
+
+/** Asks for a machine of the cheapest offer that was not asked for, at an upstream where others do not have their turn. */
 async function buyAnother(
   deps: ActivityDeps,
   rental: RentalRow,
   attempts: readonly AllocationAttemptRow[],
-  passedOver: Set<ListingId>,
+  passedOver: PassedOver,
 ): Promise<'bought' | 'look again' | 'nothing on offer'> {
   const software = rental.software ?? undefined;
   const { template_id: templateId, telemetry } = rental;
   const idleGuard = await findIdleGuard(deps.db, rental.no);
+  const asked = attempts.filter(wasAsked);
+  const able = providersFor(deps, { templateId, software, idleGuard, telemetry });
   const listing = await findCheapestOffer(
     deps.db,
     {
       familyId: rental.family,
       gpuCount: rental.gpu_count,
       region: rental.region_code,
-      providerCodes: providersFor(deps, { templateId, software, idleGuard, telemetry }),
+      providerCodes: able.filter((code) => (passedOver.get(code) ?? 0) <= performance.now()),
       templateId: rental.template_id,
       software,
       maxPricePerHourCents: rental.price_per_hour_cents,
     },
-    [
-      ...attempts.map(({ listing_id }) => listing_id),
-      ...(await listOffersOfBadHosts(deps.db, rental.id)),
-      ...passedOver,
-    ],
+    [...asked.map(({ listing_id }) => listing_id), ...(await listOffersOfBadHosts(deps.db, rental.id))],
     await knownStarts(deps.db),
   );
-  if (!listing) {
-    const since = attempts.at(-1)?.changed_at ?? rental.started_at;
-    return (await beginRound(passedOver, since)) ? 'look again' : 'nothing on offer';
-  }
+  if (!listing)
+    return (await maySoonHaveTurn(passedOver, waitsSince(rental, attempts)))
+      ? 'look again'
+      : 'nothing on offer';
   const order = { rentalId: rental.id, listing, software, ...(await orderTermsOf(deps, rental)) };
   const purchase = await buyPod(deps, order);
   if (purchase.kind === 'none') {
-    if (purchase.outOfTurnMs !== undefined) passedOver.add(listing.id);
+    if (purchase.outOfTurnMs !== undefined)
+      passedOver.set(listing.provider_code, performance.now() + purchase.outOfTurnMs);
     return 'look again';
   }
   await replaceTag(deps.db, rental, purchase.attempt);
@@ -199,26 +201,37 @@ async function buyAnother(
 }
 
 /**
- * Comes back to the offers that were passed over, for as long as a purchase waits for its turn.
- * @param since when the last attempt ended: a row's instant, so that a repeated activity does not wait anew
- * @returns false when there is nothing to come back to, or no time
+ * Tells since when a rental waits for a turn: since the last purchase that was asked for ended, or the first of all began.
+ * They are instants of rows, so that a repeated activity does not wait anew.
  */
-async function beginRound(passedOver: Set<ListingId>, since: Date): Promise<boolean> {
-  if (passedOver.size === 0 || Date.now() - since.getTime() >= rentalLimits.queueMs) return false;
-  passedOver.clear();
+function waitsSince(rental: RentalRow, attempts: readonly AllocationAttemptRow[]): number {
+  const lastEnd = attempts.filter(wasAsked).at(-1)?.changed_at;
+  if (lastEnd) return lastEnd.getTime();
+  return Math.min(...[rental.started_at, ...attempts.map((row) => row.created_at)].map((at) => at.getTime()));
+}
+
+/**
+ * Waits a moment for the turn at an upstream that was passed over, for as long as a purchase waits for its turn.
+ * @returns false when there is no turn to wait for, or no time
+ */
+async function maySoonHaveTurn(passedOver: PassedOver, sinceMs: number): Promise<boolean> {
+  if (passedOver.size === 0 || Date.now() - sinceMs >= rentalLimits.queueMs) return false;
   await sleep(LOOK_MS);
   return true;
 }
 
-/** Asks the upstreams once to end every pod of the rental. Returns the tags of those that are not proven gone. */
-async function endOnce(deps: ActivityDeps, rentalId: RentalId): Promise<EndRound> {
+/** When the upstream last answered to the wish that the pod of an attempt shall end, by the attempt's id. */
+type Answered = Map<number, { readonly at: Date; readonly atMs: number }>;
+
+/** Asks the upstreams to end every pod of the rental, where it is due. Returns the tags of those that are not proven gone. */
+async function endOnce(deps: ActivityDeps, rentalId: RentalId, answered: Answered): Promise<EndRound> {
   const left: string[] = [];
   let lastError: string | null = null;
   for (const attempt of await listAttempts(deps.db, rentalId)) {
     // A condemned attempt without a pod may get one late: the sweeper looks for it.
     if (attempt.state === 'failed' || attempt.state === 'gone') continue;
     if (attempt.state === 'condemned' && attempt.pod_id === null) continue;
-    const asked = await askForEnd(deps, attempt);
+    const asked = await askForEnd(deps, attempt, answered);
     if (asked.isGone) continue;
     left.push(attempt.tag);
     lastError = asked.error ?? lastError;
@@ -236,11 +249,12 @@ interface EndRound {
 async function askForEnd(
   deps: ActivityDeps,
   attempt: AllocationAttemptRow,
+  answered: Answered,
 ): Promise<{ isGone: boolean; error?: string }> {
   const provider = deps.providers.get(attempt.provider_code);
   if (!provider) return { isGone: false, error: `${attempt.provider_code} is not configured` };
   try {
-    return { isGone: await endPodOf(deps, provider, attempt) };
+    return { isGone: await endPodOf(deps, provider, attempt, answered) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     deps.log.warn({ tag: attempt.tag, err: error }, 'could not end a pod yet; trying again');
@@ -248,11 +262,12 @@ async function askForEnd(
   }
 }
 
-/** Asks for the end of an attempt's pod, unless it is gone. Returns whether it is gone. */
+/** Asks for the end of an attempt's pod, unless it is gone or that is not due. Returns whether it is gone. */
 async function endPodOf(
   deps: ActivityDeps,
   provider: Provider,
   attempt: AllocationAttemptRow,
+  answered: Answered,
 ): Promise<boolean> {
   const { provider_code, tag } = attempt;
   const podId = attempt.pod_id ?? (await provider.find(tag))?.podId;
@@ -268,6 +283,24 @@ async function endPodOf(
   if (known?.row.gone_at) return moveAttempt(deps.db, attempt.id, attempt.state, 'gone');
   // A pod that was never listed must be missed by the lists as well.
   if (!known) await expectPod(deps.db, { providerCode: provider_code, podId, tag });
+  if (known && !(await isEndDue(deps, known.row, answered.get(attempt.id)))) return false;
   await provider.terminate(podId);
+  answered.set(attempt.id, { at: await readClock(deps.db), atMs: performance.now() });
   return false;
+}
+
+/** A pod of which the lists tell nothing is asked for again after this, in milliseconds. */
+const ASK_AGAIN_MS = MINUTE;
+
+/**
+ * Tells whether the upstream is to be asked for the end of a pod. What it answered is asked again only when a later list
+ * shows the pod as if nobody had asked: many that end at once would use up the requests, also those for the lists.
+ */
+async function isEndDue(
+  { db }: ActivityDeps,
+  pod: PodRow,
+  answer: { readonly at: Date; readonly atMs: number } | undefined,
+): Promise<boolean> {
+  if (answer === undefined || performance.now() - answer.atMs >= ASK_AGAIN_MS) return true;
+  return isShownAsBefore(db, pod, answer.at);
 }

@@ -12,6 +12,7 @@ import {
   readProgress,
   type OpenItem,
 } from '../../adapters/postgres/operators/order-items.js';
+import { MINUTE } from '../../domain/durations.js';
 import type { OperationId } from '../../domain/ids.js';
 import { operationLimits } from '../../domain/operations/limits.js';
 import type { ActivityDeps } from '../deps.js';
@@ -92,5 +93,5 @@ async function refundItems(
 /**
  * How long a pass goes on, and after how many items it looks at the time. Each item may wait 5 s for its wallet's lock.
  */
-const PASS_MS = 60_000;
+const PASS_MS = MINUTE;
 const ITEMS_AT_ONCE = 25;

@@ -3,7 +3,8 @@ import { tieToMarks } from '../../adapters/postgres/accounts/account-ties.js';
 import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
-import { ProcessorError } from '../../adapters/processor/processor.js';
+import { ProcessorError, saidNo } from '../../adapters/processor/processor.js';
+import { lookedForFrom } from './looked-for.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import type { ActivityDeps } from '../deps.js';
 import {
@@ -17,7 +18,7 @@ import {
 /**
  * Charges the saved card of a top-up whose charge was marked as sent, and follows the policy of whoever asked for it.
  * However often it is called, it is the same charge.
- * @throws ProcessorError `unknown`: call it again
+ * @throws ProcessorError where the processor has not decided it: call it again
  */
 export async function chargeByPolicy<Outcome>(
   deps: ActivityDeps,
@@ -64,7 +65,7 @@ async function chargeByKey(deps: ActivityDeps, topup: TopupRow, customerId: stri
     if (error.kind === 'declined') return declinedOf(error);
     const found = repeatsItself(error) ? await lookUp(deps, topup, customerId) : undefined;
     if (found) return found;
-    if (error.kind === 'refused') {
+    if (saidNo(error)) {
       return { kind: 'refused', error, goneCardId: await findGoneCard(deps, topup) };
     }
     throw error;
@@ -101,8 +102,7 @@ async function lookUp(deps: ActivityDeps, topup: TopupRow, customerId: string): 
   const payment = await deps.processor.findPaymentOfTopup({
     customerId,
     topupId: topup.id,
-    // The processor's clock may differ a little from the database's.
-    createdFrom: new Date(sentAt(topup).getTime() - 60_000),
+    createdFrom: lookedForFrom(sentAt(topup)),
   });
   return payment === null ? undefined : { kind: 'payment', payment };
 }
@@ -121,7 +121,7 @@ async function findGoneCard(
   try {
     return (await processor.getCard(cardId)).customerId === null ? cardId : null;
   } catch (error) {
-    if (!(error instanceof ProcessorError) || error.kind !== 'refused') throw error;
+    if (!saidNo(error)) throw error;
     return error.details.code === 'resource_missing' ? cardId : null;
   }
 }

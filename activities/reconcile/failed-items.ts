@@ -15,7 +15,11 @@ export class FailedItems {
   /** The first failure that may pass when it is asked again. */
   lost: ProcessorError | undefined;
 
-  constructor(private readonly log: ActivityDeps['log']) {}
+  /** @param earlier what the try before had told, where this one goes on with its pass */
+  constructor(
+    private readonly log: ActivityDeps['log'],
+    private readonly earlier: readonly string[] = [],
+  ) {}
 
   /**
    * Does something with one item.
@@ -36,7 +40,8 @@ export class FailedItems {
    * @throws the failure when it is not the item's
    */
   record(item: string, error: unknown): void {
-    if (isDatabaseAway(error) || this.#items.size >= operationLimits.failedItemsOfPass) throw error;
+    const failed = this.earlier.length + this.#items.size;
+    if (isDatabaseAway(error) || failed >= operationLimits.failedItemsOfPass) throw error;
     this.log.warn({ item, err: error }, 'this failed; the others of its pass are done');
     this.#items.set(item, reasonOf(error));
     if (error instanceof ProcessorError && error.kind === 'unknown') this.lost ??= error;
@@ -44,7 +49,8 @@ export class FailedItems {
 
   /** The items that failed and why, without any user's own words (decision 89, "Words kept from Temporal"). */
   get told(): string[] {
-    return [...this.#items].map(([item, reason]) => `${item} (${reason})`);
+    const own = [...this.#items].map(([item, reason]) => `${item} (${reason})`);
+    return [...new Set([...this.earlier, ...own])];
   }
 }
 

@@ -4,22 +4,18 @@ import {
   listRootsWithFindings,
   listUsersWithLedgerFindings,
 } from '../../adapters/postgres/reconcile/findings.js';
+import { discrepancyLimit, type Discrepancy } from '../../adapters/postgres/ledger/verify-rules.js';
 import {
-  discrepancyLimit,
-  findNewestWallet,
   verifyLedger,
   verifyRecent,
   verifyWallets,
-  type Discrepancy,
+  walletRanges,
 } from '../../adapters/postgres/ledger/verify.js';
 import { verifyRoots, type RootFault } from '../../adapters/postgres/ledger/verify-roots.js';
 import { ledgerEntryId } from '../../domain/ledger/ledger-ids.js';
 import type { Finding, FindingKind, ReconcileScope } from '../../domain/operations/reconcile.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Gathered, Look } from './reconcile-processor.js';
-
-/** How many wallets one statement walks, well within its time limit. */
-const WALLETS_AT_ONCE = 200;
 
 const kinds: Record<Discrepancy['rule'], FindingKind> = {
   chain: 'chain_broken',
@@ -67,23 +63,33 @@ class Walk {
   add(found: readonly Discrepancy[], where: object): void {
     this.found.push(...found);
     this.isCutShort ||= found.length >= discrepancyLimit;
+    this.tell(where);
+  }
+
+  tell(where: object): void {
     this.look.tell({ ...where, found: this.found.length });
   }
 }
 
 async function walkAll(db: Database, walk: Walk): Promise<void> {
-  const newest = await findNewestWallet(db);
-  for (let fromId = 1; fromId <= newest && !walk.isCutShort; fromId += WALLETS_AT_ONCE) {
-    await walkRange(db, walk, fromId, fromId + WALLETS_AT_ONCE - 1);
+  for await (const { fromId, toId } of walletRanges(db)) {
+    if (walk.isCutShort) return;
+    await walkRange(db, walk, fromId, toId);
   }
 }
 
 /** Walks a range of wallets. A range that can't be read is read by halves, until the unreadable wallet is alone. */
 async function walkRange(db: Database, walk: Walk, fromId: number, toId: number): Promise<void> {
   try {
-    walk.add(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
+    const found = await verifyWallets(
+      db,
+      { fromId, toId },
+      { tell: () => walk.tell({ walletsBefore: fromId }) },
+    );
+    walk.add(found, { walletsUpTo: toId });
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
+    walk.tell({ unreadable: [fromId, toId] });
     if (fromId === toId) {
       walk.look.unread.record(`wallet:${fromId}`, error);
       return;

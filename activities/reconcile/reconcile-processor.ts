@@ -43,7 +43,7 @@ type Kind = ProcessorDocument['kind'];
 /** Reads the charges since an instant, and each payment that our books name beside them. */
 export async function gatherCharges(deps: ActivityDeps, look: Look): Promise<Gathered> {
   const { db, processor } = deps;
-  await clearDocuments(db, look.runId, ['charge']);
+  await clearDocuments(db, look, ['charge']);
   const pages = await recordPages(
     deps,
     look,
@@ -61,7 +61,7 @@ export async function gatherCharges(deps: ActivityDeps, look: Look): Promise<Gat
 export async function gatherReversals(deps: ActivityDeps, look: Look): Promise<Gathered> {
   const { db, processor } = deps;
   const { from: since } = look;
-  await clearDocuments(db, look.runId, ['refund', 'dispute']);
+  await clearDocuments(db, look, ['refund', 'dispute']);
   const gaps = [
     await recordPages(
       deps,
@@ -93,7 +93,7 @@ export async function gatherReversals(deps: ActivityDeps, look: Look): Promise<G
 /** Reads the invoices since an instant and all that are open there, and each that is open here. */
 export async function gatherInvoices(deps: ActivityDeps, look: Look): Promise<Gathered> {
   const { db, processor } = deps;
-  await clearDocuments(db, look.runId, ['invoice']);
+  await clearDocuments(db, look, ['invoice']);
   const document = (invoice: ProcessorInvoice & { changedAt: Date }): ProcessorDocument => ({
     ...invoiceDocument(invoice),
     at: invoice.changedAt,

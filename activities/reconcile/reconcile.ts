@@ -1,6 +1,7 @@
 import { Context, sleep } from '@temporalio/activity';
 import { comparePods, listProvidersInUse } from '../../adapters/postgres/reconcile/pods.js';
 import { rateLimitedForMs } from '../../adapters/postgres/catalog/provider-health.js';
+import { removeDocuments } from '../../adapters/postgres/reconcile/documents.js';
 import {
   beginRun,
   compareFrom,
@@ -28,6 +29,7 @@ import {
   type Gathered,
   type Look,
 } from './reconcile-processor.js';
+import { eachPart } from '../each-item.js';
 import { FailedItems } from './failed-items.js';
 
 export interface CompareInput {
@@ -63,12 +65,19 @@ export function createReconcileActivities(deps: ActivityDeps) {
       await recordGap(db, source, why);
     },
 
-    /** Closes a run and tells operators what is new. */
+    /**
+     * Closes a run and tells operators what is new. The documents go last, and by themselves: what is left of them keeps
+     * no comparison from anything.
+     */
     async finishReconcile(runId: number, sources: ReconcileSource[]): Promise<ReconcileReport> {
       const report = await finishRun(db, runId, sources, deps.settings.operatorEmail ?? null);
       if (report.fresh > 0) {
         deps.log.error({ ...report }, 'reconcile found differences: npm run ops -- findings');
       }
+      await withHeartbeat(
+        (tell) => eachPart(deps, 'documents of reconcile', () => removeDocuments(db, runId, tell)),
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
       return report;
     },
   };

@@ -5,7 +5,7 @@ import {
   type FailedBy,
   type NewAttempt,
 } from '../../adapters/postgres/machines/attempts.js';
-import { countQueued } from '../../adapters/postgres/machines/queued-attempts.js';
+import { countQueued, endOutOfTurn } from '../../adapters/postgres/machines/queued-attempts.js';
 import { noteProviderFailure, noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import {
@@ -277,16 +277,18 @@ async function noteRefusal(
   error: ProviderError,
 ): Promise<Purchase> {
   const { outOfTurn = false, retryAfterMs = 0 } = error.details;
+  const words = `${error.kind}: ${error.message}`;
   await noteProviderFailure(deps.db, provider.code, 'creating', error);
-  if (outOfTurn && onOutOfTurn) await onOutOfTurn(retryAfterMs);
-  else {
-    await moveAttempt(deps.db, attempt.id, 'open', 'failed', {
-      error: `${error.kind}: ${error.message}`,
-      // A refusal of our account and a limit on our requests say nothing about the upstream's machines.
-      failedBy: error.kind === 'no_capacity' ? 'upstream' : 'us',
-    });
+  if (outOfTurn) {
+    await (onOutOfTurn?.(retryAfterMs) ?? endOutOfTurn(deps.db, attempt.id, retryAfterMs, words));
+    return { kind: 'none', outOfTurnMs: retryAfterMs };
   }
-  return { kind: 'none', ...(outOfTurn && { outOfTurnMs: retryAfterMs }) };
+  await moveAttempt(deps.db, attempt.id, 'open', 'failed', {
+    error: words,
+    // A refusal of our account and a limit on our requests say nothing about the upstream's machines.
+    failedBy: error.kind === 'no_capacity' ? 'upstream' : 'us',
+  });
+  return { kind: 'none' };
 }
 
 /**

@@ -10,7 +10,7 @@ import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { handleEvents } from '../payments/settle-payment.js';
 import { chargeTopup } from './charge.js';
-import { openPage, resumePage, settlePage } from './page.js';
+import { resumePage, settlePage } from './page.js';
 
 /**
  * Reads from the processor what became of a top-up's payment and records it: credits once, or ends the top-up. Payments
@@ -34,22 +34,17 @@ async function settleTopup(deps: ActivityDeps, topup: TopupRow): Promise<void> {
     return;
   }
   if (topup.closed_at !== null) return;
-  if (topup.page_asked_at !== null) return resumePage(deps, topup, topup.page_asked_at);
-  if (topup.charge_sent_at === null) return endWhenNeverBegun(deps, topup);
-  if (topup.source === 'saved_card') return advanceCharge(deps, topup);
-  // The charge needs its owner, and a crash has kept the page from being opened.
-  return openPageForOwner(deps, topup);
+  if (topup.charge_sent_at !== null) return advanceCharge(deps, topup);
+  return topup.page_asked_at === null ? endWhenNeverBegun(deps, topup) : resumePage(deps, topup);
 }
 
-/** Advances a charge. Nobody waits for the answer any more, so the user is told by mail when it is not a success. */
+/**
+ * Advances a charge, or the page that it has become because it needs its owner. Nobody waits for the answer any more, so
+ * the user is told by mail when it is not a success.
+ */
 async function advanceCharge(deps: ActivityDeps, topup: TopupRow): Promise<void> {
-  const outcome = await chargeTopup(deps, topup);
-  if (outcome === 'needs_page') await openPageForOwner(deps, topup);
-  else await mailTopupOutcome(deps.db, topup.id);
-}
-
-async function openPageForOwner(deps: ActivityDeps, topup: TopupRow): Promise<void> {
-  await openPage(deps, topup);
+  const isPage = topup.source !== 'saved_card';
+  if (isPage || (await chargeTopup(deps, topup)) === 'needs_page') await resumePage(deps, topup);
   await mailTopupOutcome(deps.db, topup.id);
 }
 

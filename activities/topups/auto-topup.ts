@@ -29,7 +29,7 @@ export function createAutoTopupActivities(deps: ActivityDeps) {
     /**
      * Begins an attempt if the level asks for one, or goes on with the open one. It charges the saved card and records
      * the result; however often it is called, it is the same charge.
-     * @throws ProcessorError `unknown`: call it again
+     * @throws ProcessorError where the processor has not decided it: call it again
      */
     async lookAtAutoTopup(userId: UserId): Promise<EventLook> {
       return withHeartbeat((tell) => advanceAutoTopup(deps, userId, tell), { stalledAfterMs: ONE_CALL_MS });

@@ -15,7 +15,7 @@ export type ChargeOutcome = 'decided' | 'needs_page';
 /**
  * Charges the saved card of a top-up whose charge was marked as sent, and records the result. However often it is
  * called, it is the same charge.
- * @throws ProcessorError `unknown`: call it again
+ * @throws ProcessorError where the processor has not decided it: call it again
  */
 export async function chargeTopup(deps: ActivityDeps, topup: TopupRow): Promise<ChargeOutcome> {
   return chargeByPolicy(deps, topup, policy);

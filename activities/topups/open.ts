@@ -79,7 +79,7 @@ async function chargeOrPage(deps: ActivityDeps, topup: TopupRow, answerBefore: s
     if (outcome === 'needs_page') await openPage(deps, marked);
   } catch (error) {
     // The outcome is not known in time: the answer is "processing", and the workflow finds out.
-    if (isUnknown(error) && (await readClock(deps.db)) > new Date(answerBefore)) return;
+    if (isUndecided(error) && (await readClock(deps.db)) > new Date(answerBefore)) return;
     throw error;
   }
 }
@@ -103,6 +103,6 @@ function refusalOf(topup: TopupRow): Refusal {
     : new Refusal('card_declined', message, { declineCode: topup.decline_code, topupId: topup.id });
 }
 
-function isUnknown(error: unknown): boolean {
-  return error instanceof ProcessorError && error.kind === 'unknown';
+function isUndecided(error: unknown): boolean {
+  return error instanceof ProcessorError && error.isOfPeer;
 }

@@ -3,7 +3,7 @@ import { readClock } from '../../adapters/postgres/clock.js';
 import { countEndingDeclines } from '../../adapters/postgres/payments/declines.js';
 import { endTopup, recordPage, recordProcessing, markPageAsked } from '../../money/topups/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
-import { ProcessorError, type CheckoutSession } from '../../adapters/processor/processor.js';
+import { saidNo, type CheckoutSession } from '../../adapters/processor/processor.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { settlePayment } from '../payments/settle-payment.js';
@@ -17,8 +17,11 @@ import type { ActivityDeps } from '../deps.js';
  */
 export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore?: string): Promise<void> {
   const customerId = await ensureCustomer(deps, topup.user_id);
-  // Noted right before the call: unless it is noted, the waiting caller is told that nothing was done.
-  if (answerBefore !== undefined && !(await markPageAsked(deps.db, topup.id, answerBefore))) {
+  // Noted right before the call: unless it is noted, the waiting caller is told that nothing was done, and a later look
+  // does not know how old the page's key is.
+  if (!(await markPageAsked(deps.db, topup.id, answerBefore))) {
+    // The top-up is over, or has its page.
+    if (answerBefore === undefined) return;
     throw new Refusal('temporarily_unavailable', 'We could not open the payment page in time. Try again.');
   }
   const session = await deps.processor.createCheckoutSession({
@@ -33,20 +36,25 @@ export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore
 }
 
 /**
- * Opens a page that was asked for and whose answer never came: its key makes it the same page. The caller was told to
- * look at the top-up, which shows the page from then on.
+ * Opens a page that nobody waits for any more: it was asked for and its answer never came, or a charge turned out late to
+ * need its owner. Its key makes it the same page. The caller was told to look at the top-up, which shows the page from
+ * then on.
  */
-export async function resumePage(deps: ActivityDeps, topup: TopupRow, askedAt: Date): Promise<void> {
-  const ageMs = (await readClock(deps.db)).getTime() - askedAt.getTime();
+export async function resumePage(deps: ActivityDeps, topup: TopupRow): Promise<void> {
   // The processor forgets the key: now the same call would open a page that nobody asks for any more.
-  if (ageMs > paymentLimits.chargeKeyMs) return endUnopened(deps, topup);
+  if (await isKeyForgotten(deps, topup)) return endUnopened(deps, topup);
   try {
     await openPage(deps, topup);
   } catch (error) {
-    if (!(error instanceof ProcessorError) || error.kind !== 'refused') throw error;
+    if (!saidNo(error)) throw error;
     deps.log.error({ err: error, topupId: topup.id }, 'the processor refuses to open a payment page');
     await endUnopened(deps, topup);
   }
+}
+
+async function isKeyForgotten({ db }: ActivityDeps, { page_asked_at: askedAt }: TopupRow): Promise<boolean> {
+  if (askedAt === null) return false;
+  return (await readClock(db)).getTime() - askedAt.getTime() > paymentLimits.chargeKeyMs;
 }
 
 async function endUnopened(deps: ActivityDeps, topup: TopupRow): Promise<void> {

@@ -3,6 +3,7 @@ import { readClock } from '../../adapters/postgres/clock.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachPart } from '../each-item.js';
 import type { Tell } from '../heartbeat.js';
+import { HOUR } from '../../domain/durations.js';
 
 /**
  * Counts what our own rows say of the upstreams, and sums it for the catalog and for estimates (decision 106, "Progress
@@ -17,7 +18,7 @@ export async function countReliability(
   await eachPart(deps, 'reliability: hours', async () => {
     for (const part of await listHoursToCount(deps.db, now)) {
       await countHours(deps.db, part, now);
-      hours += (part.to.getTime() - part.from.getTime()) / 3_600_000;
+      hours += (part.to.getTime() - part.from.getTime()) / HOUR;
       tell({ counted: part.to.toISOString() });
     }
   });

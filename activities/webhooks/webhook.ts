@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import {
   findDueEvent,
   listSealedSecrets,
@@ -13,7 +12,7 @@ import { webhookLimits } from '../../domain/webhooks/limits.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { WebhookLook } from '../../workflows/contracts/webhook.js';
 import type { ActivityDeps } from '../deps.js';
-import { inRounds, ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { inRounds, ONE_CALL_MS, toldBefore, withHeartbeat, type Tell } from '../heartbeat.js';
 import { challenge, deliver, type Sent } from './send.js';
 import { UserTurns } from './user-turns.js';
 import { wakeDueWebhooks } from './wake.js';
@@ -50,8 +49,8 @@ export function createWebhookWaker(deps: ActivityDeps) {
 
 async function oneGo(deps: ActivityDeps, id: WebhookId, turns: UserTurns, tell: Tell): Promise<WebhookLook> {
   const db = deps.webhookDb;
-  // Else the first beat of this attempt would forget it, and an outage longer than one attempt send an event twice.
-  const sentBefore = readSent(Context.current().info.heartbeatDetails);
+  // Forgotten, an outage longer than one attempt would send an event twice.
+  const sentBefore: Sent = toldBefore<Sent>('sent') ?? {};
   if (sentBefore.sent) tell(sentBefore);
   const first = await lookAtWebhookRow(db, id);
   if (!first) return closed('missing', 'There is no such webhook any more');
@@ -66,12 +65,6 @@ async function oneGo(deps: ActivityDeps, id: WebhookId, turns: UserTurns, tell: 
   } finally {
     pass();
   }
-}
-
-/** What the attempt before has sent and may not have written down. @param details of its last heartbeat */
-function readSent(details: unknown): Sent {
-  const { sent } = (typeof details === 'object' && details !== null ? details : {}) as Sent;
-  return sent === undefined ? {} : { sent };
 }
 
 /** One go: it ends with the endpoint, at a brake, when nothing is due, or when enough was done. */

@@ -19,6 +19,7 @@ import {
   type IdentityProvider,
   type VerifiedIdentity,
 } from './identity.js';
+import { HOUR } from '../../domain/durations.js';
 
 export interface OpenIdConnectOptions extends ClientCredentials {
   readonly id: 'google' | 'oidc';
@@ -32,7 +33,7 @@ export interface OpenIdConnectOptions extends ClientCredentials {
 }
 
 /** The issuer's metadata is read again after this. */
-const METADATA_FRESH_MS = 3_600_000;
+const METADATA_FRESH_MS = HOUR;
 
 /**
  * Signs in with an issuer of OpenID Connect. Its endpoints are discovered at the first use, so that an absent issuer

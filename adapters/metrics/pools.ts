@@ -1,14 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../postgres/database.js';
+import { knexClientOf } from '../postgres/knex-inside.js';
 import { metricPrefix } from './registry.js';
-
-/** The figures of knex's pool (tarn). */
-interface Pool {
-  numUsed(): number;
-  numFree(): number;
-  numPendingAcquires(): number;
-  readonly max: number;
-}
 
 /** Shows the connections of each pool: used, free, and how many callers wait for one; and its size. */
 export function watchPools(registry: Registry, pools: Readonly<Record<string, Database>>): void {
@@ -19,7 +12,7 @@ export function watchPools(registry: Registry, pools: Readonly<Record<string, Da
     registers: [registry],
     collect() {
       for (const [pool, db] of Object.entries(pools)) {
-        const { pool: tarn } = db.client as { pool: Pool };
+        const { pool: tarn } = knexClientOf(db);
         connections.set({ pool, state: 'used' }, tarn.numUsed());
         connections.set({ pool, state: 'free' }, tarn.numFree());
         connections.set({ pool, state: 'pending' }, tarn.numPendingAcquires());
@@ -32,5 +25,5 @@ export function watchPools(registry: Registry, pools: Readonly<Record<string, Da
     labelNames: ['pool'],
     registers: [registry],
   });
-  for (const [pool, db] of Object.entries(pools)) size.set({ pool }, (db.client as { pool: Pool }).pool.max);
+  for (const [pool, db] of Object.entries(pools)) size.set({ pool }, knexClientOf(db).pool.max);
 }

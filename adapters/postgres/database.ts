@@ -91,6 +91,13 @@ function optionsOf(settings: Readonly<Record<string, string | number>>): string 
 
 const overrides = new pg.TypeOverrides();
 overrides.setTypeParser(pg.types.builtins.INT8, exactInteger);
+type TextArrayParser = (text: string) => (string | null)[];
+/** The type of arrays of int8, for which the driver has no name. */
+const INT8_ARRAY = 1016;
+const textsOf = overrides.getTypeParser(INT8_ARRAY, 'text') as unknown as TextArrayParser;
+overrides.setTypeParser(INT8_ARRAY, (text: string) =>
+  textsOf(text).map((each) => (each === null ? null : exactInteger(each))),
+);
 const types = {
   getTypeParser: (oid: number, format?: string) =>
     overrides.getTypeParser(oid, format === 'binary' ? 'binary' : 'text'),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Writable } from 'node:stream';
 import type { Database, Transaction } from './database.js';
+import { knexClientOf, type Connection, type KnexClient } from './knex-inside.js';
 import { sqlStateOf } from './sql-state.js';
 
 /** A statement that the server parses and plans once for each connection. */
@@ -11,20 +11,6 @@ export interface Prepared<Values extends readonly unknown[]> {
   readonly sql: string;
   /** Only types: the values that it takes. */
   readonly values?: Values;
-}
-
-/** A connection of the driver. */
-interface Connection {
-  readonly connection: { readonly stream: Writable };
-  /** Whether statements are sent before the answers of those before them have come. */
-  pipeline: boolean;
-}
-
-/** What knex gives out and takes back. */
-interface KnexClient {
-  acquireConnection(): Promise<Connection>;
-  releaseConnection(connection: Connection): Promise<void>;
-  query(connection: Connection, statement: object): Promise<{ response: { rows: unknown[] } }>;
 }
 
 /** How a pool names its statements now. */
@@ -147,7 +133,7 @@ async function onConnection<Found>(
   db: Database | Transaction,
   work: (connection: Connection) => Promise<Found>,
 ): Promise<Found> {
-  const client = db.client as KnexClient;
+  const client = knexClientOf(db);
   const connection = await client.acquireConnection();
   try {
     return await work(connection);
@@ -162,7 +148,7 @@ async function send<Row>(
   { name, sql }: Prepared<readonly unknown[]>,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  const client = db.client as KnexClient;
+  const client = knexClientOf(db);
   const naming = namingOf(client);
   const { generation } = naming;
   const once = async (): Promise<Row[]> => {

@@ -1,7 +1,7 @@
 import knexFactory, { type Knex } from 'knex';
-import type { Duplex } from 'node:stream';
 import { isCommit, namedCommit, type acknowledgedAt } from './acknowledged.js';
 import { HostIsStandby, type HostSettings } from './address.js';
+import type { Connection } from './knex-inside.js';
 import { refuseOtherSettings, showSettings, wordsOfRefusal, type AskedSettings } from './fitness.js';
 import { readOnly, sqlStateOf } from './sql-state.js';
 import { called, type Call } from '../tracing/calls.js';
@@ -23,26 +23,14 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** A client of the driver, as knex keeps it in its pool. */
-interface Connection {
-  /** Set by knex once the connection has failed or ended: the pool never gives it out again. */
-  readonly __knex__disposed?: unknown;
-  readonly connection: { readonly stream: Duplex };
-  /** Set by those who send several statements in one go. */
-  readonly pipeline?: boolean;
-  query(sql: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-  /** I: outside a transaction, T: within one, E: within one that has failed; null before the first answer. */
-  getTransactionStatus(): 'I' | 'T' | 'E' | null;
-}
-
 type Statement = string | { readonly sql?: string };
 
 /** How long a closing connection may take to confirm. */
 const GOODBYE_MS = 1_000;
 
-// knex does not export the dialect: this is the class of a client that never connects.
 const { client } = knexFactory({ client: 'pg' }) as { client: Knex.Client };
-const PostgresClient = client.constructor as typeof Knex.Client;
+/** The dialect, which knex does not export: the class of a client that never connects. */
+export const PostgresClient = client.constructor as typeof Knex.Client;
 
 /**
  * Makes a client of knex whose every answer has a limit. A late answer ends the connection: its socket is destroyed,

@@ -1,3 +1,5 @@
+import type { InvoiceStatus } from '../../domain/payments/invoices.js';
+
 /** The port's part for invoices (decision 35, "Invoices and reminders"): mirrors of our own rows. */
 export interface ProcessorInvoices {
   /**
@@ -44,7 +46,7 @@ export interface InvoiceLine {
 export interface ProcessorInvoice {
   readonly processorInvoiceId: string;
   /** `void` also for a draft that was deleted. */
-  readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  readonly status: InvoiceStatus;
   readonly totalCents: number;
   readonly amountPaidCents: number;
   /** Lower-case ISO code. */

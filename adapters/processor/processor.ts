@@ -175,8 +175,20 @@ export class ProcessorError extends PeerError {
   }
 
   get isOfPeer(): boolean {
-    return this.kind === 'unknown' || statusesOfAll.includes(this.details.status ?? 0);
+    const { code, status = 0 } = this.details;
+    return this.kind === 'unknown' || statusesOfAll.includes(status) || code === withoutKey;
   }
+}
+
+/** The code of a call that was not made, because no key of the processor is set here. */
+export const withoutKey = 'billing_disabled';
+
+/**
+ * Tells whether the processor looked at the request and refused it. Only this says something of a user, a card or a
+ * page: a refusal of our key says nothing of them (decision 95, "Outages of a peer").
+ */
+export function saidNo(error: unknown): error is ProcessorError {
+  return error instanceof ProcessorError && error.kind === 'refused' && !error.isOfPeer;
 }
 
 /** Tells whether the processor said that there is no such object. */

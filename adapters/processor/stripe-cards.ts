@@ -1,4 +1,4 @@
-import { isMissing, ProcessorError, type Processor } from './processor.js';
+import { isMissing, saidNo, type Processor } from './processor.js';
 import { cardOf, requireText } from './stripe-answers.js';
 import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
@@ -52,7 +52,7 @@ export function createStripeCards({
         await asked(() => stripe.setupIntents.cancel(setupId, {}, attemptKey('cancel-setup', setupId)));
       } catch (error) {
         // It has saved a card, or is cancelled.
-        if (!isRefused(error)) throw error;
+        if (!saidNo(error)) throw error;
       }
     },
     detachCard: async (cardId) => {
@@ -60,7 +60,7 @@ export function createStripeCards({
         await asked(() => stripe.paymentMethods.detach(cardId, {}, attemptKey('detach', cardId)));
       } catch (error) {
         // A refusal gives no reason that a program may rely on, so the card itself is read.
-        if (!isRefused(error) || (await isAttached(cardId))) throw error;
+        if (!saidNo(error) || (await isAttached(cardId))) throw error;
       }
     },
   };
@@ -69,12 +69,8 @@ export function createStripeCards({
     try {
       return (await getCard(cardId)).customerId !== null;
     } catch (error) {
-      if (isRefused(error) && error.details.code === 'resource_missing') return false;
+      if (saidNo(error) && error.details.code === 'resource_missing') return false;
       throw error;
     }
   }
-}
-
-function isRefused(error: unknown): error is ProcessorError {
-  return error instanceof ProcessorError && error.kind === 'refused';
 }

@@ -1,6 +1,8 @@
 import type Stripe from 'stripe';
+import { invoiceStatuses, unsettledStatuses } from '../../domain/payments/invoices.js';
 import {
   ProcessorError,
+  saidNo,
   type InvoiceInput,
   type ProcessorInvoice,
   type ProcessorInvoices,
@@ -73,7 +75,7 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
       // A repeated answer shows an earlier state: the invoice may have been paid since.
       return await (isReplay(changed) ? getInvoice(id) : invoiceOf(changed));
     } catch (error) {
-      if (!isRefused(error)) throw error;
+      if (!saidNo(error)) throw error;
       const current = await getInvoice(id);
       if (from.includes(current.status)) throw error;
       return current;
@@ -86,7 +88,7 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
       await asked(() => stripe.invoices.del(id));
       return true;
     } catch (error) {
-      if (isRefused(error) && (await getInvoice(id)).status !== 'draft') return false;
+      if (saidNo(error) && (await getInvoice(id)).status !== 'draft') return false;
       throw error;
     }
   }
@@ -100,12 +102,12 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
       try {
         const before = await getInvoice(id);
         if (before.status === 'draft' && (await deleteDraft(id))) return { ...before, status: 'void' };
-        return await move(id, ['draft', 'open', 'uncollectible'], () =>
+        return await move(id, unsettledStatuses, () =>
           stripe.invoices.voidInvoice(id, { expand }, attemptKey('void', id)),
         );
       } catch (error) {
         // A deleted draft can't be read any more.
-        if (isRefused(error) && error.details.code === 'resource_missing') return deleted(id);
+        if (saidNo(error) && error.details.code === 'resource_missing') return deleted(id);
         throw error;
       }
     },
@@ -165,10 +167,8 @@ export function invoiceOf(invoice: Stripe.Invoice): ProcessorInvoice {
   };
 }
 
-const statuses = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
-
 function statusOf(status: string | null): ProcessorInvoice['status'] {
-  const known = statuses.find((candidate) => candidate === status);
+  const known = invoiceStatuses.find((candidate) => candidate === status);
   if (known === undefined)
     throw new ProcessorError('unknown', `The processor told of an invoice that is ${String(status)}.`);
   return known;
@@ -194,10 +194,6 @@ function deleted(processorInvoiceId: string): ProcessorInvoice {
     customerId: null,
     invoiceId: null,
   };
-}
-
-function isRefused(error: unknown): error is ProcessorError {
-  return error instanceof ProcessorError && error.kind === 'refused';
 }
 
 /** Tells whether the processor repeated an earlier answer (docs.stripe.com/api/idempotent_requests). */

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { ProcessorError, type ChargeInput, type CheckoutInput, type Processor } from './processor.js';
+import { saidNo, type ChargeInput, type CheckoutInput, type Processor } from './processor.js';
 import { checkoutSessionOf, paymentOf } from './stripe-answers.js';
 import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
@@ -58,7 +58,7 @@ export function createStripePayments(
         );
       } catch (error) {
         // The payment is decided already, one way or the other: the caller goes by its present state.
-        if (error instanceof ProcessorError && error.kind === 'refused') return getPayment(paymentId);
+        if (saidNo(error)) return getPayment(paymentId);
         throw error;
       }
     },
@@ -81,7 +81,7 @@ function createPages({ stripe, asked }: StripeCalls): Pick<Processor, PageCall> 
         );
       } catch (error) {
         // It was paid meanwhile, or has expired: the caller goes by its present state.
-        if (error instanceof ProcessorError && error.kind === 'refused') return getCheckoutSession(sessionId);
+        if (saidNo(error)) return getCheckoutSession(sessionId);
         throw error;
       }
     },

@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { processorErrorOf } from './errors.js';
 import { calledClient, type Client } from './called-client.js';
-import { ProcessorError, type Processor } from './processor.js';
+import { ProcessorError, withoutKey, type Processor } from './processor.js';
 import type { StripeCalls } from './stripe-calls.js';
 import { createStripeCards } from './stripe-cards.js';
 import { createStripeInvoices } from './stripe-invoices.js';
@@ -89,7 +89,7 @@ async function asked<T>(call: () => Promise<T>, limitMs: number): Promise<T> {
 function refuseDisabled(): Promise<never> {
   return Promise.reject(
     new ProcessorError('refused', 'Billing is disabled here. Set STRIPE_SECRET_KEY to enable it.', {
-      code: 'billing_disabled',
+      code: withoutKey,
     }),
   );
 }

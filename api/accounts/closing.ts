@@ -1,6 +1,6 @@
 import * as declared from './describe-closing.js';
 import {
-  listOwed,
+  listUnsettledDebts,
   listReturnable,
   readBalanceParts,
 } from '../../adapters/postgres/accounts/closing-money.js';
@@ -87,7 +87,7 @@ async function readShown(db: Database, userId: UserId) {
 /** What would go where if the account were closed now. */
 async function readPlan(db: Database, userId: UserId, { walletId, availableCents }: StillOpen) {
   const { paidCents, givenCents } = await readBalanceParts(db, walletId);
-  const owed = await listOwed(db, userId);
+  const owed = await listUnsettledDebts(db, userId);
   const owedCents = owed.reduce((sum, invoice) => sum + invoice.amount_cents, 0);
   // What is owed takes given money first, and machines may still use what they hold.
   const restCents = paidCents - Math.max(0, owedCents - givenCents);

@@ -1,5 +1,7 @@
 import { pageFields, fields, wordOf } from '../http/fields.js';
 import { auditKinds } from '../../domain/accounts/audit.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
+import { DAY } from '../../domain/durations.js';
 import {
   count,
   exampleId,
@@ -36,8 +38,7 @@ const event = named(
 
 const failedSignIns = {
   ...listOf(named('FailedSignIns', object({ hour: instant, tries: count }))),
-  description:
-    'Wrong codes, counted per hour for the hours of this page’s events, newest first. Kept for 90 days. Empty with `kind`.',
+  description: `Wrong codes, counted per hour for the hours of this page’s events, newest first. Kept for ${accountLimits.failedSignInsKeptMs / DAY} days. Empty with \`kind\`.`,
 };
 
 const exampleEvent: ValueOf<typeof event> = {

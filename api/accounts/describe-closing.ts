@@ -48,9 +48,12 @@ const closing = named(
     machines: { ...count, description: 'Machines that are not gone yet: closing ends them.' },
     openInvoices: {
       ...count,
-      description: `What you owe: closing waits for it, for up to ${waitDays} days.`,
+      description: `Open invoices that you owe. Closing waits for them, for up to ${waitDays} days, and also for invoices that are being issued or voided, which don’t count here.`,
     },
-    openDisputes: { ...count, description: 'The same for payments that you deny at your bank.' },
+    openDisputes: {
+      ...count,
+      description: `Payments that you deny at your bank. Closing waits for them, for up to ${waitDays} days.`,
+    },
     returns: {
       ...listOf(cardReturn),
       description:
@@ -85,7 +88,7 @@ export const showClosing = operation({
   name: 'showAccountClosing',
   tag,
   summary: 'What closing your account does, or how far it is',
-  description: 'Before you close it, the amounts are as of now: machines that run go on costing.',
+  description: 'Before you close it, the amounts are as of now: running machines still cost money.',
   answers: [{ description: 'How it stands.', schema: closing, examples: [before] }],
 });
 
@@ -95,7 +98,7 @@ export const closeAccount = operation({
   name: 'closeAccount',
   tag,
   summary: 'Closes your account for good',
-  description: `Your machines are stopped, your API keys end, and nothing new can begin. We wait up to ${waitDays} days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, given money lapses, and we erase your personal data: address, names, keys, cards and emails. What bookkeeping law asks for stays under your account’s number. It can’t be undone. Until your personal data is erased you can sign in and see how far it is. Asking again changes nothing.`,
+  description: `Your machines are stopped, your API keys end, and nothing new can begin. We wait up to ${waitDays} days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, given money lapses, and we erase your personal data: address, names, keys, cards and emails. Accounting records that the law requires stay under your account’s number. It can’t be undone. Until your personal data is erased you can sign in and see how far it is. Asking again changes nothing.`,
   body: { schema: closeSchema, examples: [{ email: 'ann@example.com' }] },
   answers: [
     {

@@ -104,6 +104,7 @@ export function freshUntil({ provedAt, isFresh }: Pick<Session, 'provedAt' | 'is
   return freshUntilOf(provedAt);
 }
 
-function freshUntilOf(provedAt: Date): string {
+/** Until when a session is fresh whose user showed then who they are. */
+export function freshUntilOf(provedAt: Date): string {
   return new Date(provedAt.getTime() + accountLimits.freshProofMs).toISOString();
 }

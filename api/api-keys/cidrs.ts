@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { bitsOf } from '../../domain/accounts/address-ranges.js';
 import { plainAddress } from '../http/middleware/client-address.js';
 
 /** What a text says of a range of addresses: the range as PostgreSQL takes it, or what is wrong. */
@@ -30,20 +31,4 @@ export function readCidr(text: string): ReadCidr {
     };
   }
   return { cidr: `${address}/${prefix}` };
-}
-
-function bitsOf(address: string): string {
-  const isIpv4 = isIP(address) === 4;
-  return (isIpv4 ? address.split('.').map(Number) : groupsOf(address))
-    .map((part) => part.toString(2).padStart(isIpv4 ? 8 : 16, '0'))
-    .join('');
-}
-
-/** The eight groups of an IPv6 address. A URL writes its last two in numbers, however they were written. */
-function groupsOf(address: string): number[] {
-  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const gap = Array<string>(8 - left.length - right.length).fill('0');
-  return [...left, ...gap, ...right].map((group) => Number.parseInt(group, 16));
 }

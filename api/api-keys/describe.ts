@@ -8,7 +8,7 @@ import { apiKeyChangeSchema, apiKeySchema, apiKeysQuery, revokeQuery } from './r
 import { apiKey, apiKeyFields, exampleApiKey } from './shapes.js';
 
 const tag = 'API keys';
-const { apiKeyMs, freshProofMs, maxApiKeys } = accountLimits;
+const { apiKeyKeptMs, apiKeyMs, freshProofMs, maxApiKeys } = accountLimits;
 
 const unused = { ...exampleApiKey, lastUsedAt: null, lastUsedAddress: null };
 const revoked = { ...exampleApiKey, revokedAt: '2026-11-02T08:00:00.000Z' };
@@ -23,8 +23,7 @@ export const listApiKeys = operation({
   name: 'listApiKeys',
   tag,
   summary: 'The keys of your programs',
-  description:
-    'Newest first. Expired and revoked keys stay for 90 days, or forever if they rented something.',
+  description: `Newest first. Expired and revoked keys stay for ${apiKeyKeptMs / DAY} days, or forever if they rented something.`,
   query: apiKeysQuery,
   answers: [pageOf('apiKeys', apiKey, exampleApiKey)],
 });

@@ -69,8 +69,8 @@ export function isRaised(before: number | null, after: number | null): boolean {
 
 export const apiKeysQuery = fields(pageFields);
 
-/** @throws Refusal validation_failed for an end that is over, or more than a year away */
-export function refuseEnd(expiresAt: Date | undefined, now: Date): void {
+/** @throws Refusal validation_failed for an expiry that is over, or more than a year away */
+export function refuseExpiry(expiresAt: Date | undefined, now: Date): void {
   if (expiresAt === undefined) return;
   if (expiresAt <= now) throw fieldRefusal('expiresAt', 'expiresAt must be in the future');
   if (expiresAt.getTime() > now.getTime() + apiKeyMaxMs) {

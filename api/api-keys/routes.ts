@@ -19,6 +19,7 @@ import { newId } from '../../adapters/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { lockWebhooksOfKey } from '../../adapters/postgres/webhooks/endpoints.js';
+import { widens } from '../../domain/accounts/address-ranges.js';
 import { isId, type ApiKeyId, type UserId } from '../../domain/ids.js';
 import { removingKey } from '../accounts/ssh-keys.js';
 import { removing } from '../webhooks/routes.js';
@@ -35,7 +36,7 @@ import {
   apiKeysQuery,
   isRaised,
   noSuchApiKey,
-  refuseEnd,
+  refuseExpiry,
   revokeQuery,
   tooManyApiKeys,
 } from './request.js';
@@ -82,7 +83,7 @@ function add(deps: ApiDeps): Handler<typeof declared.createApiKey> {
     refuseWhenNotFresh(ctx);
     const { userId } = sessionOf(ctx);
     const made = await deps.db.transaction(async (trx) => {
-      refuseEnd(expiresAt, await readClock(trx));
+      refuseExpiry(expiresAt, await readClock(trx));
       const asked = { name, scopes, ends, allowedCidrs, expiresAt: expiresAt ?? null, spendCapCents };
       const added = await insertApiKey(trx, { id: newId('key'), userId, ...asked });
       if (!added) throw tooManyApiKeys();
@@ -109,10 +110,11 @@ function change(deps: ApiDeps): Handler<typeof declared.changeApiKey> {
     const asked = readBody(ctx, apiKeyChangeSchema);
     const { userId } = sessionOf(ctx);
     return await deps.db.transaction(async (trx) => {
-      const before = await lockApiKey(trx, userId, keyIdIn(ctx), asked.allowedCidrs);
+      const before = await lockApiKey(trx, userId, keyIdIn(ctx));
       if (!before) throw noSuchApiKey();
-      const { spendCapCents: cap } = asked;
-      const isLooser = before.widens || (cap !== undefined && isRaised(before.spend_cap_cents, cap));
+      const { spendCapCents: cap, allowedCidrs } = asked;
+      const isWider = allowedCidrs !== undefined && widens(before.allowed_cidrs, allowedCidrs);
+      const isLooser = isWider || (cap !== undefined && isRaised(before.spend_cap_cents, cap));
       if (isLooser) refuseWhenNotFresh(ctx);
       const spendCapCents = cap === undefined ? undefined : await setCap(trx, before, cap);
       const row = await changeApiKey(trx, before.id, { ...asked, spendCapCents });

@@ -5,7 +5,7 @@ import { keyFactsOf } from '../../adapters/postgres/accounts/api-keys.js';
 import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import { newId } from '../../adapters/ids.js';
 import type { SetupAct } from '../../domain/notices/notices.js';
-import { endOfKey, refusalOfKey } from '../../domain/accounts/api-key-refusals.js';
+import { lapseOf, refusalOfKey } from '../../domain/accounts/api-key-refusals.js';
 import { Refusal } from '../../domain/refusal.js';
 import { hearsOfSignIns } from '../../domain/webhooks/webhook.js';
 import type { EventType } from '../../domain/events/events.js';
@@ -72,8 +72,8 @@ async function holdKey(trx: Transaction, ctx: ApiContext): Promise<ApiKeyRow | u
   const keyId = keyIdOf(ctx);
   if (keyId === undefined) return undefined;
   const key = await lockKeyInUse(trx, callerOf(ctx).userId, keyId);
-  const end = endOfKey(keyFactsOf(key, false));
-  if (end) throw refusalOfKey(end);
+  const lapse = lapseOf(keyFactsOf(key, false));
+  if (lapse) throw refusalOfKey(lapse);
   return key;
 }
 

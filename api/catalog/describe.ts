@@ -246,7 +246,7 @@ export const showFamilyHistory = operation({
   tellsPrices: true,
   name: 'showFamilyHistory',
   tag,
-  summary: 'Hourly prices of a GPU family over the last 90 days',
+  summary: `Hourly prices of a GPU family over the last ${catalogLimits.historyDays} days`,
   description: `${forStrangers} They may not filter by region.`,
   parameters: [
     {

@@ -7,10 +7,11 @@ import { deprecationHeaders, type AnswerOf, type Operation } from './openapi/ope
 /** What a handler returns for an answer without a body, such as a 304. */
 export const withoutBody = Symbol('without a body');
 
-type Answering<Answer> = (ctx: ApiContext) => Promise<Answer | typeof withoutBody>;
-
 /** Answers a route as it is declared. */
-export type Handler<O> = Answering<AnswerOf<O>>;
+export type Handler<O> = (ctx: ApiContext) => Promise<AnswerOf<O> | typeof withoutBody>;
+
+/** An answer, at once or later. */
+export type Answered<Answer> = Answer | typeof withoutBody | Promise<Answer | typeof withoutBody>;
 
 /** The settings that who may call depends on. */
 interface ServeDeps {
@@ -22,7 +23,7 @@ export function serve<Answer extends object>(
   router: ApiRouter,
   deps: ServeDeps,
   operation: Operation<Answer>,
-  handler: Answering<Answer>,
+  handler: NoInfer<(ctx: ApiContext) => Answered<Answer>>,
 ): void {
   register(router, deps, operation, async (ctx) => {
     const body = await handler(ctx);

@@ -14,10 +14,10 @@ import {
   type ValueOf,
 } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, operation, type Operation } from '../http/openapi/operation.js';
-import { invoiceReasons } from '../../domain/payments/invoices.js';
+import { invoiceReasons, invoiceStatuses, listedStatuses } from '../../domain/payments/invoices.js';
 
 export const invoicesQuery = fields({
-  status: wordOf(['open', 'paid', 'void', 'uncollectible']),
+  status: wordOf(listedStatuses),
   limit: pageFields.pageSize,
   before: idField('inv').description('Only invoices older than this one.'),
 });
@@ -26,10 +26,7 @@ const tag = 'Invoices';
 const id = exampleId('inv');
 const invoiceId = idParameter('inv', 'an invoice', id);
 
-export const invoiceStatus = named(
-  'InvoiceStatus',
-  oneOf(['draft', 'open', 'paid', 'void', 'uncollectible']),
-);
+export const invoiceStatus = named('InvoiceStatus', oneOf(invoiceStatuses));
 export const invoiceReason = named('InvoiceReason', oneOf(invoiceReasons));
 
 const line = named(

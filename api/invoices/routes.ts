@@ -1,9 +1,9 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
 import { findInvoice, listInvoices, type Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
-import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { isMissing, ProcessorError } from '../../adapters/processor/processor.js';
 import { isId } from '../../domain/ids.js';
+import { isPayable } from '../../domain/payments/invoices.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { readQuery } from '../http/validation.js';
@@ -41,18 +41,13 @@ function showPayUrl(deps: ApiDeps): Handler<typeof declared.showPayUrl> {
   };
 }
 
-/** Tells whether an invoice can be paid. One that was given up still can (decision 35, "Invoices and reminders"). */
-export function isPayable({ status }: InvoiceRow): boolean {
-  return status === 'open' || status === 'uncollectible';
-}
-
 async function readPayUrl(ctx: ApiContext, deps: ApiDeps, mirrorId: string | null): Promise<string | null> {
   if (mirrorId === null) return null;
   try {
     ctx.state.passTurn?.();
-    const { status, hostedInvoiceUrl } = await deps.processor.getInvoice(mirrorId);
+    const mirror = await deps.processor.getInvoice(mirrorId);
     // Our row may lag behind the processor by a moment (spec: Invoice status).
-    return status === 'open' || status === 'uncollectible' ? hostedInvoiceUrl : null;
+    return isPayable(mirror) ? mirror.hostedInvoiceUrl : null;
   } catch (error) {
     // One that is gone there does not come back: a person must see to it.
     if (!(error instanceof ProcessorError) || isMissing(error)) throw error;

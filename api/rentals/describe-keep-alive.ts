@@ -1,7 +1,10 @@
+import { idleGuardLimits } from '../../domain/rentals/idle-guard.js';
 import { fields, instantField, needed } from '../http/fields.js';
 import { operation, type Operation } from '../http/openapi/operation.js';
 import { exampleGuard } from './idle-guard.js';
 import { exampleRental, rental, rentalId, rentalsTag } from './describe.js';
+
+const { keepAlivesADay } = idleGuardLimits;
 
 export const keepAliveSchema = fields({
   until: needed(instantField).description(
@@ -19,8 +22,7 @@ export const keepRentalAlive = operation({
   name: 'keepRentalAlive',
   tag: rentalsTag,
   summary: 'Keeps an idle machine running',
-  description:
-    'Until then its idle guard does not stop it. It moves no limit: the machine still stops at `autoStopAt`, at `maxSpendCents`, and when your balance runs out. An earlier time than before changes nothing. At most 60 times a day for each machine, with those of `gpu-keep-alive` on it; a key that did not open it has 60 of its own.',
+  description: `Until then its idle guard does not stop it. It moves no limit: the machine still stops at \`autoStopAt\`, at \`maxSpendCents\`, and when your balance runs out. An earlier time than before changes nothing. At most ${keepAlivesADay} times a day for each machine, with those of \`gpu-keep-alive\` on it; a key that did not open it has ${keepAlivesADay} of its own.`,
   parameters: [rentalId],
   body: { schema: keepAliveSchema, examples: [{ until }] },
   answers: [

@@ -32,7 +32,7 @@ export const software = named(
     hasArgs: bool,
     hasStartScript: bool,
     hasRegistryAuth: bool,
-    diskGb: orNull(whole, 'Null: what the provider gives by itself.'),
+    diskGb: orNull(whole, 'Null: the provider’s default.'),
   }),
 );
 

@@ -22,10 +22,10 @@ import {
 } from '../http/openapi/json-schema.js';
 import { fieldRefusal } from '../http/validation.js';
 
-const { minutesMin, minutesMax, gpuPercent, cpuPercent, warnMs } = idleGuardLimits;
+const { minutesMin, minutesMax, gpuPercent, cpuPercent, networkBytesPerSecond, warnMs } = idleGuardLimits;
 
 const minutesField = wholeFrom(minutesMin, minutesMax).description(
-  `Stops the machine once it was idle for so many minutes: every GPU below ${gpuPercent}%, and the processors below ${cpuPercent}% and the network below 1 MB/s where they are told. A reporter does not run again after a restart: the machine then counts as used. You are warned ${warnMs / 60_000} minutes ahead. Everything on its disk is lost.`,
+  `Stops the machine once it was idle for so many minutes: every GPU below ${gpuPercent}%, and the processors below ${cpuPercent}% and the network below ${networkBytesPerSecond / 1_000_000} MB/s where they are told. A reporter does not run again after a restart: the machine then counts as used. You are warned ${warnMs / 60_000} minutes ahead. Everything on its disk is lost.`,
 );
 const ignoresField = manyOf(wordOf(ignorable))
   .unique()

@@ -124,7 +124,7 @@ async function startOpening(
   }
   const request = quote ? requestOf(quote, apiKeyId) : asked.request;
   if (!request) throw new Error('a create asks for something itself, or by a quote');
-  const refusal = await refusalOf(db, asked, request, quote);
+  const refusal = await refusalByNow(db, asked, request, quote);
   if (refusal) {
     if (await giveUpRentalRequest(db, id, request)) throw refusal;
   } else {
@@ -138,7 +138,7 @@ async function startOpening(
  * Why a create can't be had by now: its SSH key is gone, its API key has a cap and another asked for the quote, or no
  * worker can start its own software.
  */
-async function refusalOf(
+async function refusalByNow(
   db: Database,
   { onlyOf: key, missingKey }: Create,
   request: RentalRequest,

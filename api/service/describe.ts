@@ -81,7 +81,7 @@ export const showReady = operation({
 
 export const health: readonly Operation[] = [showAlive, showReady];
 
-const webhook: Operation = {
+export const takeProcessorEvent = operation({
   method: 'post',
   path: processorEventsPath,
   name: 'takeProcessorEvent',
@@ -113,7 +113,7 @@ const webhook: Operation = {
     },
   ],
   refusals: ['billing_disabled'],
-};
+});
 
 /** What is precompressed has a strong ETag for each content coding. */
 const tagged = { ETag: text };
@@ -238,4 +238,9 @@ export const showPaid = operation({
 
 export const pages: readonly Operation[] = [showIndex, showPaid];
 
-export const serviceOperations: readonly Operation[] = [...health, webhook, ...description, ...pages];
+export const serviceOperations: readonly Operation[] = [
+  ...health,
+  takeProcessorEvent,
+  ...description,
+  ...pages,
+];

@@ -1,5 +1,6 @@
 import type { AutoTopupSettings } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
+import { HOUR, MINUTE } from '../../domain/durations.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import { joi, fields, needed, nullable, wholeFrom } from '../http/fields.js';
@@ -43,10 +44,10 @@ export function refuseWhenCapIdle(settings: AutoTopupSettings, stored: AutoTopup
  * @param burnCents the cost of all the user's machines in an hour
  */
 export function autoTopupWarnings(row: AutoTopupRow, burnCents: number): string[] {
-  const perCooldownCents = Math.ceil((burnCents * paymentLimits.autoTopupCooldownMs) / 3_600_000);
+  const perCooldownCents = Math.ceil((burnCents * paymentLimits.autoTopupCooldownMs) / HOUR);
   if (!row.enabled || perCooldownCents <= row.topup_amount_cents) return [];
   return [
-    `Your machines use ${formatUsd(perCooldownCents)} in ${paymentLimits.autoTopupCooldownMs / 60_000} minutes, and we charge your card at most once in that time: raise topupAmountCents above ${perCooldownCents}.`,
+    `Your machines use ${formatUsd(perCooldownCents)} in ${paymentLimits.autoTopupCooldownMs / MINUTE} minutes, and we charge your card at most once in that time: raise topupAmountCents above ${perCooldownCents}.`,
   ];
 }
 

@@ -1,6 +1,7 @@
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
 import { getBalance, type Balance } from '../../adapters/postgres/wallets/wallet-reads.js';
+import { runwaySeconds } from '../../domain/metering/runway.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 
@@ -31,22 +32,16 @@ export function presentConfig(publishableKey: string, supportContact: string | n
 
 /** A wallet on read (decision 31, "Balance and config"). */
 export function presentBalance(balance: Balance) {
+  const { availableCents, holdsCents, burnPerHourCents } = balance;
   return {
-    availableCents: balance.availableCents,
+    availableCents,
     reservedCents: balance.reservedCents,
-    totalCents: balance.availableCents + balance.reservedCents,
+    totalCents: availableCents + balance.reservedCents,
     openInvoicesCents: balance.openInvoicesCents,
     openInvoiceCount: balance.openInvoiceCount,
-    burnPerHourCents: balance.burnPerHourCents,
-    runwaySeconds: runwaySeconds(balance),
+    burnPerHourCents,
+    runwaySeconds:
+      burnPerHourCents === 0 ? null : runwaySeconds(availableCents + holdsCents, burnPerHourCents),
     updatedAt: balance.readAt.toISOString(),
   };
-}
-
-/**
- * How long the money lasts at the present burn, in seconds; null when nothing runs. Holds are spent before available.
- */
-function runwaySeconds({ availableCents, holdsCents, burnPerHourCents }: Balance): number | null {
-  if (burnPerHourCents === 0) return null;
-  return Number((BigInt(availableCents + holdsCents) * 3600n) / BigInt(burnPerHourCents));
 }

@@ -22,6 +22,7 @@ import { HOUR } from '../../domain/durations.js';
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
+import { isChallengedBy } from '../../domain/webhooks/webhook.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { noteSetup, refuseSignInEvents, refuseUnlessMadeBy, settingUp } from '../api-keys/setup.js';
@@ -113,7 +114,7 @@ function change(deps: ApiDeps): Handler<typeof declared.changeWebhook> {
 export function changesOf(body: WebhookChangeRequest, hook: WebhookRow): string[] {
   const asked = (['url', 'types', 'description'] as const).filter((field) => body[field] !== undefined);
   const fields = changedFields(asked, hook, body);
-  return body.url !== undefined && hook.state !== 'enabled' ? [...fields, 'state'] : fields;
+  return isChallengedBy(hook, body.url) && hook.state !== 'enabled' ? [...fields, 'state'] : fields;
 }
 
 async function tellChange(

@@ -9,25 +9,26 @@ export interface KeyFacts {
 }
 
 /** Why a key that is known holds no more. */
-export type KeyEnd = { readonly is: 'expired' | 'revoked'; readonly at: Date } | { readonly is: 'suspended' };
+export type KeyLapse =
+  { readonly is: 'expired' | 'revoked'; readonly at: Date } | { readonly is: 'suspended' };
 
 /** Finds why a key holds no more, of several reasons the plainest one; undefined for a key that holds. */
-export function endOfKey({ revokedAt, expiresAt, isExpired, suspendedAt }: KeyFacts): KeyEnd | undefined {
+export function lapseOf({ revokedAt, expiresAt, isExpired, suspendedAt }: KeyFacts): KeyLapse | undefined {
   if (revokedAt !== null) return { is: 'revoked', at: revokedAt };
   if (isExpired) return { is: 'expired', at: expiresAt };
   return suspendedAt === null ? undefined : { is: 'suspended' };
 }
 
 /** The refusal of a key: the same when the key is shown and when what it asked for is done. */
-export function refusalOfKey(end: KeyEnd): Refusal {
-  switch (end.is) {
+export function refusalOfKey(lapse: KeyLapse): Refusal {
+  switch (lapse.is) {
     case 'expired':
       return new Refusal('key_expired', 'This API key has expired. Sign in and create another one.', {
-        expiredAt: end.at.toISOString(),
+        expiredAt: lapse.at.toISOString(),
       });
     case 'revoked':
       return new Refusal('key_revoked', 'This API key was revoked. Sign in and create another one.', {
-        revokedAt: end.at.toISOString(),
+        revokedAt: lapse.at.toISOString(),
       });
     case 'suspended':
       return new Refusal(

@@ -49,6 +49,11 @@ export const accountLimits = {
   apiKeyMaxMs: 366 * DAY,
   apiKeyTouchMs: MINUTE,
   apiKeyMaxCidrs: 20,
+  /** How long one that has ended is still shown. */
+  apiKeyKeptMs: 90 * DAY,
+
+  /** How long tries that did not sign in are still shown. */
+  failedSignInsKeptMs: 90 * DAY,
 
   /**
    * Decision 184, "One archive": how many exports of an account may begin in an hour, and for how long one counts as under way

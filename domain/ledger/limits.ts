@@ -1,4 +1,4 @@
-const SECOND = 1_000;
+import { SECOND } from '../durations.js';
 
 /** Limits of the ledger's seals (decision 139, "Seals of the ledger"). */
 export const ledgerLimits = {

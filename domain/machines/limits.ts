@@ -20,6 +20,8 @@ export const machineLimits = {
   balanceEveryMs: 5 * MINUTE,
   /** When more than this share of an upstream's machines vanish at once, the fault is rather in its list. */
   vanishedShare: 0.2,
+  /** Machines that nobody can ask vanish truly where fewer than this vanish, and none that can be asked answers. */
+  vanishedUnasked: 3,
   /** Operators are told of a pod that was told to end and is still there after this. */
   slowEndMs: 15 * MINUTE,
 

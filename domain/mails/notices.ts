@@ -73,19 +73,19 @@ const ends: Readonly<
     subject: (machines) => `We stopped ${machines} at the time you set`,
     why: 'The rental reached its time limit.',
     whyMany: 'These rentals reached their time limits.',
-    next: 'To go on, rent another machine with a later limit, or without one.',
+    next: 'To continue, rent another machine with a later limit, or without one.',
   },
   rental_spend_limit: {
     subject: (machines) => `We stopped ${machines} at your spending limit`,
     why: 'The rental reached its spending limit.',
     whyMany: 'These rentals reached their spending limits.',
-    next: 'To go on, rent another machine with a higher limit, or without one.',
+    next: 'To continue, rent another machine with a higher limit, or without one.',
   },
   rental_idle: {
     subject: (machines) => `We stopped ${machines} for being idle`,
     why: 'It was idle for as long as you set.',
     whyMany: 'They were idle for as long as you set.',
-    next: 'To go on, rent another machine with a longer time, or without an idle guard.',
+    next: 'To continue, rent another machine with a longer time, or without an idle guard.',
   },
   rental_balance_exhausted: {
     subject: (machines) => `Your balance ran out, so we stopped ${machines}`,

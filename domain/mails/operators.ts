@@ -54,7 +54,7 @@ export function badMachineMail(rental: {
   return messageOf(`A machine at ${provider} says it is bad: ${rentalId}`, [
     `${rentalId} of ${userId} was ended, because its machine reported: ${faults.join(' ')}`,
     isConfirmed
-      ? 'Something besides its renter says so too. But we refund by ourselves only within a minute of the start, where a payment came in, and a few times a day.'
+      ? 'Something besides its renter says so too. But we only refund automatically within a minute of the start, for accounts that have paid, and a few times a day.'
       : 'Only the machine says so, and its renter can make it say anything. So the bill stands.',
     `Look at it: npm run ops -- rentals show ${rentalId}`,
     `If a refund is due: npm run ops -- wallet adjust --user ${userId} --amount-cents …`,
@@ -74,7 +74,7 @@ export function noFundsMail({ provider, message }: { provider: string; message: 
 export function unfitAccountMail({ provider, message }: { provider: string; message: string }): Message {
   return messageOf(`Our account at ${provider} can’t be used`, [
     `We offer none of its machines: ${message}`,
-    'Mend it in its console. We look every few minutes, and offer its machines again once it is well.',
+    'Fix it in the provider’s console. We check every few minutes, and offer its machines again once it works.',
     'To see its state: npm run ops -- providers',
   ]);
 }

@@ -1,5 +1,6 @@
 import { accountLimits } from '../accounts/limits.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
+import { MINUTE } from '../durations.js';
 
 /**
  * Brings a one-time code. The code stands in the text only, which is wiped once it is sent (decision 36, "The mail
@@ -12,7 +13,7 @@ export function loginCodeMail({ code, provider }: { code: string; provider: stri
     `Your sign-in code is ${code}.`,
     '',
     ...(provider === undefined ? [] : [linked]),
-    `It works once, within ${accountLimits.codeValidMs / 60_000} minutes.`,
+    `It works once, within ${accountLimits.codeValidMs / MINUTE} minutes.`,
     'If you did not ask for it, ignore this email: nobody can sign in without the code.',
   ]);
 }
@@ -26,7 +27,7 @@ export function proofCodeMail({ code, device }: { code: string; device: string |
     `Your confirmation code is ${code}.`,
     '',
     `It was requested where you are signed in${device === null ? '' : ` (${device})`}, to create an API key or a webhook, or to raise a limit.`,
-    `It works once, only there, within ${accountLimits.codeValidMs / 60_000} minutes. Do not share it.`,
+    `It works once, only there, within ${accountLimits.codeValidMs / MINUTE} minutes. Do not share it.`,
     'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
   ]);
 }

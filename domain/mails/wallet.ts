@@ -1,19 +1,18 @@
 import type { RentalId } from '../ids.js';
+import { runwaySeconds } from '../metering/runway.js';
 import { formatUsd } from '../money.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
 import { row } from './parts.js';
 
-/** The wallet will soon be empty. @param burnCents the cost of all running machines in an hour, above 0 */
-export function lowBalanceMail({
-  totalCents,
-  burnCents,
-}: {
-  totalCents: number;
-  burnCents: number;
-}): Message {
-  const minutes = Math.floor((totalCents * 60) / burnCents);
+/**
+ * The wallet will soon be empty.
+ * @param low what is left for the running machines, and what all of them cost in an hour, above 0
+ */
+export function lowBalanceMail(low: { readonly fundsCents: number; readonly burnCents: number }): Message {
+  const { fundsCents, burnCents } = low;
+  const minutes = Math.floor(runwaySeconds(fundsCents, burnCents) / 60);
   return messageOf('Your balance is running low', [
-    `Your wallet holds ${formatUsd(totalCents)}, and your machines cost ${formatUsd(burnCents)} an hour:`,
+    `You have ${formatUsd(fundsCents)} left for your running machines. They cost ${formatUsd(burnCents)} an hour:`,
     `enough for about ${minutes} minutes. When your balance runs out, we stop your machines.`,
     '',
     'Top up your wallet to keep them running.',

@@ -70,6 +70,8 @@ export const operationLimits = {
    * of them need.
    */
   failedItemsOfPass: 20,
+  /** This many of each list of a look at a restored database are named; the others are counted. */
+  restoreNamed: 100,
   /** From then on operators are told that a source was not compared in full. */
   reconcileFullOverdueMs: 2 * DAY,
 } as const;

@@ -6,6 +6,10 @@ import type { EndedBy } from './lost-time.js';
  * texts.
  */
 export interface RestoreReport {
+  /** The run whose rows hold all items; absent where this report holds them, as before release 0.3. */
+  readonly runId?: string;
+  /** How many more there are than each list names; absent where none is cut. */
+  readonly more?: Readonly<Partial<Record<CutList, number>>>;
   /** confirmed: nothing is wrong. restored: it is behind what Temporal was told. */
   readonly database: 'confirmed' | 'restored';
   readonly watermark: number;
@@ -33,6 +37,9 @@ export interface RestoreReport {
   /** Payments that could not be read, each with its reason; absent in reports of release 0.1. */
   readonly unreadPayments?: readonly string[];
 }
+
+/** The lists of a report that may be cut; `differing` are the ended rentals whose bill differs. */
+type CutList = 'ended' | 'differing' | 'limits' | 'withoutRun' | 'lost' | 'unknownPods' | 'missingPayments';
 
 /** A rental that ended in the lost time. Reports before release 0.3 name the end of its run, and none of the rest. */
 export interface EndedRental {
@@ -92,6 +99,8 @@ export interface Reconciled {
   readonly credited: readonly { readonly paymentId: string; readonly amountCents: number }[];
   /** Money that this database can credit to nobody; parked for operators. */
   readonly parked: readonly string[];
+  /** What the two lists do not name; absent where they name all. */
+  readonly more?: { readonly credited: number; readonly creditedCents: number; readonly parked: number };
   readonly listedPods: number;
   /** Steps that could not be done and were left, because an operator said so. */
   readonly undone?: readonly string[];

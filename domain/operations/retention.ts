@@ -1,3 +1,5 @@
+import { accountLimits } from '../accounts/limits.js';
+import { catalogLimits } from '../catalog/limits.js';
 import { DAY, HOUR } from '../durations.js';
 import { eventLimits } from '../events/limits.js';
 import { telemetryLimits } from '../machines/telemetry.js';
@@ -34,7 +36,7 @@ export const retention: readonly Kept[] = [
   {
     table: 'api_keys',
     what: 'API keys that expired or were revoked; one that rented something stays',
-    keptMs: 90 * DAY,
+    keptMs: accountLimits.apiKeyKeptMs,
     since: 'ended_at',
     only: 'not exists (select 1 from rentals r where r.api_key_id = t.id)',
   },
@@ -53,7 +55,12 @@ export const retention: readonly Kept[] = [
     keptMs: 2 * DAY,
     since: 'created_at',
   },
-  { table: 'failed_sign_ins', what: 'tries of codes that did not sign in', keptMs: 90 * DAY, since: 'hour' },
+  {
+    table: 'failed_sign_ins',
+    what: 'tries of codes that did not sign in',
+    keptMs: accountLimits.failedSignInsKeptMs,
+    since: 'hour',
+  },
   {
     table: 'account_ties',
     what: 'cards by which accounts paid, and addresses from which they were made; what closed accounts are recognized by stays',
@@ -251,10 +258,15 @@ export const retention: readonly Kept[] = [
   {
     table: 'catalog_hours',
     what: 'in which hours the offers of upstreams were read',
-    keptMs: 90 * DAY,
+    keptMs: catalogLimits.historyDays * DAY,
     since: 'hour',
   },
-  { table: 'offer_hours', what: 'what was on sale, by hour', keptMs: 90 * DAY, since: 'hour' },
+  {
+    table: 'offer_hours',
+    what: 'what was on sale, by hour',
+    keptMs: catalogLimits.historyDays * DAY,
+    since: 'hour',
+  },
   {
     table: 'meter_shards',
     what: 'tick engines that there are no more',
@@ -281,6 +293,12 @@ export const retention: readonly Kept[] = [
     since: 'started_at',
     only: `not exists (select 1 from reconcile_findings f where f.first_run_id = t.id)
       and not exists (select 1 from reconcile_findings f where f.last_run_id = t.id)`,
+  },
+  {
+    table: 'restore_items',
+    what: 'what looks at a restored database found',
+    keptMs: 90 * DAY,
+    since: 'listed_at',
   },
   {
     table: 'audit_events',

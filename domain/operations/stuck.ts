@@ -39,6 +39,9 @@ export function nextUnansweredTryMs(failingMs: number, random: number): number {
   return withJitter(Math.min(growing, operationLimits.unansweredRetryMaxMs), random);
 }
 
+/** The longest pause before a try: that of an item that is set aside, in milliseconds. */
+export const longestPauseMs = Math.ceil(operationLimits.setAsideRetryMs * 1.05);
+
 /**
  * The pause before the next try after failed ones, in milliseconds: exponential with jitter, so that items that failed
  * together do not come back together.

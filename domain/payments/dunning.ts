@@ -20,11 +20,12 @@ export function dueReminder(ageMs: number, dayMs: number): number | null {
 }
 
 /**
- * The time until an unpaid invoice needs something, in milliseconds.
+ * The time until an unpaid invoice needs something, in milliseconds: a day once all its steps are due, since who is to take
+ * them may be unable to, such as an installation without a processor.
  * @param isDebt reminders are sent for debts only
  */
 export function msUntilNextStep(ageMs: number, dayMs: number, isDebt: boolean): number {
   const days = [...(isDebt ? dunning.reminderDays : []), dunning.writeOffDays];
-  const next = days.find((day) => day * dayMs > ageMs) ?? dunning.writeOffDays;
-  return Math.max(0, next * dayMs - ageMs);
+  const next = days.find((day) => day * dayMs > ageMs);
+  return next === undefined ? dayMs : next * dayMs - ageMs;
 }

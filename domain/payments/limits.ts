@@ -43,6 +43,8 @@ export const paymentLimits = {
 
   /** The processor forgets a key after a day: a charge that was sent earlier than this is looked up, never repeated. */
   chargeKeyMs: 23 * HOUR,
+  /** What was sent is looked for from so long before that on: our clock may have run ahead. */
+  lookBackMs: DAY,
   /** From then on no key is known any more. */
   keyForgottenMs: 26 * HOUR,
   /** A top-up that has neither a page nor a charge is over after this. */

@@ -84,6 +84,21 @@ export function limitsAfter(rental: ChangedRental, asked: AskedChange, now: Date
   };
 }
 
+/**
+ * The instants at which the limits of a rental are reached whose billing begins now. The service says the same in SQL
+ * (money/rentals/rentals.ts, startRunning), and a test compares both.
+ */
+export function limitsAtStart(
+  rental: Omit<ChangedRental, 'runningAt' | 'chargedCents'>,
+  now: Date,
+): Pick<RentalLimits, 'autoStopAt' | 'spendLimitAt'> {
+  const { autoStopAfterMs, maxSpendCents } = rental;
+  const own = rental.autoStopAt ? { autoStopAt: rental.autoStopAt.toISOString() } : { autoStopAfterMs };
+  const begun = { ...rental, runningAt: now, chargedCents: 0 };
+  const { autoStopAt, spendLimitAt } = limitsAfter(begun, { ...own, maxSpendCents }, now);
+  return { autoStopAt, spendLimitAt };
+}
+
 /** Before it runs, the instant is not known: the beginning of its billing bounds it. */
 function bounded(at: Date | null, { latestEnd, runningAt }: ChangedRental, now: Date): Date | null {
   if (latestEnd === null || runningAt === null) return at;

@@ -1,3 +1,4 @@
+import { runwayMsAtMost } from '../metering/runway.js';
 import { rentalLimits } from './limits.js';
 
 /**
@@ -7,7 +8,7 @@ import { rentalLimits } from './limits.js';
  * @param burnPerHourCents of all that the wallet pays for, this pod included
  */
 export function endByOf(fundsCents: number, burnPerHourCents: number, nowMs: number): Date {
-  const paidForMs = Math.ceil((fundsCents * 3_600_000) / Math.max(1, burnPerHourCents));
+  const paidForMs = runwayMsAtMost(fundsCents, burnPerHourCents);
   return new Date(nowMs + Math.min(paidForMs, rentalLimits.deadManMaxMs) + rentalLimits.deadManMarginMs);
 }
 

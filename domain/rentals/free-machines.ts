@@ -1,5 +1,6 @@
 import { HOUR, inMinutes, SECOND } from '../durations.js';
 import { Refusal } from '../refusal.js';
+import type { StopReason } from './rental.js';
 
 /** The limits of machines that nobody is billed for. Durations are milliseconds, amounts cents. */
 export interface FreeMachineLimits {
@@ -33,6 +34,30 @@ export interface FreeMachine {
   readonly settledAt: Date | null;
   /** What was charged for it and not given back. */
   readonly netCents: number;
+}
+
+/** A rental's row, as far as it tells whether its machine may count as free. */
+export interface SeenMachine extends Pick<FreeMachine, 'runningAt' | 'endedAt' | 'settledAt'> {
+  readonly hasFailed: boolean;
+  /** null: it goes on, or it failed. */
+  readonly stopReason: StopReason | null;
+  /** Whether its renter brought the software, and so says what of it answers. */
+  readonly hasOwnSoftware: boolean;
+}
+
+/**
+ * Whether a machine may count as free. The service finds the same in SQL (adapters/postgres/rentals/free-machines.ts),
+ * and a test compares both.
+ * @returns false for one that was lost: that its own word did it is not seen here
+ */
+export function mayBeFree(seen: SeenMachine, at: Date, { minMs }: Pick<FreeMachineLimits, 'minMs'>): boolean {
+  const { runningAt, endedAt, settledAt, stopReason } = seen;
+  if (settledAt === null) return runningAt === null;
+  if (settledAt.getTime() + HOUR <= at.getTime()) return false;
+  if (seen.hasFailed) return runningAt !== null || seen.hasOwnSoftware;
+  if (stopReason === 'pod_lost' || stopReason === 'operator') return false;
+  // One that ran for longer was paid for.
+  return runningAt === null || msOr(endedAt, at) < runningAt.getTime() + minMs;
 }
 
 /** The machines of all accounts that have one bound, and what they paid. */

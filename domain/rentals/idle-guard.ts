@@ -16,6 +16,21 @@ export interface IdleGuard {
   readonly ignores: readonly Ignorable[];
 }
 
+/** What a row of a guard has once it is set. */
+export interface GuardSetAnew extends IdleGuard {
+  readonly idle_since: null;
+  readonly seen_at: null;
+  readonly stops_at: null;
+}
+
+/**
+ * What a row says of a guard that is set, be it the first or another: nothing is seen yet. What is not in it stays as it
+ * was: until when the machine is kept alive.
+ */
+export function guardSetAnew({ minutes, ignores }: IdleGuard): GuardSetAnew {
+  return { minutes, ignores, idle_since: null, seen_at: null, stops_at: null };
+}
+
 /** Durations in milliseconds. */
 export const idleGuardLimits = {
   minutesMin: 15,
@@ -150,10 +165,13 @@ export interface CountingGuard {
  */
 export function judgeIdle(
   guard: CountingGuard,
-  state: GuardState,
+  before: GuardState,
   minute: JudgedMinute,
   nowMs: number,
 ): GuardVerdict {
+  // What lies further ahead was seen by a clock that was set back since: it says nothing.
+  const isAhead = before.seenMs !== null && before.seenMs > nowMs + MINUTE;
+  const state = isAhead ? nothingSeen : before;
   const seenMs = Math.max(state.seenMs ?? 0, minute.lastMs);
   if (!minute.isIdle) return { ...nothingSeen, seenMs, act: 'none' };
   // It was told before: a watcher overlaps its own retry.

@@ -24,7 +24,7 @@ export interface PurchaseFacts {
   readonly changedAt: Date;
   readonly givenUpAt: Date | null;
   readonly answeredAt: Date | null;
-  /** While it waits for its turn: when that is expected. */
+  /** While it waits for its turn: when that is expected. Of one that was out of turn: when it would have come. */
   readonly launchAt: Date | null;
 }
 

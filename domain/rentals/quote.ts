@@ -1,4 +1,5 @@
 import { finalCents } from '../metering/metering.js';
+import { runwaySeconds } from '../metering/runway.js';
 
 /** The limits of a rental that bound its cost. */
 export interface CostLimits {
@@ -57,10 +58,9 @@ export interface Afterwards {
 /** Computes what a rental would leave of a wallet, as GET /v1/billing/balance would then tell it. */
 export function afterwards(pricePerHourCents: number, funds: Funds): Afterwards {
   const { availableCents, holdsCents, burnPerHourCents } = funds;
-  const money = BigInt(Math.max(0, availableCents + holdsCents));
   return {
     walletAfterCents: availableCents - pricePerHourCents,
     missingCents: Math.max(0, pricePerHourCents - availableCents),
-    runwaySecondsAfter: Number((money * 3600n) / BigInt(burnPerHourCents + pricePerHourCents)),
+    runwaySecondsAfter: runwaySeconds(availableCents + holdsCents, burnPerHourCents + pricePerHourCents),
   };
 }

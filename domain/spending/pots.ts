@@ -83,12 +83,38 @@ function costOfTime(pricePerHourCents: number, ms: number): number {
 }
 
 /**
+ * Refuses other limits of a rental where the pots don't hold what it may cost then.
+ * @param limits in force before, and after the change, which may ask for another time alone
+ * @throws Refusal as refuseUnreservedTime and refuseRaise do
+ */
+export function refuseUnreserved(
+  { pricePerHourCents, runningAt }: { readonly pricePerHourCents: number; readonly runningAt: Date | null },
+  { before, after, isTimeAlone }: ChangedLimits,
+  pots: readonly AnyPot[],
+): void {
+  if (isTimeAlone) {
+    const spans = { before: { ...before, runningAt }, after: { ...after, runningAt } };
+    refuseUnreservedTime(pricePerHourCents, spans, pots);
+  } else if (before.maxSpendCents !== after.maxSpendCents) {
+    refuseRaise({ before: before.maxSpendCents, after: after.maxSpendCents }, pots);
+  }
+}
+
+/** The limits of a rental before and after a change. */
+export interface ChangedLimits {
+  readonly before: Omit<RunningLimits, 'runningAt'>;
+  readonly after: Omit<RunningLimits, 'runningAt'>;
+  /** Whether it asks for another time, and says nothing of the spend limit. */
+  readonly isTimeAlone: boolean;
+}
+
+/**
  * Refuses more time for a rental that a pot holds where that time alone is asked for, and would cost more than is
  * reserved: the rental would end at its spend limit, before the time that was agreed.
  * @param limits with the limit in force, before and after the change
  * @throws Refusal validation_failed, which names the limit that must be sent with it
  */
-export function refuseUnreservedTime(
+function refuseUnreservedTime(
   pricePerHourCents: number,
   limits: { readonly before: RunningLimits; readonly after: RunningLimits },
   pots: readonly AnyPot[],
@@ -157,11 +183,84 @@ export interface Unlimited {
   readonly unlimited: readonly { readonly rentalId: RentalId }[];
 }
 
+/** What a key's rentals have cost and may still cost, and those without a limit. */
+export interface KeyUse extends Unlimited, Pick<Pot, 'spentCents' | 'reservedCents'> {
+  readonly apiKeyId: ApiKeyId;
+}
+
+/**
+ * The cap that a key has once one is asked for: no less than what is spent and reserved.
+ * @param wantedCents null takes it away
+ * @throws Refusal cap_reserved while a rental has no limit
+ */
+export function capOfWish(wantedCents: number | null, use: KeyUse): number | null {
+  if (wantedCents === null) return null;
+  const { apiKeyId, unlimited, spentCents, reservedCents } = use;
+  if (unlimited.length > 0) throw refusalOfUnlimitedRentals({ apiKeyId, capCents: wantedCents, unlimited });
+  return Math.max(wantedCents, spentCents + reservedCents);
+}
+
+/**
+ * Refuses a hard budget while a rental has no limit.
+ * @throws Refusal budget_reserved
+ */
+export function refuseUnlimitedBudget(
+  { monthlyCents, hard }: { readonly monthlyCents: number | null; readonly hard: boolean },
+  { month, unlimited }: Unlimited & Pick<BudgetPot, 'month'>,
+): void {
+  if (!hard || monthlyCents === null || unlimited.length === 0) return;
+  throw refusalOfUnlimitedRentals({ monthlyCents, month, unlimited });
+}
+
+/** A rental that a month counts. */
+export interface CountedRental {
+  /** What it has cost by now, in cents. */
+  readonly usedCents: number;
+  readonly maxSpendCents: number | null;
+  readonly pricePerHourCents: number;
+  readonly runningAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly isSettled: boolean;
+}
+
+/**
+ * What a rental has cost of a month, and may still cost: a cent counts in the month in which it was used. The service
+ * reads the same of many rentals at once by SQL (adapters/postgres/spending/budgets.ts), and a test compares both.
+ * @param monthMs when the month begins
+ */
+export function shareOfMonth(
+  rental: CountedRental,
+  monthMs: number,
+): Pick<Pot, 'spentCents' | 'reservedCents'> {
+  const { usedCents, maxSpendCents, isSettled } = rental;
+  const earlierCents = usedBefore(rental, monthMs);
+  const ofMonth = (cents: number) => Math.max(0, cents - earlierCents);
+  const limitCents = isSettled ? null : maxSpendCents;
+  return {
+    spentCents: ofMonth(usedCents),
+    reservedCents: limitCents === null ? 0 : ofMonth(limitCents) - ofMonth(Math.min(usedCents, limitCents)),
+  };
+}
+
+/**
+ * The shares of a month's budget that are spent, in percent, the lowest first. The service finds them in SQL
+ * (adapters/postgres/spending/budget-alerts.ts), and a test compares both. Amounts in cents.
+ */
+export function percentsReached(spentCents: number, monthlyCents: number): number[] {
+  return spendingLimits.alertPercents.filter((percent) => spentCents * 100 >= monthlyCents * percent);
+}
+
+/** What ended before the month counts before it, with the cent that rounding adds. */
+function usedBefore({ runningAt, endedAt, pricePerHourCents }: CountedRental, monthMs: number): number {
+  if (endedAt !== null && endedAt.getTime() <= monthMs) return Infinity;
+  return runningAt === null ? 0 : accruedCents(pricePerHourCents, monthMs - runningAt.getTime());
+}
+
 /**
  * The refusal of a first cap, or of a hard budget, while rentals have no limit: nothing bounds what those may cost.
  * @param of the key and the cap in cents, or the month and the budget in cents
  */
-export function refusalOfUnlimitedRentals(
+function refusalOfUnlimitedRentals(
   of: Unlimited &
     (
       | { readonly apiKeyId: ApiKeyId; readonly capCents: number }

@@ -5,6 +5,18 @@ import { webhookLimits } from './limits.js';
 /** pending: it has not answered its challenge yet. */
 export const webhookStates = ['pending', 'enabled', 'switched_off'] as const;
 
+/**
+ * Tells whether an endpoint is challenged anew by an address that is set, be it the same: unless it is the one that is
+ * enabled.
+ * @param url undefined: none is set
+ */
+export function isChallengedBy(
+  hook: { readonly url: string; readonly state: string },
+  url: string | undefined,
+): boolean {
+  return url !== undefined && (url !== hook.url || hook.state !== 'enabled');
+}
+
 /** What became of one try. given_up: it failed, and was the last one. */
 export const tryOutcomes = ['delivered', 'failed', 'given_up'] as const;
 

@@ -1,7 +1,7 @@
 import type { LivedAccount } from '../mock/lived/ada.js';
 
 /** A way to open a dialog: a box that is checked before its button, a key, or the first line of a list that a text leads to. */
-export type Opening =
+export type DialogOpener =
   | { readonly checks: string; readonly button: string }
   | { readonly presses: string }
   | { readonly follows: string; readonly chooses: 'row' };
@@ -16,7 +16,7 @@ export interface WalkedPage {
   /** The buttons that open a dialog, by their names. Each is pressed by the walks. */
   readonly opens?: readonly string[];
   /** The dialogs that open by something else than a button, as the walk over all pages opens them. */
-  readonly opensBy?: readonly Opening[];
+  readonly opensBy?: readonly DialogOpener[];
   /** Shown before anybody has signed in. */
   readonly isPublic?: true;
 }

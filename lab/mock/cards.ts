@@ -1,4 +1,5 @@
 import type { Account } from './account.js';
+import { switchOffAutoTopup } from './auto-topup-settings.js';
 import { newProcessorId } from './processor-ids.js';
 import type { World } from './world.js';
 
@@ -40,10 +41,6 @@ export function removeCard(world: World, account: Account): string | undefined {
   account.card = undefined;
   const { id: userId } = account.user;
   if (removed !== undefined) world.events.tell(userId, 'card.removed', removed, { reason: 'user' });
-  if (removed !== undefined && account.autoTopup?.enabled === true) {
-    account.autoTopup.enabled = false;
-    account.autoTopup.disabled_why = 'card_removed';
-    world.events.tell(userId, 'auto_topup.switched_off', userId, { reason: 'card_removed' });
-  }
+  if (removed !== undefined) switchOffAutoTopup(world, account, 'card_removed');
   return removed;
 }

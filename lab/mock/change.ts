@@ -9,7 +9,7 @@ import {
   type AskedChange,
 } from '../../domain/rentals/changes.js';
 import { wordsOf } from '../../domain/rentals/words.js';
-import { refuseRaise, refuseUnreservedTime } from '../../domain/spending/pots.js';
+import { refuseUnreserved } from '../../domain/spending/pots.js';
 import type { Account, MockRental } from './account.js';
 import { meter } from './meter.js';
 import { potsOf } from './spending.js';
@@ -34,17 +34,17 @@ export function changeRental(world: World, account: Account, rental: MockRental,
   const refusal = refusalOfWords(endingOf(row), asked, false, world.now());
   if (refusal) throw refusal;
   Object.assign(row, wordsOf(asked));
-  if (asked.idleGuard !== undefined) row.idle_guard = keptGuard(asked.idleGuard);
+  if (asked.idleGuard !== undefined) row.idle_guard = keptGuard(asked.idleGuard, row.idle_guard);
   const told = { changed: fieldsOf(asked), ...limitsTold(before, limitsOf(row)) };
   world.events.tell(account.user.id, 'rental.changed', row.id, { changeId: id, ...told });
   // A limit that is reached by now ends it now.
-  if (row.status === 'running') meter(world, account, rental);
+  if (row.status === 'running') meter(world, account, row);
   return { rentalId: row.id, ...told };
 }
 
 function changeLimits(world: World, account: Account, rental: MockRental, asked: AskedChange): void {
   const { row } = rental;
-  if (row.status === 'running') meter(world, account, rental);
+  if (row.status === 'running') meter(world, account, row);
   const now = world.now();
   const refusal = refusalOfEnding(endingOf(row), false, now);
   if (refusal) throw refusal;
@@ -56,13 +56,8 @@ function changeLimits(world: World, account: Account, rental: MockRental, asked:
   };
   const limits = limitsAfter(facts, asked, now);
   const pots = potsOf(world, account, row.api_key_id);
-  if (asked.maxSpendCents === undefined) {
-    const runningAt = row.running_at;
-    const spans = { before: { ...limitsOf(row), runningAt }, after: { ...limits, runningAt } };
-    refuseUnreservedTime(row.price_per_hour_cents, spans, pots);
-  } else if (limits.maxSpendCents !== row.max_spend_cents) {
-    refuseRaise({ before: row.max_spend_cents, after: limits.maxSpendCents }, pots);
-  }
+  const isTimeAlone = asked.maxSpendCents === undefined;
+  refuseUnreserved(facts, { before: limitsOf(row), after: limits, isTimeAlone }, pots);
   row.max_spend_cents = limits.maxSpendCents;
   row.spend_limit_at = limits.spendLimitAt;
   row.auto_stop_at = limits.autoStopAt;

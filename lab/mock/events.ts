@@ -34,8 +34,13 @@ export class MockEvents {
     this.#keys.set(rentalId, key);
   }
 
+  /** The number of the newest event of a user; 0: there is none. */
+  headOf(userId: UserId): number {
+    return this.#feeds.get(userId)?.length ?? 0;
+  }
+
   /** Makes something known to have happened. */
-  tell<T extends EventType>(userId: UserId, type: T, entityId: string, data: EventData[T]): void {
+  tell<T extends EventType>(userId: UserId, type: T, entityId: string, data: EventData[T]): ReadEvent {
     const feed = this.#feeds.get(userId) ?? [];
     this.#feeds.set(userId, feed);
     this.#no += 1;
@@ -46,6 +51,7 @@ export class MockEvents {
     };
     feed.push(event);
     this.#hub.tell([event]);
+    return event;
   }
 
   /** Reads a page, as the service does. Nothing is ever pruned here. */

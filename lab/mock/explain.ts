@@ -6,10 +6,11 @@ import {
 } from '../../adapters/postgres/explain/explained-rows.js';
 import type { LedgerEntry } from '../../adapters/postgres/ledger/ledger-reads.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import { deriveCharge, deriveRefund, type ChargeOccasion } from '../../domain/ledger/charge-derivation.js';
+import { deriveCharge, deriveRefund } from '../../domain/ledger/charge-derivation.js';
 import type { Explanation } from '../../domain/ledger/explanation.js';
 import { whyOf } from '../../domain/ledger/why.js';
 import type { Account } from './account.js';
+import type { MockEntry } from './wallet.js';
 
 /** Tells why an entry of the account is there; undefined when the account has no such entry. */
 export function explainEntry(account: Account, id: string): Omit<Explanation, 'evidence'> | undefined {
@@ -41,7 +42,7 @@ export function explainEntry(account: Account, id: string): Omit<Explanation, 'e
 function derive(
   { wallet }: Account,
   row: RentalWithHealth,
-  entry: LedgerEntry,
+  entry: MockEntry,
 ): Pick<Explanation, 'charge' | 'rentalRefund'> {
   const before = wallet.entries.filter(
     ({ seq, rentalId, type }) => seq < entry.seq && rentalId === row.id && type === 'rental_charge',
@@ -54,20 +55,13 @@ function derive(
     return { charge: null, rentalRefund: deriveRefund({ ...priced, failed }, chargedBeforeCents) };
   }
   const posted = {
-    occasion: occasionOf(row, entry),
+    occasion: entry.occasion ?? 'tick',
     amountCents: -entry.amountCents,
     at: entry.createdAt,
     chargedBeforeCents,
     previousAt: before.at(-1)?.createdAt ?? null,
   };
   return { charge: deriveCharge(priced, posted), rentalRefund: null };
-}
-
-/** A rental that failed ends with two entries: its hold is captured, then all of it is given back. */
-function occasionOf(row: RentalWithHealth, { seq }: LedgerEntry): ChargeOccasion {
-  if (row.settled_seq === null) return 'tick';
-  if (row.status === 'failed') return seq === row.settled_seq - 1 ? 'capture' : 'tick';
-  return seq === row.settled_seq ? 'settlement' : 'tick';
 }
 
 function documentsOf(

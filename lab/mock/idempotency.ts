@@ -32,22 +32,19 @@ export function madeUnder(
  * again.
  * @throws Refusal idempotency_conflict when the key came with another body
  */
-export function answerOnce(
+export function answerOnce<Answer extends object>(
   ctx: ApiContext,
   account: Account,
   endpoint: string,
   body: unknown,
-  create: () => object,
-): void {
+  create: () => Answer,
+): Answer {
   const key = idempotencyKeyOf(ctx);
   const name = nameOf(ctx, endpoint, key ?? '');
   const bodyHash = hashOf(body).toString('hex');
   const kept = key === undefined ? undefined : account.kept.get(name);
   if (kept && kept.bodyHash !== bodyHash) throw refusalByCode('idempotency_conflict');
-  if (kept) {
-    ctx.body = replayedAnswer(ctx, kept.answer);
-    return;
-  }
+  if (kept) return replayedAnswer(ctx, kept.answer) as Answer;
   const keep = (answer: RecordedAnswer): void => {
     if (key === undefined) return;
     // What is answered may change later, and this answer must not.
@@ -57,7 +54,7 @@ export function answerOnce(
   try {
     const answer = create();
     keep({ body: answer });
-    ctx.body = answer;
+    return answer;
   } catch (error) {
     // An answer that says "later" is not kept: the client asks again.
     if (error instanceof Refusal && refusalStatus[error.code] < 429)

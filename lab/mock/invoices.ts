@@ -3,7 +3,7 @@ import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-re
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { dunning } from '../../domain/payments/dunning.js';
-import { isDebt, type InvoiceReason } from '../../domain/payments/invoices.js';
+import { isDebt, isOwed, isPayable, type InvoiceReason } from '../../domain/payments/invoices.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import type { Account } from './account.js';
 import { credit } from './credit.js';
@@ -69,11 +69,11 @@ function lineOf({ description, amountCents, rental }: NewInvoice): Invoice['line
 }
 
 /**
- * Pays an invoice; paying an offer credits the wallet (decision 35, "Invoices and reminders"). Does nothing unless the
- * invoice is open.
+ * Pays an invoice; paying an offer credits the wallet (decision 35, "Invoices and reminders"). Does nothing unless it can
+ * be paid.
  */
 export function payInvoice(world: World, account: Account, { row }: Invoice): void {
-  if (row.status !== 'open') return;
+  if (!isPayable(row)) return;
   const chargeId = newProcessorId('ch');
   row.status = 'paid';
   row.paid_at = world.now();
@@ -89,22 +89,39 @@ export function payInvoice(world: World, account: Account, { row }: Invoice): vo
   });
 }
 
+/** Gives an invoice up; it can still be paid. */
+export function giveUpInvoice(world: World, account: Account, { row }: Invoice): void {
+  row.status = 'uncollectible';
+  row.closed_at = world.now();
+  tell(world, account, row, 'invoice.uncollectible', {});
+}
+
 /** Voids the offers that a top-up of at least their amount makes pointless. @param upToCents the top-up's amount */
 export function voidOffers(world: World, account: Account, upToCents: number): void {
   for (const { row } of account.invoices) {
     if (row.status !== 'open' || isDebt(row) || row.amount_cents > upToCents) continue;
-    row.status = 'void';
-    row.voided_at = world.now();
-    row.closed_at = row.voided_at;
-    tell(world, account, row, 'invoice.voided', {});
+    voidInvoice(world, account, row);
   }
+}
+
+/** Voids all offers, also those that were given up: nobody owes them, and nobody is to pay them any more. */
+export function voidAllOffers(world: World, account: Account): void {
+  for (const { row } of account.invoices)
+    if (isPayable(row) && !isDebt(row)) voidInvoice(world, account, row);
+}
+
+function voidInvoice(world: World, account: Account, row: InvoiceRow): void {
+  row.status = 'void';
+  row.voided_at = world.now();
+  row.closed_at = row.voided_at;
+  tell(world, account, row, 'invoice.voided', {});
 }
 
 function tell(
   world: World,
   { user }: Account,
   { id, amount_cents: amountCents, reason }: InvoiceRow,
-  type: 'invoice.opened' | 'invoice.paid' | 'invoice.voided',
+  type: 'invoice.opened' | 'invoice.paid' | 'invoice.voided' | 'invoice.uncollectible',
   data: object,
 ): void {
   world.events.tell(user.id, type, id, { amountCents, reason, ...data });
@@ -117,9 +134,4 @@ export function readDebt(account: Account): { openInvoicesCents: number; openInv
     openInvoicesCents: debts.reduce((sum, { row }) => sum + row.amount_cents, 0),
     openInvoiceCount: debts.length,
   };
-}
-
-/** Whether its user owes it now. */
-export function isOwed(row: InvoiceRow): boolean {
-  return row.status === 'open' && isDebt(row);
 }

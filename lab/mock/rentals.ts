@@ -1,21 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { billedOf } from '../../adapters/postgres/rentals/facts.js';
+import { billedOf, limitsOf, seenOf } from '../../adapters/postgres/rentals/facts.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { DAY, HOUR } from '../../domain/durations.js';
-import type { FreeMachines } from '../../domain/rentals/free-machines.js';
+import { DAY } from '../../domain/durations.js';
+import { mayBeFree, type FreeMachines } from '../../domain/rentals/free-machines.js';
+import { limitsAtStart } from '../../domain/rentals/changes.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { isUsed } from '../../domain/rentals/rental.js';
 import { asksForUse } from '../../domain/rentals/idle-guard.js';
 import { noWords, wordsOf } from '../../domain/rentals/words.js';
 import { endOfLost } from '../../domain/rentals/settlement.js';
 import { limitOfMachine, refuseOpening, type Renter } from '../../domain/rentals/open.js';
-import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
+import { isOwed } from '../../domain/payments/invoices.js';
 import type { Account, MockRental, RentalFate } from './account.js';
-import { isOwed } from './invoices.js';
 import { findCheapest, unavailable } from './offers.js';
 import type { MachineAddress, MachineParts } from './machines.js';
+import { meter } from './meter.js';
 import { queuedFacts, walkPhases } from './phases.js';
 import { failWithFullRefund, settle } from './settle.js';
 import { potsOf } from './spending.js';
@@ -78,7 +80,7 @@ export function readRenter(world: World, { rentals, invoices, closingSince }: Ac
       isClosing: closingSince !== undefined,
       overdueInvoiceId: overdue?.row.id ?? null,
     },
-    liveRentals: rentals.filter(({ row }) => isLive(row)).length,
+    liveRentals: rentals.filter(({ row }) => isUsed(row.status)).length,
   };
 }
 
@@ -86,38 +88,21 @@ export function readRenter(world: World, { rentals, invoices, closingSince }: Ac
 function readFreeMachines(world: World, account: Account): FreeMachines {
   const at = world.now();
   const rows = account.rentals.map(({ row }) => row);
-  const machines = rows.filter(mayBeFree(at)).map((row) => ({
-    ...{ pricePerHourCents: row.price_per_hour_cents, boughtAt: row.started_at, runningAt: row.running_at },
+  const free = rows.filter((row) => mayBeFree(seenOf(row), at, rentalLimits.freeMachines));
+  const machines = free.map((row) => ({
+    ...{ pricePerHourCents: row.price_per_hour_cents, boughtAt: row.started_at },
+    // Whoever is root of own software says when it answers, so it costs from when its upstream ran it.
+    runningAt: (row.software && row.waiting?.machine_active_at) ?? row.running_at,
     ...{ endedAt: row.ended_at, goneAt: row.terminated_at, settledAt: row.settled_at, netCents: netOf(row) },
   }));
-  return { at, machines, paidCents: rows.reduce((sum, row) => sum + netOf(row), 0) };
-}
-
-function mayBeFree(at: Date): (row: RentalWithHealth) => boolean {
-  return (row) => {
-    if (row.settled_at === null) return row.running_at === null;
-    if (row.status === 'failed' && row.running_at === null) return false;
-    return row.stop_reason !== 'pod_lost' && after(row.settled_at, HOUR) > at;
-  };
+  const young = rows.filter(
+    ({ settled_at: settledAt }) => settledAt === null || after(settledAt, 30 * DAY) > at,
+  );
+  return { at, machines, paidCents: young.reduce((sum, row) => sum + netOf(row), 0) };
 }
 
 function netOf(row: RentalWithHealth): number {
   return row.charged_cents - row.refunded_cents;
-}
-
-function isLive({ status }: RentalWithHealth): boolean {
-  return status === 'provisioning' || status === 'running';
-}
-
-/** Sets the instants at which the limits end a rental that begins to run. */
-function beginLimits(row: MockRental['row'], now: Date): void {
-  if (row.auto_stop_at !== null) {
-    row.auto_stop_at = new Date(Math.max(row.auto_stop_at.getTime(), now.getTime()));
-  } else if (row.auto_stop_after_ms !== null) row.auto_stop_at = after(now, row.auto_stop_after_ms);
-  row.spend_limit_at =
-    row.max_spend_cents === null
-      ? null
-      : after(now, elapsedMsAtCents(row.price_per_hour_cents, row.max_spend_cents));
 }
 
 /** An image of the renter's own is entered by a key alone. */
@@ -172,11 +157,13 @@ function run(
       ...{ host, port, username, hostKeyFingerprint },
     });
   }
-  beginLimits(row, now);
+  const price = { pricePerHourCents: row.price_per_hour_cents, latestEnd: null };
+  const { autoStopAt, spendLimitAt } = limitsAtStart({ ...limitsOf(row), ...price }, now);
+  Object.assign(row, { auto_stop_at: autoStopAt, spend_limit_at: spendLimitAt });
   world.events.tell(account.user.id, 'rental.running', row.id, {
     runningAt: now.toISOString(),
-    autoStopAt: row.auto_stop_at?.toISOString() ?? null,
-    spendLimitAt: row.spend_limit_at?.toISOString() ?? null,
+    autoStopAt: autoStopAt?.toISOString() ?? null,
+    spendLimitAt: spendLimitAt?.toISOString() ?? null,
   });
   if (fate === 'is_lost') world.after(world.durations.lostMs, () => lose(world, account, row));
 }
@@ -200,9 +187,14 @@ function lose(world: World, account: Account, row: RentalWithHealth): void {
   }
 }
 
-/** Stops a rental: billing ends now, and the rest of the hold is given back (decision 15, "Stopping a rental"). */
+/**
+ * Stops a rental: billing ends now, and the rest of the hold is given back (decision 15, "Stopping a rental"), unless a
+ * limit or the money has ended it before.
+ */
 export function stopRental(world: World, account: Account, row: RentalWithHealth): void {
-  if (isLive(row)) settle(world, account, row, { at: world.now(), reason: 'user' });
+  const requestedAt = world.now();
+  if (row.status === 'running') meter(world, account, row, { requestedAt, requestedBy: 'user' });
+  if (row.status === 'provisioning') settle(world, account, row, { at: requestedAt, reason: 'user' });
 }
 
 function after(at: Date, ms: number): Date {

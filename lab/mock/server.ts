@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import type { ApiRouter } from '../../api/context.js';
 import { createFrame, createPlainRouter } from '../../api/http/frame.js';
 import { loopbackOrigins } from '../../api/http/middleware/hosts.js';
 import { unreadUnsubscribe } from '../../api/notices/unsubscribe.js';
@@ -32,6 +33,7 @@ import { closingRoutes } from './routes/closing.js';
 import { exportRoutes } from './routes/export.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
 import { webhookRoutes } from './routes/webhooks.js';
+import { identifyCallers } from './signed-in.js';
 import { mockSupportContact, walletRoutes } from './routes/wallet.js';
 import { mockDurations, World, type Clock, type MockDurations } from './world.js';
 
@@ -122,17 +124,23 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
   };
 }
 
+/** Makes every route of the mock. */
+export function createMockRouter(world: World, dashboardFolder: string | undefined): ApiRouter {
+  const { dashboardUrl: url } = world;
+  const router = createPlainRouter();
+  for (const addRoutes of resources) addRoutes(router, world);
+  const files = readDashboard(dashboardFolder);
+  // What is found first answers: the plain pages stand behind the dashboard.
+  if (files) dashboardRoutes(router, { files, url, apiOrigin: undefined, takesCards: false });
+  serviceRoutes(router, world);
+  pageRoutes(router, world, url);
+  return router;
+}
+
 /** The mock's routes in the API's own frame. */
 function createMock(world: World, options: MockOptions) {
   const { latencyMs = 0, logLevel = 'silent' } = options;
   const { dashboardUrl } = world;
-  const router = createPlainRouter();
-  for (const addRoutes of resources) addRoutes(router, world);
-  const files = readDashboard(options.dashboardFolder);
-  // What is found first answers: the plain pages stand behind the dashboard.
-  if (files) dashboardRoutes(router, { files, url: dashboardUrl, apiOrigin: undefined, takesCards: false });
-  serviceRoutes(router);
-  pageRoutes(router, world, dashboardUrl);
   return createFrame(
     {
       log: pino({ level: logLevel }),
@@ -143,9 +151,9 @@ function createMock(world: World, options: MockOptions) {
       trustProxy: false,
       overTls: false,
       allowedHeaders: mockHeaders,
-      first: [wait(latencyMs), failOnDemand()],
+      first: [wait(latencyMs), failOnDemand(), identifyCallers(world)],
       rawPaths: [unreadUnsubscribe],
     },
-    router,
+    createMockRouter(world, options.dashboardFolder),
   );
 }

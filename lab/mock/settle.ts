@@ -1,6 +1,7 @@
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { billedOf, costOf, failureOf, settledColumns } from '../../adapters/postgres/rentals/facts.js';
 import { overageLine } from '../../domain/payments/invoices.js';
+import type { ChargeOccasion } from '../../domain/ledger/charge-derivation.js';
 import type { StopReason } from '../../domain/rentals/rental.js';
 import {
   fundingOf,
@@ -19,16 +20,22 @@ import type { World } from './world.js';
 export function charge(account: Account, row: RentalWithHealth, cents: number): number {
   const { availableCents } = account.wallet;
   const funding = fundingOf(cents, { holdCents: row.hold_cents, availableCents });
-  post(account, row, funding);
+  post(account, row, funding, 'tick');
   row.hold_cents -= funding.fromHoldCents;
   const chargedCents = funding.fromHoldCents + funding.fromAvailableCents;
   row.charged_cents += chargedCents;
   return chargedCents;
 }
 
-function post({ wallet }: Account, { id: rentalId }: RentalWithHealth, funding: Funding): void {
+function post(
+  { wallet }: Account,
+  { id: rentalId }: RentalWithHealth,
+  funding: Funding,
+  occasion: ChargeOccasion,
+): void {
   wallet.post({
     type: 'rental_charge',
+    occasion,
     availableCents: -funding.fromAvailableCents,
     reservedCents: -funding.fromHoldCents,
     rentalId,
@@ -100,7 +107,7 @@ function apply(
   end: Partial<RentalWithHealth>,
 ): void {
   const { wallet } = account;
-  post(account, row, settlement.funding);
+  post(account, row, settlement.funding, end.status === 'failed' ? 'capture' : 'settlement');
   credit(world, account, { type: 'refund', availableCents: settlement.refundedCents, rentalId: row.id });
   wallet.hold(-settlement.releasedCents);
   const settled = { settled_at: world.now(), settled_seq: wallet.entries.length };

@@ -1,12 +1,13 @@
 import type { BudgetNow, BudgetSettings, BudgetUse } from '../../adapters/postgres/spending/budgets.js';
-import { usedCentsOf } from '../../adapters/postgres/rentals/facts.js';
+import { countedOf, usedCentsOf } from '../../adapters/postgres/rentals/facts.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import type { ApiKeyId } from '../../domain/ids.js';
-import { accruedCents } from '../../domain/metering/metering.js';
-import { spendingLimits } from '../../domain/spending/limits.js';
 import {
-  refusalOfUnlimitedRentals,
+  capOfWish,
+  percentsReached,
+  refuseUnlimitedBudget,
+  shareOfMonth,
   type AnyPot,
   type BudgetPot,
   type CapPot,
@@ -22,10 +23,7 @@ export function readBudget(world: World, account: Account): BudgetNow {
 /** Sets the budget. @throws Refusal budget_reserved for a hard one while a rental has no limit */
 export function saveBudget(world: World, account: Account, settings: BudgetSettings): BudgetNow {
   const use = useOf(world, account);
-  const { monthlyCents, hard } = settings;
-  if (hard && monthlyCents !== null && use.unlimited.length > 0) {
-    throw refusalOfUnlimitedRentals({ monthlyCents, month: use.month, unlimited: use.unlimited });
-  }
+  refuseUnlimitedBudget(settings, use);
   account.budget = settings;
   return { settings, use };
 }
@@ -36,9 +34,9 @@ export function tellBudget(world: World, account: Account): void {
   if (monthlyCents === null) return;
   const { month, spentCents } = useOf(world, account);
   const { id: userId } = account.user;
-  for (const percent of spendingLimits.alertPercents) {
+  for (const percent of percentsReached(spentCents, monthlyCents)) {
     const share = `${month} ${percent}`;
-    if (spentCents * 100 < monthlyCents * percent || account.budgetTold.has(share)) continue;
+    if (account.budgetTold.has(share)) continue;
     account.budgetTold.add(share);
     world.events.tell(userId, 'budget.reached', userId, { percent, month, spentCents, monthlyCents });
   }
@@ -49,11 +47,8 @@ export function setCap(account: Account, row: ApiKeyRow, capCents: number | null
   const unlimited = openOf(account, row.id)
     .filter(({ max_spend_cents: limit }) => limit === null)
     .map(({ id: rentalId }) => ({ rentalId }));
-  if (capCents !== null && unlimited.length > 0) {
-    throw refusalOfUnlimitedRentals({ apiKeyId: row.id, capCents, unlimited });
-  }
-  const { spent_cents: spent, reserved_cents: reserved } = countKey(account, row);
-  row.spend_cap_cents = capCents === null ? null : Math.max(capCents, spent + reserved);
+  const { spent_cents: spentCents, reserved_cents: reservedCents } = countKey(account, row);
+  row.spend_cap_cents = capOfWish(capCents, { apiKeyId: row.id, spentCents, reservedCents, unlimited });
 }
 
 /** Counts what the rentals of a key have cost by now, and may still cost. */
@@ -104,32 +99,19 @@ function useOf(world: World, { rentals }: Account): BudgetUse {
   const now = world.now();
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
   const monthMs = Date.UTC(year, month, 1);
-  const shares = rentals.map(({ row }) => ({ row, ...shareOf(row, monthMs) }));
+  const shares = rentals.map(({ row }) => ({ row, ...shareOfMonth(countedOf(row), monthMs) }));
   const holders = shares
-    .filter(({ reserved }) => reserved > 0)
-    .toSorted((a, b) => b.reserved - a.reserved)
-    .map(({ row, reserved }) => ({ rentalId: row.id, apiKeyId: row.api_key_id, reservedCents: reserved }));
+    .filter(({ reservedCents }) => reservedCents > 0)
+    .toSorted((a, b) => b.reservedCents - a.reservedCents)
+    .map(({ row, reservedCents }) => ({ rentalId: row.id, apiKeyId: row.api_key_id, reservedCents }));
   return {
     month: new Date(monthMs).toISOString().slice(0, 7),
     endsAt: new Date(Date.UTC(year, month + 1, 1)),
-    spentCents: shares.reduce((sum, { spent }) => sum + spent, 0),
-    reservedCents: shares.reduce((sum, { reserved }) => sum + reserved, 0),
+    spentCents: shares.reduce((sum, { spentCents }) => sum + spentCents, 0),
+    reservedCents: shares.reduce((sum, { reservedCents }) => sum + reservedCents, 0),
     unlimited: shares
       .filter(({ row }) => row.settled_at === null && row.max_spend_cents === null)
       .map(({ row }) => ({ rentalId: row.id })),
     holders,
   };
-}
-
-/** What a rental has cost of a month, and may still cost. */
-function shareOf(
-  row: RentalWithHealth,
-  monthMs: number,
-): { readonly spent: number; readonly reserved: number } {
-  if (row.ended_at !== null && row.ended_at.getTime() <= monthMs) return { spent: 0, reserved: 0 };
-  const ranMs = row.running_at === null ? 0 : monthMs - row.running_at.getTime();
-  const earlier = accruedCents(row.price_per_hour_cents, ranMs);
-  const spent = Math.max(0, usedCentsOf(row) - earlier);
-  if (row.settled_at !== null || row.max_spend_cents === null) return { spent, reserved: 0 };
-  return { spent, reserved: Math.max(0, row.max_spend_cents - earlier) - spent };
 }

@@ -8,14 +8,19 @@ import {
 } from '../../domain/machines/telemetry.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
-import type { IdleGuard } from '../../domain/rentals/idle-guard.js';
+import { guardSetAnew, type IdleGuard } from '../../domain/rentals/idle-guard.js';
 
 /** What upstreams tell here. */
 export const mockTelemetry: TelemetryTold = { cpu: true, network: false, sessions: false };
 
-/** A guard as a rental's row shows it. Nothing is idle here for as long as a guard waits. */
-export function keptGuard(guard: IdleGuard | null | undefined): RentalWithHealth['idle_guard'] {
-  return guard ? { ...guard, idle_since: null, stops_at: null, keep_alive_until: null } : null;
+type KeptGuard = RentalWithHealth['idle_guard'];
+
+/**
+ * A guard as a rental's row shows it once it is set. Nothing is idle here for as long as a guard waits.
+ * @param before the one that the rental had; null: none
+ */
+export function keptGuard(guard: IdleGuard | null | undefined, before: KeptGuard = null): KeptGuard {
+  return guard ? { keep_alive_until: null, ...before, ...guardSetAnew(guard) } : null;
 }
 
 /** For how long a machine works and then rests, again and again. */

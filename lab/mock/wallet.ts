@@ -1,6 +1,7 @@
 import { ledgerEntryId } from '../../domain/ledger/ledger-ids.js';
 import type { LedgerEntry } from '../../adapters/postgres/ledger/ledger-reads.js';
 import type { RentalId } from '../../domain/ids.js';
+import type { ChargeOccasion } from '../../domain/ledger/charge-derivation.js';
 import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 
 /** One change of a wallet; amounts in cents, signed. */
@@ -9,9 +10,16 @@ export interface Posting {
   readonly availableCents?: number;
   readonly reservedCents?: number;
   readonly rentalId?: RentalId;
+  /** Of a `rental_charge`. */
+  readonly occasion?: ChargeOccasion;
   readonly processorChargeId?: string;
   /** Now, unless a past is made up. */
   readonly at?: Date;
+}
+
+/** An entry, and what the service reads from its cause. */
+export interface MockEntry extends LedgerEntry {
+  readonly occasion: ChargeOccasion | undefined;
 }
 
 /**
@@ -21,7 +29,7 @@ export interface Posting {
 export class Wallet {
   #availableCents = 0;
   #reservedCents = 0;
-  readonly #entries: LedgerEntry[] = [];
+  readonly #entries: MockEntry[] = [];
 
   constructor(
     readonly id: number,
@@ -41,12 +49,20 @@ export class Wallet {
   }
 
   /** Oldest first. */
-  get entries(): readonly LedgerEntry[] {
+  get entries(): readonly MockEntry[] {
     return this.#entries;
   }
 
   /** Writes one entry. @throws RangeError when the wallet holds less than the entry takes */
-  post({ type, availableCents = 0, reservedCents = 0, rentalId, processorChargeId, at }: Posting): void {
+  post({
+    type,
+    availableCents = 0,
+    reservedCents = 0,
+    rentalId,
+    processorChargeId,
+    at,
+    occasion,
+  }: Posting): void {
     const amountCents = availableCents + reservedCents;
     if (amountCents === 0) return;
     this.#move(availableCents, reservedCents);
@@ -62,6 +78,7 @@ export class Wallet {
       createdAt: at ?? this.now(),
       rentalId: rentalId ?? null,
       processorChargeId: processorChargeId ?? null,
+      occasion,
     });
   }
 

@@ -7,7 +7,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { tableNames, type TableName, type Tables } from './tables.js';
@@ -112,7 +112,8 @@ export class Store {
     const file = openSync(temporary, 'w', 0o600);
     try {
       for (const table of tableNames) {
-        for (const row of this.list(table)) writeSync(file, `${JSON.stringify([[table, row.id, row]])}\n`);
+        for (const row of this.list(table))
+          writeFileSync(file, `${JSON.stringify([[table, row.id, row]])}\n`);
       }
       fsyncSync(file);
     } finally {

@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrateToLatest } from '../../migrations/migrate.js';
+import { grantSight } from '../../migrations/sight.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { describeMachine } from '../servers/machine.js';
 import { argsToRun } from '../programs/built.js';
@@ -184,6 +185,8 @@ async function startDatabase({
 }: Build): Promise<string | null> {
   const folder = settings.databaseUrl === null ? choosePostgresFolder(settings.dataDir) : null;
   const databaseUrl = settings.databaseUrl ?? urls.database;
+  /** Of a server of our own: as its superuser. */
+  let adminUrl: string | undefined;
   await step('PostgreSQL', async () => {
     if (folder === null) {
       const fault = await findConnectionFault(databaseUrl);
@@ -192,8 +195,8 @@ async function startDatabase({
         `The database of DATABASE_URL can not be used: ${fault}. Correct it, or unset it for an own one.`,
       );
     }
-    const start = (ended: AbortSignal) =>
-      startPostgres({
+    const start = async (ended: AbortSignal) => {
+      const started = await startPostgres({
         dataDir: folder,
         port: settings.ports.postgres,
         logFile: logFileOf('postgres', settings),
@@ -201,11 +204,16 @@ async function startDatabase({
         machine: isSized === true ? describeMachine(folder) : undefined,
         signal: either(ended, signal),
       });
+      ({ adminUrl } = started);
+      return started;
+    };
     parts.push(await supervise('PostgreSQL', start, log));
     return `ready, data in ${folder}`;
   });
   await step('schema', async () => {
     const taken = await migrateToLatest(databaseUrl, { say: log });
+    const unseen = await grantSight(adminUrl ?? databaseUrl);
+    if (unseen !== undefined) log(unseen);
     return taken.length === 0 ? 'up to date' : `migrated (${taken.join(', ')})`;
   });
   return folder;

@@ -2,7 +2,7 @@ import type { ClosingRefundRow } from '../../adapters/postgres/rows/tables.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import {
   findUnansweredReturn,
-  listOwed,
+  listUnsettledDebts,
   listReturnable,
   readBalanceParts,
 } from '../../adapters/postgres/accounts/closing-money.js';
@@ -97,7 +97,7 @@ export async function confirmReturn(
 /** Pays what is owed by what is there, given money first. The invoice is void: nobody pays it again. */
 async function setOff(trx: Transaction, wallet: LockedWallet): Promise<void> {
   let leftCents = wallet.availableCents;
-  for (const { id: invoiceId, amount_cents: owedCents } of await listOwed(trx, wallet.userId)) {
+  for (const { id: invoiceId, amount_cents: owedCents } of await listUnsettledDebts(trx, wallet.userId)) {
     const cents = Math.min(leftCents, owedCents);
     if (cents === 0) return;
     if (!(await requestVoid(trx, invoiceId, 'it was set off when the account closed'))) continue;

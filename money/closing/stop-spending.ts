@@ -4,11 +4,11 @@ import type { Database } from '../../adapters/postgres/database.js';
 import { lockBy } from '../../adapters/postgres/locks.js';
 import type { ClosingWait } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
-import { voidOlderOffers } from '../invoices/invoice-voids.js';
+import { voidOffersAtClosing } from '../invoices/invoice-voids.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser } from '../ledger/wallets.js';
 
-/** Nothing is charged by itself any more, no key opens anything, and what might be paid without being owed is void. */
+/** Nothing is charged by itself any more, no key opens anything, and the void is asked for of what nobody owes. */
 export async function stopSpending(db: Database, userId: UserId): Promise<void> {
   await moneyTransaction(db, userId, async (trx) => {
     await lockWalletOfUser(trx, userId);
@@ -17,7 +17,7 @@ export async function stopSpending(db: Database, userId: UserId): Promise<void> 
     await lockBy(trx, 'apiKeysOfUser', userId);
     await lockApiKeysOf(trx, userId, undefined);
     await revokeApiKeysOf(trx, userId, undefined);
-    await voidOlderOffers(trx, userId);
+    await voidOffersAtClosing(trx, userId);
   });
 }
 

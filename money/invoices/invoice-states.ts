@@ -1,4 +1,5 @@
 import type { InvoiceId } from '../../domain/ids.js';
+import { unsettledStatuses } from '../../domain/payments/invoices.js';
 import { dunning } from '../../domain/payments/dunning.js';
 import type { ProcessorInvoice } from '../../adapters/processor/processor.js';
 import type { Database } from '../../adapters/postgres/database.js';
@@ -51,7 +52,7 @@ export async function becomeVoid(db: Database, id: InvoiceId): Promise<void> {
   await db.transaction(async (trx) => {
     const [voided] = await trx('invoices')
       .where({ id })
-      .whereIn('status', ['draft', 'open', 'uncollectible'])
+      .whereIn('status', unsettledStatuses)
       .update({ status: 'void', voided_at: trx.raw('clock_ms()'), closed_at: trx.raw('clock_ms()') })
       .returning('*');
     if (voided) await tellInvoice(trx, 'invoice.voided', voided);

@@ -1,4 +1,5 @@
 import type { InvoiceId, UserId } from '../../domain/ids.js';
+import { unsettledStatuses, type InvoiceStatus } from '../../domain/payments/invoices.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { tellInvoice } from './invoice-events.js';
 
@@ -26,7 +27,7 @@ export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason
   }
   const requested = await trx('invoices')
     .where({ id: invoiceId })
-    .whereIn('status', ['draft', 'open', 'uncollectible'])
+    .whereIn('status', unsettledStatuses)
     .whereNull('void_requested_at')
     .update({
       void_requested_at: trx.raw('clock_ms()'),
@@ -37,29 +38,49 @@ export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason
   return requested === 1;
 }
 
+/** What of a user's offers is voided, and why, as its user and operators read it. */
+interface Wish {
+  readonly reason: string;
+  readonly statuses: readonly InvoiceStatus[];
+  readonly atMostCents: number;
+}
+
+/** Offers that nobody has given up. */
+const fresh = ['draft', 'open'] as const;
+
 /** Voids the open offers that a top-up of at least their amount covers (decision 35, "Invoices and reminders"). */
 export async function voidOffersCoveredBy(
   trx: Transaction,
   userId: UserId,
   cents: number,
 ): Promise<InvoiceId[]> {
-  return voidOffers(trx, userId, 'a later top-up covered it', cents);
+  const reason = 'a later top-up covered it';
+  return voidOffers(trx, userId, { reason, statuses: fresh, atMostCents: cents });
 }
 
 /** Voids older offers at a newer decline: at most one is open per user (decision 35, "Invoices and reminders"). */
 export async function voidOlderOffers(trx: Transaction, userId: UserId): Promise<InvoiceId[]> {
-  return voidOffers(trx, userId, 'a newer automatic top-up failed', Number.MAX_SAFE_INTEGER);
+  const reason = 'a newer automatic top-up failed';
+  return voidOffers(trx, userId, { reason, statuses: fresh, atMostCents: Number.MAX_SAFE_INTEGER });
+}
+
+/** Voids all offers of an account that is being closed, also those that were given up: they could still be paid. */
+export async function voidOffersAtClosing(trx: Transaction, userId: UserId): Promise<InvoiceId[]> {
+  return voidOffers(trx, userId, {
+    reason: 'its account is being closed',
+    statuses: unsettledStatuses,
+    atMostCents: Number.MAX_SAFE_INTEGER,
+  });
 }
 
 async function voidOffers(
   trx: Transaction,
   userId: UserId,
-  reason: string,
-  atMostCents: number,
+  { reason, statuses, atMostCents }: Wish,
 ): Promise<InvoiceId[]> {
   const offers = await trx('invoices')
     .where({ user_id: userId, reason: 'topup_failed' })
-    .whereIn('status', ['draft', 'open'])
+    .whereIn('status', statuses)
     .whereNull('void_requested_at')
     .where('amount_cents', '<=', atMostCents)
     .orderBy('id')

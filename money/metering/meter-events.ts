@@ -4,6 +4,7 @@ import { runwaySeconds } from '../../domain/metering/runway.js';
 import type { StopReason } from '../../domain/rentals/rental.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { recordEvents } from '../../adapters/postgres/events/outbox.js';
+import { burnSql, fundsSql } from '../../adapters/postgres/rentals/meter-reads.js';
 
 /**
  * Tells of the rentals whose billing a pass of metering has ended, and of the wallets whose money was over by it. It is
@@ -44,24 +45,23 @@ export async function tellEnded(trx: Transaction, ids: readonly RentalId[]): Pro
 /** Tells of the wallets that became low by a pass of metering (`low_since`), once for each time that one does. */
 export async function tellLow(trx: Transaction, walletIds: readonly number[]): Promise<void> {
   const { rows } = await trx.raw<{
-    rows: { userId: UserId; balanceCents: number; burnPerHourCents: number }[];
+    rows: { userId: UserId; balanceCents: number; fundsCents: number; burnPerHourCents: number }[];
   }>(
     `select w.user_id as "userId", w.available_cents + w.reserved_cents as "balanceCents",
-            (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id)
-              as "burnPerHourCents"
+            ${fundsSql('w')} as "fundsCents", ${burnSql('w')} as "burnPerHourCents"
        from wallets w where w.id = any (:walletIds::bigint[]) order by w.id`,
     { walletIds: [...walletIds] },
   );
   await recordEvents(
     trx,
     'wallet.low',
-    rows.map(({ userId, balanceCents, burnPerHourCents }) => ({
+    rows.map(({ userId, balanceCents, fundsCents, burnPerHourCents }) => ({
       userId,
       entityId: userId,
       data: {
         balanceCents,
         burnPerHourCents,
-        runwaySeconds: Math.floor(runwaySeconds(balanceCents, burnPerHourCents)),
+        runwaySeconds: runwaySeconds(fundsCents, burnPerHourCents),
       },
     })),
   );

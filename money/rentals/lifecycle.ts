@@ -3,6 +3,7 @@ import { isPulled } from '../../adapters/postgres/operators/brakes.js';
 import { countMeters, readBurn } from '../../adapters/postgres/rentals/meter-reads.js';
 import type { RentalId } from '../../domain/ids.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
+import { runwayMsAtMost } from '../../domain/metering/runway.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfRental, reread, type LockedWallet } from '../ledger/wallets.js';
 import { meterWallets } from '../metering/meter.js';
@@ -109,10 +110,7 @@ async function nextLookMs(
   const { availableCents, reservedCents } = await reread(trx, wallet);
   const { burnPerHourCents, untilLimitMs, fleet } = await readBurn(trx, wallet.id, rentalNo);
   const periodMs = pacedMs(fleet, beltMs);
-  const runwayMs =
-    burnPerHourCents === 0
-      ? periodMs
-      : Math.ceil(((availableCents + reservedCents + 1) * 3_600_000) / burnPerHourCents);
+  const runwayMs = runwayMsAtMost(availableCents + reservedCents + 1, burnPerHourCents);
   // A moment past the instant, so that the round finds it reached; and not in a tight loop when it is long past.
   return Math.max(250, Math.min(periodMs, runwayMs, untilLimitMs ?? periodMs) + 50);
 }

@@ -146,19 +146,21 @@ async function buyCheapest(
 ): Promise<Bargain> {
   const { bargain, tried, passedOver } = await tryListings(trx, wallet, opening, market, untilMs);
   if (bargain) return bargain;
-  // Its attempt is committed like that of a purchase, and a later try finds it.
-  const queued = passedOver && (await market.queue(passedOver.order));
-  if (passedOver && queued) return { listing: passedOver.order.listing, purchase: queued };
+  for (const { order } of passedOver) {
+    // Its attempt is committed like that of a purchase, and a later try finds it.
+    const queued = await market.queue(order);
+    if (queued) return { listing: order.listing, purchase: queued };
+  }
   if (tried.length === 0) refuseWhenOutOfTime(untilMs);
   if (quote) await refuseWhenDearer(trx, quote, market.providerCodes, tried);
   throw nothingToRent(opening.request, tried, passedOver);
 }
 
-/** What came of the listings that were tried, and the first that was passed over because others had their turn. */
+/** What came of the listings that were tried, and those that were passed over because others had their turn. */
 interface Tries {
   readonly bargain: Bargain | undefined;
   readonly tried: readonly ListingRow[];
-  readonly passedOver: PassedOver | undefined;
+  readonly passedOver: readonly PassedOver[];
 }
 
 interface PassedOver {
@@ -177,12 +179,17 @@ async function tryListings(
   const { providerCodes, starts } = market;
   const tried: ListingRow[] = [];
   let maxPricePerHourCents = request.maxPricePerHourCents;
-  let passedOver: PassedOver | undefined;
+  // One of each upstream that is out of turn: it is so for all its offers, and was not asked for.
+  const passedOver: PassedOver[] = [];
+  const isInTurn = (code: string) => !passedOver.some(({ order }) => order.listing.provider_code === code);
   // The time left must do for a call: a call that is cut off at once would only leave an unknown outcome.
-  while (tried.length < rentalLimits.openTries && untilMs - performance.now() >= rentalLimits.openTryMinMs) {
+  while (
+    tried.length - passedOver.length < rentalLimits.openTries &&
+    untilMs - performance.now() >= rentalLimits.openTryMinMs
+  ) {
     const offers = await findOffers(
       trx,
-      { ...request, providerCodes, maxPricePerHourCents },
+      { ...request, providerCodes: providerCodes.filter(isInTurn), maxPricePerHourCents },
       tried.map(({ id }) => id),
       starts,
     );
@@ -204,7 +211,7 @@ async function tryListings(
     };
     const purchase = await market.buy(order);
     if (purchase.kind !== 'none') return { bargain: { listing, purchase }, tried, passedOver };
-    if (purchase.outOfTurnMs !== undefined) passedOver ??= { order, waitMs: purchase.outOfTurnMs };
+    if (purchase.outOfTurnMs !== undefined) passedOver.push({ order, waitMs: purchase.outOfTurnMs });
   }
   return { bargain: undefined, tried, passedOver };
 }
@@ -223,7 +230,7 @@ function firstAffordable(
 function nothingToRent(
   { familyId, gpuCount, region }: RentalRequest,
   tried: readonly ListingRow[],
-  passedOver: PassedOver | undefined,
+  passedOver: readonly PassedOver[],
 ): Refusal {
   return new Refusal(
     'model_unavailable',
@@ -235,7 +242,9 @@ function nothingToRent(
       gpuCount,
       region,
       triedListingIds: tried.map(({ id }) => id),
-      ...(passedOver && { retryAfterSeconds: Math.ceil(passedOver.waitMs / 1_000) }),
+      ...(passedOver.length > 0 && {
+        retryAfterSeconds: Math.ceil(Math.min(...passedOver.map(({ waitMs }) => waitMs)) / 1_000),
+      }),
     },
   );
 }

@@ -6,10 +6,9 @@ import { findCap, type Lock } from '../../adapters/postgres/spending/caps.js';
 import { findPots } from '../../adapters/postgres/spending/pots.js';
 import type { ApiKeyId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
-import type { RentalLimits } from '../../domain/rentals/changes.js';
 import { Refusal } from '../../domain/refusal.js';
 import { limitOfMachine } from '../../domain/rentals/open.js';
-import { refuseRaise, refuseUnreservedTime, type AnyPot } from '../../domain/spending/pots.js';
+import { refuseUnreserved, type AnyPot, type ChangedLimits } from '../../domain/spending/pots.js';
 
 /**
  * Finds the spend limit that a rental is opened with, under the lock of its wallet (decision 109, "Caps and budgets"),
@@ -48,18 +47,15 @@ export async function reserve(
 export async function reserveChange(
   trx: Transaction,
   rental: Pick<RentalRow, 'user_id' | 'api_key_id' | 'price_per_hour_cents' | 'running_at'>,
-  limits: { readonly before: RentalLimits; readonly after: RentalLimits; readonly isTimeAlone: boolean },
+  limits: ChangedLimits,
 ): Promise<Refusal | undefined> {
-  const { user_id: userId, api_key_id: apiKeyId, price_per_hour_cents: priceCents } = rental;
+  const { user_id: userId, api_key_id: apiKeyId } = rental;
   const [before, after] = [limits.before.maxSpendCents, limits.after.maxSpendCents];
   if (before === after && !limits.isTimeAlone) return undefined;
   try {
     const pots = await lockPots(trx, userId, apiKeyId);
-    const runningAt = rental.running_at;
-    if (limits.isTimeAlone) {
-      const spans = { before: { ...limits.before, runningAt }, after: { ...limits.after, runningAt } };
-      refuseUnreservedTime(priceCents, spans, pots);
-    } else refuseRaise({ before, after }, pots);
+    const facts = { pricePerHourCents: rental.price_per_hour_cents, runningAt: rental.running_at };
+    refuseUnreserved(facts, limits, pots);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;

@@ -1,10 +1,11 @@
 import type { TopupId, UserId } from '../../domain/ids.js';
+import { judgeAutoTopup, type AutoTopupFacts } from '../../domain/payments/auto-topup.js';
 import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { findChargeableCard } from '../../adapters/postgres/payments/saved-cards.js';
 import type { AutoTopupRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
-import { somethingRuns } from '../../adapters/postgres/payments/topup-level.js';
+import { cooldownLeftMs, somethingRuns } from '../../adapters/postgres/payments/topup-level.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
@@ -59,21 +60,12 @@ async function decide(
   rules: AutoTopupRules,
 ): Promise<Due | Exclude<AutoTopupStep, { kind: 'attempt' }>> {
   const settings = await trx('auto_topups').where({ wallet_id: wallet.id }).forUpdate().first();
-  if (!settings?.enabled) return { kind: 'quiet', why: 'auto-topup is off' };
-  const now = await readState(trx, wallet, settings);
-  if (now.cooling_ms !== null && now.cooling_ms > 0) {
-    return { kind: 'cooling', untilMs: now.cooling_ms, why: 'cooling down after the last attempt' };
-  }
-  if (!now.running) return { kind: 'quiet', why: 'no machine runs' };
-  if (wallet.availableCents >= (settings.threshold_cents ?? 0)) {
-    return { kind: 'quiet', why: `${wallet.availableCents} cents are available` };
-  }
-  const held = holdBack(settings, now);
-  if (held !== null) {
-    await postpone(trx, wallet.id, rules.cooldownMs);
-    return { kind: 'cooling', untilMs: rules.cooldownMs, why: held };
-  }
-  return chargeOf(trx, wallet, settings);
+  if (!settings) return { kind: 'quiet', why: 'auto-topup is off' };
+  const verdict = judgeAutoTopup(settings, await readFacts(trx, wallet, settings));
+  if (verdict.kind === 'due') return chargeOf(trx, wallet, settings);
+  if (verdict.kind !== 'held') return verdict;
+  await postpone(trx, wallet.id, rules.cooldownMs);
+  return { kind: 'cooling', untilMs: rules.cooldownMs, why: verdict.why };
 }
 
 /** Returns the card to charge. Without a card that may be charged, auto-topup goes off. */
@@ -94,47 +86,24 @@ async function chargeOf(
   return { kind: 'due', amountCents: settings.topup_amount_cents, pmId: card.pm_id };
 }
 
-interface State {
-  cooling_ms: number | null;
-  running: boolean;
-  brake: string | null;
-  blocked: boolean;
-  /** The cents that auto-topups charged within a day. */
-  charged_cents: number;
-  /** The most that the installation lets this account charge in a day, in cents; null: no cap. */
-  account_cap_cents: number | null;
-}
-
-async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoTopupRow): Promise<State> {
-  const { rows } = await trx.raw<{ rows: State[] }>(
-    `select ceil(extract(epoch from cast(:nextAttemptAt as timestamptz) - clock_ms()) * 1000)::bigint as cooling_ms,
-            ${somethingRuns(':walletId')} as running,
-            (select reason from brakes where kind = 'charges') as brake,
-            block_of(:userId) is not null as blocked,
+async function readFacts(
+  trx: Transaction,
+  { id: walletId, userId, availableCents }: LockedWallet,
+  settings: AutoTopupRow,
+): Promise<AutoTopupFacts> {
+  const { rows } = await trx.raw<{ rows: Omit<AutoTopupFacts, 'availableCents'>[] }>(
+    `select ${cooldownLeftMs('cast(:nextAttemptAt as timestamptz)')} as "coolingMs",
+            ${somethingRuns(':walletId')} as "isRunning",
+            exists (select 1 from brakes where kind = 'charges') as "isPaused",
+            block_of(:userId) is not null as "isBlocked",
             (select coalesce(sum(credited_cents), 0)::bigint from topups
               where user_id = :userId and source = 'auto_topup' and created_at > clock_ms() - interval '1 day')
-              as charged_cents,
-            (select auto_topup_daily_cap_cents from users where id = :userId) as account_cap_cents`,
-    { nextAttemptAt: settings.next_attempt_at, walletId: wallet.id, userId: wallet.userId },
+              as "chargedCents",
+            (select auto_topup_daily_cap_cents from users where id = :userId) as "accountCapCents"`,
+    { nextAttemptAt: settings.next_attempt_at, walletId, userId },
   );
   if (!rows[0]) throw new Error('the state of an auto-topup has no row');
-  return rows[0];
-}
-
-/**
- * Returns why nothing may be charged although it is due; null when it may. The reasons are the guards (decision 23,
- * "Guards against loss", and decision 37, "Brakes and the watermark"), the user's own cap, and the cap that the
- * installation gave the account when it was made.
- */
-function holdBack(settings: AutoTopupRow, now: State): string | null {
-  if (now.brake !== null) return 'held back: the operators have paused payments';
-  if (now.blocked) return 'held back: the user is blocked';
-  const caps = [settings.daily_cap_cents, now.account_cap_cents].filter((cents) => cents !== null);
-  const cap = Math.min(...caps);
-  if (now.charged_cents + settings.topup_amount_cents > cap) {
-    return `held back: the cap of ${cap} cents a day is reached`;
-  }
-  return null;
+  return { ...rows[0], availableCents };
 }
 
 /** Inserts the attempt. Its charge counts as sent from here on: every later look asks the processor under its key. */

@@ -46,9 +46,11 @@ export async function beginTopup(
     await lockTopup(trx, topupId);
     const existing = await findTopup(trx, topupId);
     if (existing) return { kind: 'begun', topup: existing };
+    const joined = await findJoined(trx, topupId);
+    if (joined) return { kind: 'in_flight', topup: joined };
     await refuseWhenTopupNotAllowed(trx, input.userId, perDayWhenYoung);
     const topup = await insertTopup(trx, topupId, input, await cardToCharge(trx, input));
-    if (!topup) return joinCharge(trx, input);
+    if (!topup) return joinCharge(trx, topupId, input);
     const { userId, apiKeyId } = input;
     const asked = { userId, apiKeyId: apiKeyId ?? undefined };
     await insertAuditEvent(trx, { ...asked, kind: 'checkout_begun', entityId: topupId });
@@ -82,14 +84,28 @@ async function insertTopup(
   return rows[0];
 }
 
-async function joinCharge(trx: Transaction, { userId, amountCents }: NewTopup): Promise<Begun> {
+/** Finds the charge that has answered a request before; it may be over by now. */
+async function findJoined(trx: Transaction, topupId: TopupId): Promise<TopupRow | undefined> {
+  const asked = await trx('topup_requests').where({ id: topupId }).first('joined_topup_id');
+  return asked?.joined_topup_id ? findTopup(trx, asked.joined_topup_id) : undefined;
+}
+
+/** Answers a request by the charge under way, once and for all: its opening may run again when that charge is over. */
+async function joinCharge(
+  trx: Transaction,
+  topupId: TopupId,
+  { userId, amountCents }: NewTopup,
+): Promise<Begun> {
   const topup = await trx('topups')
     .where({ user_id: userId, source: 'saved_card' })
     .whereNull('closed_at')
     .first();
   // It ended between the two statements: the next try begins a new one.
   if (!topup) throw new Error(`the charge in flight of ${userId} has just ended`);
-  if (topup.amount_cents === amountCents) return { kind: 'in_flight', topup };
+  if (topup.amount_cents === amountCents) {
+    await trx('topup_requests').where({ id: topupId }).update({ joined_topup_id: topup.id });
+    return { kind: 'in_flight', topup };
+  }
   throw new Refusal(
     'charge_in_progress',
     'We are already charging your card for another amount. Check that top-up, and try again when it is done.',
@@ -118,15 +134,16 @@ export async function markChargeSent(db: Database, topupId: TopupId, answerBefor
 
 /**
  * Notes that the payment page is asked for now: from here on one may be open (decision 82, "Honest checkout failures").
- * @returns false when it is too late (decision 4, "Promise of a 503"), or the top-up is over; true also when it was
- *   noted before
+ * @param answerBefore left out where nobody counts on nothing being done: it is never too late
+ * @returns false when it is too late (decision 4, "Promise of a 503"), the top-up is over, or its page is open; true
+ *   also when it was noted before
  */
-export async function markPageAsked(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
+export async function markPageAsked(db: Database, topupId: TopupId, answerBefore?: string): Promise<boolean> {
   return db.transaction(async (trx) => {
     await lockTopup(trx, topupId);
     const marked = await trx('topups')
       .where({ id: topupId, source: 'checkout', status: 'creating' })
-      .whereRaw('(page_asked_at is not null or clock_ms() <= ?::timestamptz)', [answerBefore])
+      .whereRaw('(page_asked_at is not null or clock_ms() <= ?::timestamptz)', [answerBefore ?? 'infinity'])
       .update({ page_asked_at: trx.raw('coalesce(page_asked_at, clock_ms())') });
     return marked === 1;
   });

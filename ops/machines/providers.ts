@@ -3,7 +3,7 @@ import { listAttempts } from '../../adapters/postgres/machines/attempts.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { listLeakingPods, sumFreeMachines, sumLeaks } from '../../adapters/postgres/machines/pod-leaks.js';
 import { listHeldPods } from '../../adapters/postgres/machines/pods-watch.js';
-import { listProviders } from '../../adapters/postgres/catalog/provider-health.js';
+import { isOutNow, listProviders } from '../../adapters/postgres/catalog/provider-health.js';
 import type { ProviderRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { runwaySeconds } from '../../domain/metering/runway.js';
@@ -106,10 +106,7 @@ async function show(db: Database, days: number, json: boolean): Promise<void> {
 }
 
 function lineOf(row: ProviderRow): string {
-  const out =
-    row.out_until !== null && row.out_until.getTime() > Date.now()
-      ? `out until ${iso(row.out_until)} (${row.out_reason ?? ''})`
-      : 'in';
+  const out = isOutNow(row, Date.now()) ? `out until ${iso(row.out_until)} (${row.out_reason ?? ''})` : 'in';
   const error = row.last_error === null ? '' : `; last error ${iso(row.last_error_at)}: ${row.last_error}`;
   const paused =
     row.paused_at === null

@@ -8,7 +8,8 @@ import {
   readSealing,
   unsealWallet,
 } from '../../adapters/postgres/ledger/sealing.js';
-import { countWallets, verifyLedger, type Discrepancy } from '../../adapters/postgres/ledger/verify.js';
+import type { Discrepancy } from '../../adapters/postgres/ledger/verify-rules.js';
+import { countWallets, verifyLedger, type WalletRange } from '../../adapters/postgres/ledger/verify.js';
 import { verifyRoots, type RootFault } from '../../adapters/postgres/ledger/verify-roots.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
@@ -59,14 +60,14 @@ export function addLedgerCommands(program: Command, context: OpsContext): void {
 function addSealing(ledger: Command, context: OpsContext): void {
   const seal = ledger.command('seal').description('Packs a thousand entries of a wallet into one row.');
   asOperator(seal.command('on'))
-    .description('Begins it, for what was written before too. No process of release 0.2 may be connected.')
+    .description('Starts sealing, existing entries included. No process of release 0.2 may be connected.')
     .action((options: OperatorOptions) =>
       actByHand(context, { kind: 'seal_ledger' }, options, {
-        then: 'takes the rows of sealed charges; to go back to release 0.2 you unseal them first',
+        then: 'removes the rows of sealed charges; unseal them before you go back to release 0.2',
       }),
     );
   asOperator(seal.command('off'))
-    .description('Stops it. What is sealed stays sealed, and is read as before.')
+    .description('Stops sealing. Sealed entries stay sealed and readable.')
     .action((options: OperatorOptions) => actByHand(context, { kind: 'stop_sealing' }, options));
   readable(seal.command('status', { isDefault: true }))
     .description('Shows whether it is on, how far it has come, and what is sealed.')
@@ -145,11 +146,23 @@ export function entryLine(entry: LedgerEntry): string {
 async function verify(db: Database, userId: UserId | undefined, json: boolean): Promise<void> {
   const wallets = await countWallets(db, userId);
   if (wallets === 0 && userId !== undefined) throw new Error(`There is no wallet of ${userId}.`);
-  const findings = await verifyLedger(db, userId);
+  const findings = await verifyLedger(db, userId, progress());
   const roots = userId === undefined ? await verifyRoots(db) : [];
   if (findings.length + roots.length > 0) process.exitCode = 1;
   if (json) console.log(JSON.stringify({ wallets, findings, roots }));
   else printFindings(wallets, findings, roots);
+}
+
+const TELL_EVERY_MS = 5_000;
+
+/** Tells now and then how far the walk over all wallets has come. */
+function progress(): (range: WalletRange, found: number) => void {
+  let toldMs = Date.now();
+  return ({ toId }, found) => {
+    if (Date.now() < toldMs + TELL_EVERY_MS) return;
+    toldMs = Date.now();
+    console.error(`Checked up to wallet ${toId}. Findings so far: ${found}.`);
+  };
 }
 
 function printFindings(wallets: number, findings: readonly Discrepancy[], roots: readonly RootFault[]): void {

@@ -47,9 +47,12 @@ Examples:
   readable(orders.command('reject').argument('<order>', 'op_…', idOf('op')))
     .description('Rejects an order that is not done. You can’t undo this.')
     .requiredOption('--reason <text>', 'why; recorded permanently')
-    .action((id: OperationId, { reason, ...options }: Print & { reason: string }) =>
+    .option('--yes', 'do not ask')
+    .action((id: OperationId, { reason, ...options }: Pick<OperatorOptions, 'yes' | 'json' | 'reason'>) =>
       using(context, (db) =>
         orRefused(id, options, async () => {
+          const { request, status, requested_by: by } = await getOrder(db, id);
+          await askConsent({ reject: request, status, requestedBy: by }, options);
           const order = await rejectOrder(db, id, reason);
           console.log(options.json === true ? JSON.stringify(order) : `${id} is ${order.status}.`);
         }),

@@ -12,6 +12,7 @@ import {
   signRoot,
   type SigningKeys,
 } from '../../adapters/proof/signer.js';
+import { MINUTE } from '../../domain/durations.js';
 import { monthOf } from '../../domain/instants.js';
 import { using, type OpsContext } from '../context.js';
 import { getUser } from '../people/named-user.js';
@@ -24,7 +25,7 @@ interface Signing {
 }
 
 /** How often a signer that follows looks for a root. */
-const FOLLOW_MS = 60_000;
+const FOLLOW_MS = MINUTE;
 
 /** `ops ledger key`, `sign` and `proof` (decision 140, "Proof of the ledger"). */
 export function addProof(ledger: Command, context: OpsContext): void {
@@ -48,7 +49,7 @@ export function addProof(ledger: Command, context: OpsContext): void {
       'the file of all roots: keep it where nobody writes to both it and the database',
     )
     .option('--old-key <file>', 'the key that signed until now, when you change keys')
-    .option('--follow', 'go on, and look for a root each minute')
+    .option('--follow', 'keep running, and check for a new root every minute')
     .action((options: Signing) => using(context, (db) => signAll(db, options)));
   ledger
     .command('proof')

@@ -39,6 +39,7 @@ export function addApiKeyCommands(users: Command, context: OpsContext): void {
           ...(key !== undefined && { keyId: key }),
         }),
         options,
+        { then: 'ends programs that use them: they need new keys' },
       ),
     );
 }

@@ -96,13 +96,14 @@ function addChanges(users: Command, context: OpsContext): void {
       'close',
       'close_account',
       'Closes an account for good: its machines stop, its money goes back to its cards, and its person is erased.',
+      'ends its machines, returns its money to its cards, and erases its person; you can’t call it off',
     ],
   ] as const;
-  for (const [name, kind, description] of changes) {
+  for (const [name, kind, description, then] of changes) {
     asOperator(users.command(name).argument('<who>', 'an email address or usr_…'))
       .description(description)
       .action((who: string, options: OperatorOptions) =>
-        actByHand(context, async (db) => ({ kind, userId: await userIdOf(db, who) }), options),
+        actByHand(context, async (db) => ({ kind, userId: await userIdOf(db, who) }), options, { then }),
       );
   }
 }

@@ -9,14 +9,22 @@ import {
   type ReconcileInput,
   type ReconcileReport,
 } from '../../domain/operations/reconcile.js';
-import { using, type OpsContext, type TemporalPlace } from '../context.js';
+import { using, type OpsContext } from '../context.js';
 import { actByHand } from '../direct.js';
 import { asOperator, countOf, oneOf, type OperatorOptions } from '../options.js';
 import { readable, type Print } from '../output.js';
+import { hasPassedDeadline } from '../../adapters/temporal/client.js';
+import { MINUTE, SECOND } from '../../domain/durations.js';
 import { withTemporal } from '../../adapters/temporal/command.js';
 import { runReconcile } from '../../adapters/temporal/run-by-hand.js';
 
 type Listing = Print & { readonly state: FindingState | 'all'; readonly limit: number };
+
+/** How long the command waits for a run, by its scope: a full one walks every wallet. */
+const WAIT_MS = { window: 10 * MINUTE, full: 60 * MINUTE } as const;
+
+/** The exit code of a comparison whose outcome is not known. */
+const UNKNOWN = 2;
 
 /** A run prints this many findings; the rest is counted. */
 const PRINTED = 1_000;
@@ -25,17 +33,17 @@ const PRINTED = 1_000;
 export function addReconcileCommands(program: Command, context: OpsContext): void {
   readable(program.command('reconcile'))
     .description(
-      'Compares our books, the processor and the upstreams now. Exit code 1: there are open findings; 2: something could not be compared.',
+      'Compares our books, the processor and the upstreams now. Exit code 1: there are open findings; 2: something could not be compared, or it is not done within 10 minutes (--full: an hour).',
     )
     .option('--full', 'from the beginning, checking every wallet (default: the last two hours)')
     .option('--look-again-ms <ms>', 'how long a difference must last to count', msOf)
     .action(async ({ full, lookAgainMs, json }: Print & { full?: boolean; lookAgainMs?: number }) => {
       const scope = full === true ? 'full' : 'window';
-      const report = await run(context.temporal(), {
+      const report = await run(context, {
         scope,
         ...(lookAgainMs === undefined ? {} : { confirmMs: lookAgainMs }),
       });
-      await using(context, (db) => show(db, report, json === true));
+      if (report) await using(context, (db) => show(db, report, json === true));
     });
   const findings = program.command('findings').description('Differences that reconcile found.');
   readable(findings.command('list', { isDefault: true }))
@@ -54,14 +62,29 @@ export function addReconcileCommands(program: Command, context: OpsContext): voi
     );
 }
 
-/** Runs the workflow and waits for it. An interrupted wait does not end it. */
-async function run(temporal: TemporalPlace, input: ReconcileInput): Promise<ReconcileReport> {
-  return withTemporal(temporal, async (client) => {
+/**
+ * Runs the workflow and waits for it. A wait that is interrupted, or over, does not end it.
+ * @returns undefined when the wait was over: that has been printed
+ */
+async function run(context: OpsContext, input: ReconcileInput): Promise<ReconcileReport | undefined> {
+  const waitMs = context.waitMs ?? WAIT_MS[input.scope];
+  return withTemporal(context.temporal(), async (client) => {
     const workflowId = `reconcile-by-hand-${newId('op')}`;
     console.error(
-      `Workflow ${workflowId}: if this is interrupted, it continues on its own. Check ops findings.`,
+      `Workflow ${workflowId}: a worker compares, and this waits for it. If this is interrupted, it continues on its own. Check ops findings.`,
     );
-    return runReconcile(client.workflow, workflowId, input);
+    try {
+      return await client.withDeadline(Date.now() + waitMs, () =>
+        runReconcile(client.workflow, workflowId, input),
+      );
+    } catch (error) {
+      if (!hasPassedDeadline(error)) throw error;
+      process.exitCode = UNKNOWN;
+      console.error(
+        `It is not done after ${Math.round(waitMs / SECOND)} seconds, and continues on its own. The pending activity of ${workflowId} in the Temporal UI says what it waits for; if it has none, no worker runs. Once it is done: ops findings.`,
+      );
+      return undefined;
+    }
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { HOUR } from '../../domain/durations.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { listUnknownPods } from '../../adapters/postgres/restore/restore.js';
 import { restoreRun, type RestoreInput, type RestoreOutcome } from '../../workflows/contracts/restore.js';
@@ -76,8 +77,8 @@ async function listPods(db: Database, json: boolean | undefined): Promise<void> 
   else for (const { provider_code, pod_id, tag } of pods) console.log(`${provider_code} ${pod_id} ${tag}`);
 }
 
-/** How long a command waits for an outcome: events of weeks may have to be read. */
-const WAIT_MS = 20 * 60_000;
+/** How long a command waits for an outcome: histories of a whole fleet, and events of weeks, may have to be read. */
+const WAIT_MS = 6 * HOUR;
 
 /** Runs one of the workflows, and waits for its outcome. */
 async function run(temporal: TemporalPlace, input: RestoreInput): Promise<RestoreOutcome> {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
+import { listStuck, listWorkflowsOf } from '../../adapters/postgres/upkeep/stuck-items.js';
 import { replaceRun } from '../../adapters/temporal/failing-task.js';
 import { signalRunning } from '../../adapters/temporal/signal-workflow.js';
 import { duties, type Duty } from '../../domain/operations/stuck.js';
@@ -10,6 +10,9 @@ import { iso, printRows, readable, whenSet, type Print } from '../output.js';
 
 type Listing = Print & { readonly all?: boolean; readonly limit: number };
 type Retrying = OperatorOptions & { readonly duty?: Duty; readonly item?: string };
+
+/** Three calls of Temporal, and connecting before them. */
+const REPLACE_MS = 15_000;
 
 /** `ops set-aside …`: items of the loops that failed again and again (decision 69, "Items that fail"). */
 export function addSetAsideCommands(program: Command, context: OpsContext): void {
@@ -53,7 +56,10 @@ ${Object.entries(duties)
     .option('--duty <duty>', 'only of this duty', oneOf(Object.keys(duties) as Duty[]))
     .option('--item <item>', 'only this one, as the list names it')
     .action(async ({ duty, item, ...options }: Retrying) => {
-      const workflowIds = await listWorkflows(context, duty, item);
+      let workflowIds: string[] = [];
+      await using(context, async (db) => {
+        workflowIds = await listWorkflowsOf(db, { duty, item });
+      });
       await actByHand(
         context,
         {
@@ -74,24 +80,12 @@ function addReplacing(setAside: Command, context: OpsContext): void {
     .action((workflowId: string, options: OperatorOptions) =>
       actByHand(context, { kind: 'replace_run', workflowId }, options, {
         then: 'ends the run; a new one continues from its row',
+        limitMs: REPLACE_MS,
+        undone: 'It is recorded, but the run was not replaced, or it was ended and no new one was begun',
         signal: async ({ workflow }) => {
           const isBegun = await replaceRun(workflow, workflowId, `ops set-aside replace: ${options.reason}`);
           if (!isBegun) console.log('The run has ended. The upkeep or its schedule starts the next one.');
         },
       }),
     );
-}
-
-/** The workflows that wait for the items that are put back. */
-async function listWorkflows(context: OpsContext, duty?: Duty, item?: string): Promise<string[]> {
-  const ids: string[] = [];
-  await using(context, async (db) => {
-    for (const row of await listStuck(db, { onlySetAside: true }, 1_000)) {
-      const isMeant = (duty ?? row.duty) === row.duty && (item ?? row.item) === row.item;
-      // A step's item is its rental and its name; a refund's item is its order and its rental.
-      if (isMeant && ['workflow', 'step', 'refund'].includes(row.duty))
-        ids.push(row.item.split(' ')[0] ?? '');
-    }
-  });
-  return [...new Set(ids)];
 }

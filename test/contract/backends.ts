@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { QuoteId, UserId } from '../../domain/ids.js';
+import type { Provider } from '../../adapters/providers/provider.js';
 import { lookAtBudgets, tellReached } from '../../adapters/postgres/spending/budget-alerts.js';
 import { startMock } from '../../lab/mock/server.js';
+import { mockTelemetry } from '../../lab/mock/telemetry.js';
 import { ContractClient } from './through-client.js';
 import { Invoicing } from '../support/story/invoicing.js';
 import { startService } from '../support/service/living-service.js';
@@ -84,7 +86,9 @@ export async function startMockBackend(): Promise<Backend> {
 
 /** Starts the whole service: Postgres, Temporal, a worker, and the lab as its outside. */
 export async function startRealBackend(): Promise<Backend> {
-  const service = await startService();
+  // Its upstream says that it tells how much machines are used, as the mock's does.
+  const wrapProvider = (provider: Provider): Provider => ({ ...provider, telemetry: mockTelemetry });
+  const service = await startService({ wrapProvider });
   const invoicing = new Invoicing(service);
   const rowOf = async (person: Person) => {
     const user = await service.db('users').where({ id: person.user.id }).first();

@@ -4,6 +4,7 @@ import { until } from '../support/until.js';
 import { signIn, topUp, type Backend, type Person } from './backends.js';
 
 type AuditEventPage = components['schemas']['AuditEventPage'];
+type IdleGuard = components['schemas']['IdleGuard'];
 
 const machine = {
   ...{ familyId: 'b200', gpuCount: 8, templateId: 'pytorch', name: 'training' },
@@ -61,6 +62,24 @@ export function describeChanging(backend: () => Backend): void {
       }
       const { status } = await change({ notes: 'x', name: 'training' }, { 'Idempotency-Key': 'no notes' });
       assert.equal(status, 409, 'notes that are sent count');
+    });
+
+    it('is kept alive for as long as before under another idle guard, which has seen nothing yet', async () => {
+      const guardAfter = async (change: object): Promise<IdleGuard | null> => {
+        const { status, body } = await person.patch(`/v1/rentals/${id}`, change);
+        assert.equal(status, 200, JSON.stringify(body));
+        return (body as unknown as { idleGuard: IdleGuard | null }).idleGuard;
+      };
+      const fresh = { ignores: ['sessions'], idleSince: null, stopsAt: null };
+      const guarded = await guardAfter({ stopWhenIdleMinutes: 30, idleIgnores: ['sessions'] });
+      assert.deepEqual(guarded, { ...fresh, minutes: 30, keepAliveUntil: null });
+      const until = new Date(Date.now() + 3_600_000).toISOString();
+      assert.equal((await person.post(`/v1/rentals/${id}/keep-alive`, { until })).status, 200);
+      const changed = await guardAfter({ stopWhenIdleMinutes: 45, idleIgnores: ['sessions'] });
+      assert.deepEqual(changed, { ...fresh, minutes: 45, keepAliveUntil: until });
+      assert.equal(await guardAfter({ stopWhenIdleMinutes: null }), null);
+      const anew = await guardAfter({ stopWhenIdleMinutes: 45, idleIgnores: ['sessions'] });
+      assert.deepEqual(anew, { ...fresh, minutes: 45, keepAliveUntil: null }, 'it went with its guard');
     });
 
     it('ends at once at what was used when its spend limit is lowered below it', async () => {

@@ -152,6 +152,16 @@ export function describeMoney(backend: () => Backend): void {
       const less = (await person.put('/v1/billing/auto-topup', { enabled: true, thresholdCents: 600 })).body;
       assert.deepEqual([less.thresholdCents, less.topupAmountCents, less.dailyCapCents], [600, 3_000, 6_000]);
 
+      const offReasons = async () => {
+        const { body } = await person.get('/v1/events?types=auto_topup.switched_off');
+        return (body as unknown as { events: { data: { reason: string } }[] }).events.map(
+          ({ data }) => data.reason,
+        );
+      };
+      await person.put('/v1/billing/auto-topup', { enabled: false });
+      await until('it is told', async () => (await offReasons()).includes('user'));
+      await person.put('/v1/billing/auto-topup', { enabled: true, thresholdCents: 600 });
+
       assert.deepEqual((await person.delete('/v1/billing/card')).body, { ok: true });
       assert.deepEqual((await person.delete('/v1/billing/card')).body, { ok: true });
       const off = (await person.get('/v1/billing/auto-topup')).body;

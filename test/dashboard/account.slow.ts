@@ -38,7 +38,7 @@ describe('the account in the dashboard', () => {
     async function openDialog(): Promise<void> {
       await visitor.open('/app/account');
       await page.getByRole('button', { name: 'Close your account' }).click();
-      await dialog().getByText('Your API keys end').waitFor();
+      await dialog().getByText('Your API keys stop working').waitFor();
     }
 
     it('tells what closing does, and does nothing before the address is typed', async () => {
@@ -98,7 +98,7 @@ describe('the account in the dashboard', () => {
       await dialog('Confirm that it is you').getByLabel('Code from the email').fill('123456');
       await page.getByRole('heading', { name: 'Your account is being closed' }).waitFor();
       await page.getByText('Your machines are shutting down.').waitFor();
-      await page.getByText('Machines not gone yet').waitFor();
+      await page.getByText('Machines still shutting down').waitFor();
       await dialog().waitFor({ state: 'detached' });
       assert.equal(await page.evaluate(() => document.activeElement === document.body), false);
       assert.equal((await closingOf()).state, 'stopping');
@@ -115,7 +115,7 @@ describe('the account in the dashboard', () => {
       );
       for (const path of ['/app/rent/rtx-4090', '/app/billing']) {
         await visitor.open(path);
-        await page.getByText('Nothing new can begin').waitFor();
+        await page.getByText('You can’t rent or add money').waitFor();
         assert.equal(await page.getByRole('button', { name: /^(Rent|Pay)/ }).count(), 0, path);
       }
       await page.getByRole('link', { name: 'See how far it is' }).click();

@@ -164,12 +164,12 @@ describe('the page of API keys', function () {
     await rentBy(token, { maxSpendCents: 1_500 });
     await visitor.open('/app/api-keys');
     await row('agent').getByText('$0.00 of $40.00 spent').waitFor();
-    await row('agent').getByText('$15.00 held · $25.00 left').waitFor();
-    await row('agent').getByRole('img', { name: '$0.00 spent and $15.00 held of $40.00' }).waitFor();
+    await row('agent').getByText('$15.00 reserved · $25.00 left').waitFor();
+    await row('agent').getByRole('img', { name: '$0.00 spent and $15.00 reserved of $40.00' }).waitFor();
     await row('agent').getByText('from 127.0.0.1').waitFor();
   });
 
-  it('changes a key, and says that a cap can’t be below what is held', async () => {
+  it('changes a key, and says that a cap can’t be below what is reserved', async () => {
     const { key: token } = await makeByApi({ name: 'agent', spendCapCents: 4_000 });
     await rentBy(token, { maxSpendCents: 1_500 });
     await visitor.open('/app/api-keys');

@@ -14,6 +14,8 @@ import {
 import { cardName, validityOf } from '../../clients/dashboard/src/pages/billing/card-state.js';
 import { returnStateOf } from '../../clients/dashboard/src/pages/billing/returned.js';
 import { readBillingSearch } from '../../clients/dashboard/src/pages/billing/search.js';
+import { isOutcomeUnknown, isRefused, sendWish } from '../../clients/dashboard/src/data/outcome.js';
+import { readableError } from '../../clients/dashboard/src/data/errors.js';
 import { nextWish, outcomeOf } from '../../clients/dashboard/src/pages/billing/topup-wish.js';
 import { billingTexts } from '../../clients/dashboard/src/texts/billing.js';
 import { declineOf, knownDecline } from '../../clients/dashboard/src/texts/declines.js';
@@ -134,6 +136,38 @@ describe('a wish to pay', () => {
   for (const [what, error, outcome] of outcomes) {
     it(`is ${outcome} after ${what}`, () => assert.equal(outcomeOf(error), outcome));
   }
+
+  /** What a second try under the same key says of a wish whose first one is open. */
+  const again = (error: unknown) =>
+    sendWish(true, () => Promise.reject(error as Error)).catch((failure: unknown) => failure);
+  const silent: readonly (readonly [string, unknown])[] = [
+    ['too many requests', answer(429, 'rate_limited', { retryAfterSeconds: 3 })],
+    ['the end of the session', answer(401, 'unauthorized')],
+    ['a connection that never came about', new ConnectionError('no', { neverSent: true })],
+    ['503 not done', answer(503, 'temporarily_unavailable', { outcome: 'not_done' })],
+  ];
+  for (const [what, error] of silent) {
+    it(`stays open when it is asked for again and meets ${what}`, async () => {
+      const failure = await again(error);
+      assert.deepEqual(
+        [outcomeOf(failure), isOutcomeUnknown(failure), isRefused(failure)],
+        ['open', true, false],
+      );
+      assert.deepEqual(readableError(failure), readableError(error), 'in the same words');
+      await assert.rejects(
+        sendWish(false, () => Promise.reject(error as Error)),
+        error as Error,
+      );
+    });
+  }
+
+  it('is over when the second try is refused itself', async () => {
+    for (const error of [
+      answer(402, 'card_declined', { declineCode: 'x', topupId: 'top_1' }),
+      answer(429, 'rate_limited', { retryAfterSeconds: 3, reason: 'too_many_free_machines' }),
+    ])
+      assert.equal(outcomeOf(await again(error)), 'over');
+  });
 });
 
 describe('coming back from the payment page', () => {

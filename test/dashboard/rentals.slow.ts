@@ -12,6 +12,27 @@ describe('rentals in the dashboard', () => {
   });
   after(() => lab.stop());
 
+  // Between two words of the stream, a second apart, the event comes, the list is read and the machine goes: often, of six.
+  it('move to the ended ones when the machine goes right after its event', async function () {
+    this.timeout(120_000);
+    const quick = await DashboardLab.start({ durations: { provisionMs: 50, endMs: 400 } });
+    try {
+      const visitor = await quick.visit();
+      const renter = await Renter.signIn(visitor);
+      await visitor.open('/app/rentals');
+      for (const name of ['one', 'two', 'three', 'four', 'five', 'six']) {
+        const id = await renter.rent({ name });
+        const list = (title: string) => visitor.page.getByRole('region', { name: title, exact: true });
+        await list('Running now').getByText(name, { exact: true }).waitFor();
+        await renter.reaches(id, 'running');
+        await renter.stop(id);
+        await list('Ended').getByText(name, { exact: true }).waitFor();
+      }
+    } finally {
+      await quick.stop();
+    }
+  });
+
   describe('the list of rentals', function () {
     this.timeout(60_000);
     let visitor: Visitor;

@@ -58,6 +58,13 @@ describe('the pages of webhooks', function () {
     await until('the webhook is enabled', async () => (await hooks())[0]?.state === 'enabled');
     return id;
   }
+  /** The numbers of the pings that a webhook was sent, the first one first. */
+  async function pingsOf(id: string): Promise<number[]> {
+    type Sent = { deliveries: { type: string; seq: number }[] };
+    const { deliveries } = await visitor.ask<Sent>('GET', `/v1/webhooks/${id}/deliveries?pageSize=100`);
+    const pings = deliveries.filter(({ type }) => type === 'webhook.ping');
+    return pings.map(({ seq }) => seq).toReversed();
+  }
   /** Shows a webhook otherwise than the mock has it. */
   async function showAs(id: string, state: object): Promise<void> {
     await page.route(`**/v1/webhooks/${id}`, async (route, request) => {
@@ -137,11 +144,12 @@ describe('the pages of webhooks', function () {
     await page.getByRole('status').getByText('A ping is on its way').waitFor();
     const row = page.getByRole('listitem').filter({ hasText: 'webhook.ping' });
     await row.getByText('HTTP 200 · Try 1').waitFor();
-    await row.getByRole('button', { name: 'Send again from event 1' }).click();
-    assert.equal(await dialog().getByLabel('After event number').inputValue(), '0');
-    await dialog().getByLabel('After event number').fill('9');
+    const [sent = 0] = await pingsOf(id);
+    await row.getByRole('button', { name: `Send again from event ${sent}` }).click();
+    assert.equal(await dialog().getByLabel('After event number').inputValue(), String(sent - 1));
+    await dialog().getByLabel('After event number').fill('99');
     await dialog().getByRole('button', { name: 'Send again' }).click();
-    await dialog().getByText('afterSeq must be at most 1').waitFor();
+    await dialog().getByText(`afterSeq must be at most ${sent}:`).waitFor();
     await dialog().getByLabel('After event number').fill('-1');
     await dialog().getByRole('button', { name: 'Send again' }).click();
     await dialog().getByText('Enter a whole number, 0 or above.').waitFor();
@@ -154,9 +162,10 @@ describe('the pages of webhooks', function () {
   it('sends again from the first event that never got through, and fills in nothing where all did', async () => {
     const id = await addByApi();
     for (let sent = 0; sent < 4; sent += 1) await visitor.ask('POST', `/v1/webhooks/${id}/ping`);
+    const [, second = 0, third = 0, last = 0] = await pingsOf(id);
     const newest = page.getByRole('button', { name: 'Send again', exact: true }).first();
     await visitor.open(`/app/webhooks/${id}`);
-    await page.getByText('event 4', { exact: true }).first().waitFor();
+    await page.getByText(`event ${last}`, { exact: true }).first().waitFor();
     await newest.click();
     assert.equal(await dialog().getByLabel('After event number').inputValue(), '');
     await dialog().getByRole('button', { name: 'Send again' }).click();
@@ -165,18 +174,18 @@ describe('the pages of webhooks', function () {
       const response = await route.fetch();
       const body = (await response.json()) as { deliveries: { seq: number | null }[] };
       const deliveries = body.deliveries.map((delivery) =>
-        delivery.seq !== null && delivery.seq >= 3 ? { ...delivery, outcome: 'failed' } : delivery,
+        delivery.seq !== null && delivery.seq >= third ? { ...delivery, outcome: 'failed' } : delivery,
       );
-      // Event 2 failed before it got through.
+      // The second one failed before it got through.
       const before = body.deliveries
-        .filter(({ seq }) => seq === 2)
+        .filter(({ seq }) => seq === second)
         .map((delivery) => ({ ...delivery, id: 'dlv_before', outcome: 'failed' }));
       await route.fulfill({ response, json: { ...body, deliveries: [...deliveries, ...before] } });
     });
     await visitor.open(`/app/webhooks/${id}`);
-    await page.getByText('event 4', { exact: true }).first().waitFor();
+    await page.getByText(`event ${last}`, { exact: true }).first().waitFor();
     await newest.click();
-    assert.equal(await dialog().getByLabel('After event number').inputValue(), '2');
+    assert.equal(await dialog().getByLabel('After event number').inputValue(), String(second));
   });
 
   it('shows the failed tries alone, over pages, and says of how many', async () => {
@@ -184,16 +193,20 @@ describe('the pages of webhooks', function () {
     for (let sent = 0; sent < 60; sent += 1) {
       await visitor.ask('POST', `/v1/webhooks/${id}/ping`);
     }
+    const sent = await pingsOf(id);
     await page.route('**/deliveries*', async (route) => {
       const response = await route.fetch();
       const body = (await response.json()) as { deliveries: { seq: number | null }[] };
       const deliveries = body.deliveries.map((one) =>
-        one.seq === 2 ? { ...one, outcome: 'given_up', httpStatus: null, fault: 'timeout' } : one,
+        one.seq === sent[1] ? { ...one, outcome: 'given_up', httpStatus: null, fault: 'timeout' } : one,
       );
       await route.fulfill({ response, json: { ...body, deliveries } });
     });
     await visitor.open(`/app/webhooks/${id}`);
-    await page.getByText('event 60', { exact: true }).first().waitFor();
+    await page
+      .getByText(`event ${sent.at(-1)}`, { exact: true })
+      .first()
+      .waitFor();
     await page.getByText('Failed', { exact: true }).click();
     await page.getByText('None of the last 50 tries failed').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('tries'), 'failed');

@@ -54,7 +54,7 @@ describe('the tutorial of docs/api', () => {
         MAIL: service.inbox.url,
         PROCESSOR: service.processor.url,
       },
-      timeout: 100_000,
+      timeout: 400_000,
     });
     const texts = { stdout: '', stderr: '' };
     shell.stdout.setEncoding('utf8').on('data', (chunk: string) => (texts.stdout += chunk));

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stopWithinMs } from '../../api/server.js';
 import { readConfig } from '../../config.js';
+import { machineCallLimits } from '../../domain/machines/calls.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { sizeDatabase } from '../../domain/operations/database-size.js';
+import { upkeepDuties } from '../../domain/operations/upkeep.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
@@ -146,6 +149,28 @@ describe('the figures of the pages on scale and deploying', () => {
     says(scale, `without its rounds: ${life + round6} − ${round6} = ${life} events`);
     says(scale, `1 million × … × ${round6} ${few} million ${many} million`);
     says(scale, `100,000 × ${life} ${millions(life / 10)} million ${millions(life / 10)} million`);
+  });
+
+  it('loops, index steps and waits are those of the code', () => {
+    const loops = 1 + 4 + 3 + upkeepDuties.length;
+    const inLoops = loops * 4 * events('a round of the second belt more');
+    says(
+      scale,
+      `The ${loops} loops (a meter, four watchers, the mailer, the sequencer, the waker of webhooks, ${upkeepDuties.length} duties of the upkeep)`,
+      `run four activities an hour each, ${inLoops} events`,
+      `schedules and loops ${312 + inLoops} an hour`,
+    );
+    const besides = readdirSync(join(projectDir, 'migrations'))
+      .filter(
+        (file) => file.endsWith('.sql') && /create index concurrently/i.test(read(`migrations/${file}`)),
+      )
+      .map((file) => file.slice(0, 3));
+    says(
+      deploying,
+      `The steps ${besides.slice(0, -1).join(', ')} and ${besides.at(-1)} build indexes beside those who write`,
+      `which may call ${number(machineCallLimits.perMinuteOfAddress)} times a minute`,
+      `lets requests under way end, for ${stopWithinMs / 1_000} s at most`,
+    );
   });
 
   it('the settings of PostgreSQL are those that are computed', () => {

@@ -23,6 +23,7 @@ const file = 'docs/notebooks.md';
 const picture = 'docs/notebook-machine.png';
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 const email = 'ann@example.com';
+/** The page promises it, and is recorded on a quiet machine. */
 const MOST_SECONDS = 60;
 
 /** From the sign-in to an open notebook, in a browser and one terminal, as the page tells it. */
@@ -123,14 +124,14 @@ describe(file, function () {
     await notebook.close();
   });
 
-  it(`took less than ${MOST_SECONDS} seconds, and is what the page tells`, () => {
+  it('is what the page tells', () => {
     const seconds = [...doneAt].map(([title, at]) => `${at.toFixed(1)} s  ${title}`);
     process.stdout.write(seconds.map((line) => `      ${line}\n`).join(''));
     const took = Math.max(...doneAt.values());
-    assert.ok(took < MOST_SECONDS, seconds.join('\n'));
     const told = stable(terminal!.shown);
     const [, before = '', shown = '', after = ''] = /^([^]*```text\n)([^]*?)(\n```[^]*)$/.exec(text) ?? [];
     if (isRecording) {
+      assert.ok(took < MOST_SECONDS, seconds.join('\n'));
       const counted = before.replace(/took \d+ seconds/, `took ${Math.ceil(took)} seconds`);
       writeFileSync(join(projectDir, file), `${counted}${told}${after}`);
       return;

@@ -242,6 +242,11 @@ describe('the tokens of machines in the database', () => {
     assert.deepEqual(await use(token, 'gpu-use 1 61 1 2 3 0'), { outcome: 'kept', stopsAtMs: null });
     const row = await rowNow();
     assert.deepEqual([row?.uptime, row?.body], [61, 'gpu-use 1 61 1 2 3 0']);
+    // A clock that ran six hours ahead took one, and was set back: the next one counts, and the one after it waits again.
+    await passSeconds(-6 * 3_600);
+    assert.deepEqual(await use(token, 'gpu-use 1 62 1 2 3 0'), { outcome: 'kept', stopsAtMs: null });
+    assert.ok(Math.abs(Date.now() - Number((await rowNow())?.received_at)) < 5_000);
+    assert.deepEqual(await use(token, 'gpu-use 1 63 1 2 3 0'), { outcome: 'too_many' });
     for (const other of [
       'gpu-proof 1 0',
       'gpu-use 2 70 1',

@@ -42,7 +42,7 @@ export const onOneNode = names(`
     login_codes closed_marks oauth_states passkey_challenges software_secrets rate_limits stream_hosts event_cursor webhook_feed mail_outbox
     look_signals stuck_items meter_shards ledger_roots lost_roots processor_events odd_events parked_payments
     charge_marks statement_months reconcile_runs reconcile_sources reconcile_documents reconcile_findings operator_actions
-    operator_notices operator_orders operator_order_items pods unknown_pods provider_oddities provider_quotas
+    operator_notices operator_orders operator_order_items pods unknown_pods restore_items provider_oddities provider_quotas
     catalog_hours offer_hours reliability reliability_hours knex_migrations knex_migrations_lock`);
 
 /** What spans wallets: each key, reference and trigger by name, under the reason that lets it, or the way out. */

@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { newId } from '../../adapters/ids.js';
+import { readClock } from '../../adapters/postgres/clock.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { explainEntry } from '../../adapters/postgres/explain/explain-entry.js';
+import { insertAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { insertChange } from '../../adapters/postgres/rentals/changes.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import { getLedgerIds } from '../../adapters/postgres/ledger/ledger-ids.js';
 import { verifyLedgerAgain } from '../support/money/kept-plan.js';
 import type { RentalId } from '../../domain/ids.js';
-import type { AskedChange } from '../../domain/rentals/changes.js';
+import { limitsAtStart, type AskedChange } from '../../domain/rentals/changes.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { tick } from '../../money/metering/tick.js';
 import { changeRental } from '../../money/rentals/change.js';
 import { settleEnded } from '../../money/rentals/lifecycle.js';
+import { lockRental, startRunning } from '../../money/rentals/rentals.js';
+import { insertRental, insertUser } from '../support/money/factories.js';
 import { LimitsOracle } from '../support/money/limits-oracle.js';
 import { getRental, insertRunning, insertWallet, openMoneyDatabase } from '../support/money/money.js';
 import { VirtualClock } from '../support/money/virtual-clock.js';
@@ -82,6 +87,43 @@ describe('changed limits are exact, whatever happens in whatever order', () => {
     clock = await VirtualClock.install(db);
   });
   after(() => close());
+
+  it('begin in SQL as the domain begins them', async () => {
+    const user = await insertUser(db);
+    // From before the billing begins until after it.
+    const now = await readClock(db);
+    const instants = [-60_000, 60_000, 7_200_000].map((ms) => new Date(now.getTime() + ms));
+    const cases = [null, ...instants].flatMap((autoStopAt) =>
+      [null, 90_000, 9_000_000].flatMap((autoStopAfterMs) =>
+        [null, ...instants].map((latestEnd, index) => {
+          const maxSpendCents = [null, 1, 777][index % 3] ?? null;
+          return { autoStopAt, autoStopAfterMs, latestEnd, maxSpendCents };
+        }),
+      ),
+    );
+    for (const { latestEnd, ...limits } of cases) {
+      const { no, tag, id } = await insertRental(db, user.id, {
+        ...{ auto_stop_at: limits.autoStopAt, auto_stop_after_ms: limits.autoStopAfterMs },
+        ...{ max_spend_cents: limits.maxSpendCents, price_per_hour_cents: 77 },
+      });
+      await insertAttempt(db, {
+        ...{ rentalId: id, deployment: tag.split('-')[0]!, providerCode: 'lab', listingId: newId('lst') },
+        ...{ offerId: 'o', pricePerHourCents: 77, endBy: null, deadlineMs: 60_000 },
+      });
+      const contractEnd = latestEnd && new Date(latestEnd.getTime() + rentalLimits.contractMarginMs);
+      await db('allocation_attempts').where({ rental_id: id }).update({ tag, available_until: contractEnd });
+      await db.transaction(async (trx) =>
+        startRunning(trx, await lockRental(trx, id), { address: null, readyBy: 'port' }),
+      );
+      const row = (await db('rentals').where({ no }).first())!;
+      const rental = { ...limits, latestEnd, spendLimitAt: null, pricePerHourCents: 77 };
+      assert.deepEqual(
+        { autoStopAt: row.auto_stop_at, spendLimitAt: row.spend_limit_at },
+        limitsAtStart(rental, row.running_at!),
+        JSON.stringify({ ...rental, runningAt: row.running_at }),
+      );
+    }
+  });
 
   it('charges what an oracle says that was told the same story, and gives nothing back', async () => {
     await fc.assert(

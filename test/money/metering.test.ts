@@ -6,7 +6,7 @@ import { settle } from '../../money/rentals/settle.js';
 import { tick, tickApart } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import type { RentalId } from '../../domain/ids.js';
-import { accruedCents, elapsedMsAtCents, finalCents } from '../../domain/metering/metering.js';
+import { elapsedMsAtCents, finalCents } from '../../domain/metering/metering.js';
 import {
   askToStop,
   billedMs,
@@ -18,6 +18,7 @@ import {
   onVerifiedDatabase,
 } from '../support/money/money.js';
 import { beginEarlier } from '../support/money/begin-earlier.js';
+import { checkTick, insertModel, setLimits, someWallets } from '../support/money/modelled-ticks.js';
 
 const whole = { shard: 0, shards: 1 };
 const HOUR = 3_600_000;
@@ -275,27 +276,25 @@ describe('metering', () => {
       .update({ metering_blocked_at: null, metering_blocked_reason: null });
   });
 
-  it('computes in SQL what the domain computes', async () => {
+  it('makes of a rental in SQL what the domain makes of it', async () => {
+    const reasons = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 10_000_000 }),
-        fc.integer({ min: 0, max: 400 * 24 * HOUR }),
-        async (priceCents, ranMs) => {
-          const wallet = await insertWallet(db, 1);
-          const id = await insertRunning(db, wallet, { priceCents, ranMs, holdCents: 0 });
-          const { rows } = await db.raw<{ rows: { cents: number; at: number }[] }>(
-            `select price_per_hour_cents::bigint * (running_ms + :ranMs::bigint - running_ms) / 3600000 as cents,
-                    running_ms as at from rentals where id = :id`,
-            { id, ranMs },
-          );
-          assert.equal(rows[0]?.cents, accruedCents(priceCents, ranMs));
-          await db('rentals')
-            .where({ id })
-            .update({ running_at: db.raw('clock_ms()'), price_per_hour_cents: 1 });
-        },
-      ),
-      { numRuns: 30 },
+      fc.asyncProperty(someWallets, async (asked) => {
+        const models = await Promise.all(asked.map((one) => insertModel(db, one)));
+        for (const round of [0, 1] as const) {
+          for (const { rentals } of models) for (const one of rentals) await setLimits(db, one, round);
+          const { atMs } = await tick(db, whole);
+          for (const model of models) {
+            await checkTick(db, model, new Date(atMs ?? 0));
+            for (const { reason } of model.rentals) reasons.add(reason ?? 'goes on');
+          }
+        }
+      }),
+      // Shrinking would tick for minutes.
+      { numRuns: 4, endOnFailure: true },
     );
+    const all = ['auto_stop', 'balance_exhausted', 'goes on', 'spend_limit', 'user'];
+    assert.deepEqual([...reasons].sort(), all, 'each way of ending was met');
   });
 
   it('keeps a wallet that differs from its ledger from moving on, and lets it be repaired', async () => {

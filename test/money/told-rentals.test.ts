@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { insertAttempt } from '../../adapters/postgres/machines/attempts.js';
+import { getBalance } from '../../adapters/postgres/wallets/wallet-reads.js';
+import { presentBalance } from '../../api/wallet/billing.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import type { AllocationAttemptRow, RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
@@ -314,6 +316,17 @@ describe('the events of a rental', () => {
     await tick(db, whole);
     const lows = await db('event_outbox').where({ user_id: poor.user_id, type: 'wallet.low' });
     assert.equal(lows.length, 1);
+  });
+
+  it('tell how long the money lasts as the balance does: what waits for another machine is not counted', async () => {
+    wallet = await insertWallet(db, 1_000);
+    await running({ priceCents: 900, ranMs: 12 * 60_000, holdCents: 0 });
+    await insertHeld(newRental({ price_per_hour_cents: 90 }));
+    await tick(db, whole);
+    const [low] = await db('event_outbox').where({ user_id: wallet.user_id, type: 'wallet.low' });
+    const { runwaySeconds } = presentBalance(await getBalance(db, wallet.user_id));
+    assert.deepEqual(low?.data, { balanceCents: 820, burnPerHourCents: 900, runwaySeconds });
+    assert.equal(runwaySeconds, (730 * 3_600) / 900);
   });
 
   for (const { title, ranMs, tells, reason } of [

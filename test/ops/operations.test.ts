@@ -122,7 +122,9 @@ describe('ops wallet, ops invoice and ops actions', () => {
     it('are done no more once they are rejected', async () => {
       const cents = await available();
       const id = await ask();
-      assert.equal((await asBob('orders', 'reject', id, '--reason', 'too much')).code, 0);
+      const silent = await asBob('orders', 'reject', id, '--reason', 'too much');
+      assert.deepEqual([silent.code, silent.err.includes('Add --yes')], [2, true], 'nobody has consented');
+      assert.equal((await asBob('orders', 'reject', id, '--reason', 'too much', '--yes')).code, 0);
       const again = await ops('wallet', 'refund', '--user', user.user.id, ...much, '--operation', id);
       assert.deepEqual(
         [again.code, again.out],

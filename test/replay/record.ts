@@ -124,7 +124,7 @@ const stories: Record<string, Story> = {
   },
   'restore.looked': (service) => once(service, 'restore', {}),
   // These come last: they leave their database behind Temporal's watermark, and mend it.
-  'restore.reconciled': async (service) => {
+  'restore.in-rows': async (service) => {
     const { value } = await readWatermark(service.db);
     await signalWatermark(service.temporal.workflow, value + 60);
     await until('it is shown', async () => {

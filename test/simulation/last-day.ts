@@ -70,5 +70,6 @@ export async function passLastDay({
   const { length } = signer.nights;
   await kernel.run(midnightMs + NIGHT_MS, () => signer.nights.length > length);
   await kernel.run(Math.max(kernel.nowMs, midnightMs + CALM_MS));
+  if (!guest.hasGoneOn) failed('the guest could not go on after the restore');
   return { lost: { fromMs: at('copied'), toMs: at('lost') }, goesOnMs: at('goesOn'), stoodStill };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { databaseRoles } from '../../migrations/roles.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
 import { startService, type TestService } from '../support/service/living-service.js';
 import { readMetrics, type Scraped } from '../support/http/metrics.js';
@@ -146,6 +147,7 @@ describe('what the processes tell operators', () => {
     const bases = (name: string): string[] => [name, name.replace(/_(bucket|count|sum)$/, '')];
     for (const file of ['ops/prometheus/alerts.yml', ...boards]) {
       const names = new Set(read(file).match(/\b(?:gpu_rental|temporal)_[a-z_]+/g));
+      for (const role of Object.values(databaseRoles)) names.delete(role);
       assert.ok(names.size > 10, file);
       assert.deepEqual(
         [...names].filter((name) => !bases(name).some((base) => known.has(base))),

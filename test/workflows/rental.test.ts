@@ -10,7 +10,7 @@ import {
   closedGate,
   inTurn,
   MockedWorkflows,
-  refusalOf,
+  failureOf,
   usingUpItsSchedule,
   type MockedRun,
   type Script,
@@ -108,7 +108,7 @@ describe('the workflow of a rental', () => {
         details: [{ requiredCents: 399 }],
       });
       const { run, answer } = await open({ openRental: inTurn<never>(refusal) });
-      const failure = await refusalOf(answer);
+      const failure = await failureOf(answer);
       assert.equal(failure.type, 'insufficient_balance');
       assert.equal(failure.message, 'Top up the wallet first.');
       assert.deepEqual(failure.details, [{ requiredCents: 399 }]);
@@ -118,7 +118,7 @@ describe('the workflow of a rental', () => {
 
     it('refuses as temporarily unavailable when its opening has used up its schedule', async () => {
       const { run, answer } = await open({ openRental: inTurn<never>(usingUpItsSchedule()) });
-      const failure = await refusalOf(answer);
+      const failure = await failureOf(answer);
       assert.equal(failure.type, 'temporarily_unavailable');
       assert.equal(failure.message, 'The service could not answer in time. Try again.');
       assert.deepEqual(await run.result(), { outcome: 'refused', code: 'temporarily_unavailable' });

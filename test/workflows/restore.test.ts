@@ -20,7 +20,9 @@ import {
 const it = together();
 
 const rentalId = newId('rent');
+const runId = 'the-run';
 const report: RestoreReport = {
+  runId,
   database: 'restored',
   watermark: 40,
   raisedAt: '2030-01-01T00:00:00.000Z',
@@ -75,7 +77,7 @@ describe('the workflow that reconciles a restored database', () => {
   it('only looks when nothing is ordered', async () => {
     const { run, outcome } = await restore({ examineRestore: well.examineRestore });
     assert.deepEqual(outcome, { outcome: 'looked', report });
-    assert.deepEqual(run.calls, [['examineRestore']]);
+    assert.deepEqual(run.calls, [['examineRestore', { inRows: true }]]);
   });
 
   it('does nothing to a database that is confirmed', async () => {
@@ -87,11 +89,10 @@ describe('the workflow that reconciles a restored database', () => {
 
   it('ends rentals, then rebuilds payments, and lets metering resume last', async () => {
     const { run, outcome } = await restore(well, order);
-    const { raisedAt, missingPayments, ended, limits } = report;
     assert.deepEqual(run.calls, [
-      ['examineRestore'],
-      ['endClosedRentals', ended, order.operationId, limits],
-      ['rebuildPayments', { raisedAt, missingPayments }],
+      ['examineRestore', { inRows: true }],
+      ['endClosedRentals', runId, order.operationId],
+      ['rebuildPayments', { raisedAt: report.raisedAt, runId }],
       ['resumeAfterRestore', order, report, done],
     ]);
     assert.deepEqual(outcome, { outcome: 'reconciled', report, reconciled: { ...done, watermark: 61 } });
@@ -148,6 +149,30 @@ describe('the workflow that reconciles a restored database', () => {
         left,
       ]);
     });
+  });
+
+  it('tells the items themselves in a run that an earlier release began, which has no rows', async () => {
+    const { runId: _none, ...told } = report;
+    const { run } = await restore({ ...well, examineRestore: () => Promise.resolve(told) }, order);
+    const { raisedAt, missingPayments, ended, limits } = report;
+    assert.deepEqual(run.calls.slice(1), [
+      ['endClosedRentals', ended, order.operationId, limits],
+      ['rebuildPayments', { raisedAt, missingPayments }],
+      ['resumeAfterRestore', order, told, done],
+    ]);
+  });
+
+  it('counts what the lists of a large restore do not name', async () => {
+    const more = { credited: 3, creditedCents: 900, parked: 1 };
+    const { outcome } = await restore(
+      {
+        ...well,
+        examineRestore: () => Promise.resolve({ ...report, more: { unknownPods: 41 } }),
+        rebuildPayments: () => Promise.resolve({ ...rebuilt, more }),
+      },
+      order,
+    );
+    assert.deepEqual(outcome.reconciled, { ...done, more, listedPods: 42, watermark: 61 });
   });
 
   it('takes the answers of release 0.1, which knew of nothing undone', async () => {

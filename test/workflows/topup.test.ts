@@ -10,7 +10,7 @@ import {
   closedGate,
   inTurn,
   MockedWorkflows,
-  refusalOf,
+  failureOf,
   usingUpItsSchedule,
   type MockedRun,
   type Script,
@@ -95,7 +95,7 @@ describe('the workflow of a top-up', () => {
         abandonTopup: inTurn<undefined>(undefined),
         lookAtTopup: inTurn<EventLook>(closed('failed')),
       });
-      const failure = await refusalOf(answer);
+      const failure = await failureOf(answer);
       assert.equal(failure.type, 'card_declined');
       assert.deepEqual(failure.details, [{ declineCode: 'expired_card' }]);
       assert.deepEqual(await run.result(), { outcome: 'refused', code: 'card_declined' });
@@ -121,7 +121,7 @@ describe('the workflow of a top-up', () => {
         abandonTopup: inTurn<undefined>(undefined),
         lookAtTopup: inTurn(waiting, closed('succeeded')),
       });
-      const failure = await refusalOf(answer);
+      const failure = await failureOf(answer);
       assert.equal(failure.type, 'temporarily_unavailable');
       assert.deepEqual(await run.waits(1), [MINUTE]);
       await run.handle.signal(processorEventSignal);

@@ -29,7 +29,7 @@ export function createApi(baseUrl: string): Api {
     const sid = response.headers.getSetCookie().find((line) => line.startsWith('sid='));
     if (sid !== undefined) session.cookie = sid.split(';')[0];
     const answer: unknown = await response.json();
-    if (!response.ok) throw refusalOf(`${method} ${path}`, response.status, answer);
+    if (!response.ok) throw storyErrorOf(`${method} ${path}`, response.status, answer);
     return answer;
   }
   return {
@@ -39,7 +39,7 @@ export function createApi(baseUrl: string): Api {
   };
 }
 
-function refusalOf(call: string, status: number, answer: unknown): StoryError {
+function storyErrorOf(call: string, status: number, answer: unknown): StoryError {
   const { error, message, requestId } = answer as Readonly<Record<string, unknown>>;
   return new StoryError(
     `${call} was answered ${status} ${String(error)}: ${String(message)} ` +

@@ -240,7 +240,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'adapters/postgres/payments/auto-topup-settings.ts',
-    from: '    await recordTopupIntent(trx, row.wallet_id);\n',
+    from: '  if (saved) await recordTopupIntent(db, saved.wallet_id);\n',
     to: '',
     tests: level,
   },
@@ -251,13 +251,13 @@ export const mutations: readonly Mutation[] = [
     tests: level,
   },
   {
-    file: 'adapters/postgres/ledger/verify.ts',
+    file: 'adapters/postgres/ledger/verify-rules.ts',
     from: 'greatest(running_ms, least(alive_ms, asked_end_ms, money_ms)) end as due_ms',
     to: 'ended_ms end as due_ms',
     tests: ends,
   },
   {
-    file: 'adapters/postgres/ledger/verify.ts',
+    file: 'adapters/postgres/ledger/verify-rules.ts',
     from: "when p.gone_at < r.settled_at - interval '10 seconds' then epoch_ms(p.last_alive_at) end",
     to: 'end',
     tests: ends,

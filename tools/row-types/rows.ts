@@ -21,7 +21,7 @@ export const driverTypes: Readonly<Record<string, string>> = {
   bytea: 'Buffer',
   date: 'Date',
   'timestamp with time zone': 'Date',
-  'bigint[]': 'string[]',
+  'bigint[]': 'number[]',
   'integer[]': 'number[]',
   'text[]': 'string[]',
   'cidr[]': 'string[]',

@@ -37,6 +37,7 @@ export const typesOfColumns: Readonly<Record<string, string>> = {
   'idle_guards.ignores': 'Ignorable[]',
   'rentals.software': 'SoftwareOutline',
   'ssh_keys.id': 'SshKeyId',
+  'topup_requests.joined_topup_id': 'TopupId',
   'topups.billed_to': 'BillingDetails',
   'topups.sold_by': 'Seller',
   'user_notices.facts': 'Record<string, unknown>',

@@ -26,33 +26,13 @@ export async function findApiKeyOf(
   return db('api_keys').where({ id, user_id: userId }).first();
 }
 
-/** A key before its change. */
-export type LockedApiKey = ApiKeyRow & {
-  /** Whether it may then be used from where it may not be now. */
-  readonly widens: boolean;
-};
-
-/**
- * Locks a key that is not revoked, for a change.
- * @param cidrs from where it may be used then: null, from anywhere; undefined, as before
- */
+/** Locks a key that is not revoked, for a change. */
 export async function lockApiKey(
   trx: Transaction,
   userId: UserId,
   id: ApiKeyId,
-  cidrs: readonly string[] | null | undefined,
-): Promise<LockedApiKey | undefined> {
-  const { rows } = await trx.raw<{ rows: LockedApiKey[] }>(
-    `select k.*, :isAsked and k.allowed_cidrs is not null and (
-              :cidrs::cidr[] is null or exists (
-                select 1 from unnest(:cidrs::cidr[]) as a (range)
-                 where not exists (select 1 from unnest(k.allowed_cidrs) as b (range) where a.range <<= b.range)
-              )) as widens
-       from api_keys k where k.id = :id and k.user_id = :userId and k.revoked_at is null
-        for no key update`,
-    { id, userId, isAsked: cidrs !== undefined, cidrs: cidrs ? [...cidrs] : null },
-  );
-  return rows[0];
+): Promise<ApiKeyRow | undefined> {
+  return unrevoked(trx, userId, id).forNoKeyUpdate().first('*');
 }
 
 /** What a user may change of a key. A field that is left out stays. */

@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto';
-import { endOfKey, type KeyEnd, type KeyFacts } from '../../../domain/accounts/api-key-refusals.js';
+import { lapseOf, type KeyLapse, type KeyFacts } from '../../../domain/accounts/api-key-refusals.js';
 import {
   looksLikeApiKey,
   writeApiKey,
@@ -30,7 +30,7 @@ export interface LiveApiKey {
 
 /** What a text that was sent as a key is. */
 export type FoundApiKey =
-  { readonly is: 'live'; readonly key: LiveApiKey } | { readonly is: 'unknown' | 'elsewhere' } | KeyEnd;
+  { readonly is: 'live'; readonly key: LiveApiKey } | { readonly is: 'unknown' | 'elsewhere' } | KeyLapse;
 
 /** The facts of a key's row that decide whether it holds. @param isExpired by the clock of whoever keeps the row */
 export function keyFactsOf(
@@ -84,8 +84,8 @@ export async function findApiKey(
 
 function foundIn(row: Row | undefined): FoundApiKey {
   if (!row) return { is: 'unknown' };
-  const end = endOfKey(keyFactsOf(row, row.expired));
-  if (end) return end;
+  const lapse = lapseOf(keyFactsOf(row, row.expired));
+  if (lapse) return lapse;
   if (!row.is_allowed) return { is: 'elsewhere' };
   const key: LiveApiKey = {
     keyId: row.id,

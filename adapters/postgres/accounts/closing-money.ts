@@ -8,7 +8,7 @@ import {
 import { closingLimits, type ReturnablePayment } from '../../../domain/accounts/closing.js';
 import { causePrefixes, reversalReturned } from '../../../domain/cause-prefixes.js';
 import type { Database, Transaction } from '../database.js';
-import { isDebtSql } from '../invoices/debts.js';
+import { isDebtSql, isUnsettledSql } from '../invoices/debts.js';
 import type { ClosingRefundRow, InvoiceRow } from '../rows/tables.js';
 
 /** Finds what is to go back of a payment and was not answered yet: at most one at a time. */
@@ -124,14 +124,14 @@ export async function listReturnable(
   return rows;
 }
 
-/** Lists what an account owes and has not paid, oldest first, also where it was given up: it is set off against its money. */
-export async function listOwed(
+/** Lists the debts of an account that nothing has settled, oldest first: those that were given up are set off as well. */
+export async function listUnsettledDebts(
   db: Database | Transaction,
   userId: UserId,
 ): Promise<Pick<InvoiceRow, 'id' | 'amount_cents'>[]> {
   const { rows } = await db.raw<{ rows: Pick<InvoiceRow, 'id' | 'amount_cents'>[] }>(
     `select i.id, i.amount_cents from invoices i
-      where i.user_id = ? and i.status in ('draft', 'open', 'uncollectible') and i.void_requested_at is null
+      where i.user_id = ? and ${isUnsettledSql('i')} and i.void_requested_at is null
         and ${isDebtSql('i')}
       order by i.id`,
     [userId],

@@ -6,7 +6,7 @@ import {
   type ClosingState,
   type ClosingWait,
 } from '../../../domain/accounts/closing.js';
-import { isDebtSql } from '../invoices/debts.js';
+import { isOwedSql } from '../invoices/debts.js';
 import type { Database, Transaction } from '../database.js';
 import type { AccountClosingRow, ClosingRefundRow, UserRow } from '../rows/tables.js';
 
@@ -202,8 +202,7 @@ export async function readStillOpen(db: Database, userId: UserId): Promise<Still
   const { rows } = await db.raw<{ rows: StillOpen[] }>(
     `select w.id as "walletId", w.available_cents as "availableCents",
             (select count(*) from rentals r where r.user_id = w.user_id and r.closed_at is null) as machines,
-            (select count(*) from invoices i where i.user_id = w.user_id and i.status in ('draft', 'open')
-                and ${isDebtSql('i')}) as "openInvoices",
+            (select count(*) from invoices i where i.user_id = w.user_id and ${isOwedSql('i')}) as "openInvoices",
             (select count(*) from refunds_and_disputes d
               where d.user_id = w.user_id and d.kind = 'dispute' and d.closed_at is null) as "openDisputes"
        from wallets w where w.user_id = ?`,

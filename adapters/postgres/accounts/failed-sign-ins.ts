@@ -3,8 +3,8 @@ import type { Database } from '../database.js';
 import type { FailedSignInsRow } from '../rows/tables.js';
 
 /**
- * Counts a failed sign-in, by the user whose address it named and by the hour (kept for 90 days). It does nothing where
- * there is no such user.
+ * Counts a failed sign-in, by the user whose address it named and by the hour. It does nothing where there is no such
+ * user.
  * @param email in lower case
  */
 export async function countFailedSignIn(db: Database, email: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { isId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import type { UserRow, WalletRow } from '../rows/tables.js';
-import { isDebtSql } from '../invoices/debts.js';
+import { isOwedSql } from '../invoices/debts.js';
 
 /** Finds a user by e-mail address or id. */
 export async function findUser(db: Database, who: string): Promise<UserRow | undefined> {
@@ -50,8 +50,7 @@ export async function readUserSummary(db: Database, user: UserRow): Promise<User
             (select coalesce(sum(failed), 0) from failed_sign_ins
               where user_id = :userId and hour > clock_ms() - interval '24 hours') as failed
        from invoices i
-      where i.user_id = :userId and i.status = 'open' and i.void_requested_at is null
-        and ${isDebtSql('i')}`,
+      where i.user_id = :userId and ${isOwedSql('i')}`,
     { userId: user.id, walletId: wallet.id },
   );
   const counts = rows[0];

@@ -1,4 +1,5 @@
 import type { Database } from '../database.js';
+import { isOut } from './provider-health.js';
 
 /** All countries together, in `offer_hours.region_code`. */
 const EVERYWHERE = '*';
@@ -17,7 +18,7 @@ export async function recordOfferHour(db: Database, providerCode: string): Promi
               count(*) as offers
          from listings l join providers p on p.code = l.provider_code
         where l.provider_code = :providerCode and l.offered and p.paused_at is null
-          and (p.out_until is null or p.out_until <= (select clock_ms()))
+          and not ${isOut('p', '(select clock_ms())')}
         group by grouping sets ((l.family, l.region_code), (l.family))
      ), looked as (
        insert into catalog_hours (hour, provider_code) select hour, :providerCode from this on conflict do nothing

@@ -12,6 +12,28 @@ import type { ProviderRow } from '../rows/tables.js';
 export type OutReason = NonNullable<ProviderRow['out_reason']>;
 
 /**
+ * SQL that holds while an upstream's circuit is open. An end that lies further ahead than any is set was noted by a clock
+ * that ran ahead since: it says nothing.
+ * @param provider the name by which its row goes
+ * @param at an SQL expression: the instant
+ */
+export function isOut(provider: string, at: string): string {
+  const longest = `case ${provider}.out_reason when 'rate_limited' then interval '${catalogLimits.rateLimitMaxMs} milliseconds'
+                        else interval '${catalogLimits.breakMaxMs} milliseconds' end`;
+  return `coalesce(${provider}.out_until > ${at} and ${provider}.out_until <= ${at} + ${longest}, false)`;
+}
+
+/** The same of a row that was read. */
+export function isOutNow(
+  { out_until, out_reason }: Pick<ProviderRow, 'out_until' | 'out_reason'>,
+  nowMs: number,
+): boolean {
+  const leftMs = (out_until?.getTime() ?? -Infinity) - nowMs;
+  const longestMs = out_reason === 'rate_limited' ? catalogLimits.rateLimitMaxMs : catalogLimits.breakMaxMs;
+  return leftMs > 0 && leftMs <= longestMs;
+}
+
+/**
  * The upstreams whose offers can be rented, as an array of their codes. An upstream is live when its last sync is no
  * older than the freshness limit (decision 13, "Live listings"), its circuit is closed and no operator has paused it.
  * The array, unlike a join, is read once; the listings are then read once in the order of an index, however many
@@ -19,7 +41,7 @@ export type OutReason = NonNullable<ProviderRow['out_reason']>;
  */
 export const liveProviderCodes = `array(select p.code from providers p
   where p.catalog_synced_at > (select clock_ms()) - ${catalogLimits.listingFreshMs} * interval '1 millisecond'
-    and (p.out_until is null or p.out_until <= (select clock_ms())) and p.paused_at is null)`;
+    and not ${isOut('p', '(select clock_ms())')} and p.paused_at is null)`;
 
 /** The upstreams for a wish: those that can meet it, and what each of the others can't do of it. */
 export interface ProvidersFor {
@@ -179,7 +201,7 @@ function outOf(error: ProviderError): { reason: OutReason; forMs: number } | und
 export async function rateLimitedForMs(db: Database, code: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { ms: number }[] }>(
     `select greatest(0, epoch_ms(out_until) - epoch_ms(clock_ms())) as ms
-       from providers where code = ? and out_reason = 'rate_limited'`,
+       from providers where code = ? and out_reason = 'rate_limited' and ${isOut('providers', 'clock_ms()')}`,
     [code],
   );
   return rows[0]?.ms ?? 0;

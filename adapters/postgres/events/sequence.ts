@@ -60,19 +60,63 @@ async function isOurTurn(trx: Transaction): Promise<boolean> {
 
 /**
  * Steps each user's feed over the numbers that may have been given in the time that a restored database has lost, and
- * tells them so. Clients that know a lost number find nothing under it any more, and nothing new under an old one.
+ * tells them so. Clients that know a lost number find nothing under it any more, and nothing new under an old one. Each
+ * batch is a transaction, as there may be more users than a statement has time for; nobody numbers events meanwhile,
+ * since the database is not confirmed.
+ * @param since when the order was given: who was told since then is not told again
+ * @param tell told after each batch
  */
-export async function stepOverLostEvents(trx: Transaction): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(?::bigint)', [SEQUENCER_LOCK]);
-  await trx.raw(
-    `with stepped as (
-       insert into event_feeds (user_id, last_seq)
-       select id, :step::bigint from users order by id
-       on conflict (user_id) do update set last_seq = event_feeds.last_seq + :step
-       returning user_id, last_seq
-     )
-     insert into events (id, user_id, seq, type, entity_id, data, at)
-     select new_event_id(), user_id, last_seq, 'feed.resync', user_id, '{}', clock_ms() from stepped`,
-    { step: eventLimits.restoredStep },
-  );
+export async function stepOverLostEvents(
+  db: Database,
+  since: Date,
+  tell: (detail: { readonly steppedFeeds: number }) => void,
+  batch = 5_000,
+): Promise<void> {
+  let after = '';
+  for (let steppedFeeds = 0; ;) {
+    const { stepped, last } = await stepSome(db, since, { after, batch });
+    steppedFeeds += stepped;
+    tell({ steppedFeeds });
+    if (last === null) return;
+    after = last;
+  }
+}
+
+interface SteppedSome {
+  readonly stepped: number;
+  /** The user from whom the next batch goes on; null: there is none. */
+  readonly last: string | null;
+}
+
+async function stepSome(
+  db: Database,
+  since: Date,
+  { after, batch }: { readonly after: string; readonly batch: number },
+): Promise<SteppedSome> {
+  return db.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(?::bigint)', [SEQUENCER_LOCK]);
+    const { rows } = await trx.raw<{ rows: [SteppedSome] }>(
+      `with due as (
+         select id from users where id > :after order by id limit :batch
+       ),
+       stepped as (
+         insert into event_feeds (user_id, last_seq)
+         select id, :step::bigint from due
+          where not exists (
+            select 1 from event_feeds f join events e on e.user_id = f.user_id and e.seq = f.last_seq
+             where f.user_id = due.id and e.type = 'feed.resync' and e.at >= :since)
+          order by id
+         on conflict (user_id) do update set last_seq = event_feeds.last_seq + :step
+         returning user_id, last_seq
+       ),
+       told as (
+         insert into events (id, user_id, seq, type, entity_id, data, at)
+         select new_event_id(), user_id, last_seq, 'feed.resync', user_id, '{}', clock_ms() from stepped
+         returning 1
+       )
+       select (select count(*)::int from told) as stepped, max(id) as last from due`,
+      { step: eventLimits.restoredStep, since, after, batch },
+    );
+    return rows[0];
+  });
 }

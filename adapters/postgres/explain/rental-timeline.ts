@@ -110,7 +110,7 @@ function seen(pod: PodRow): Happening[] {
   return happened([
     [pod.first_seen_at, `${name} was listed`],
     [pod.last_alive_at, `${name} was last seen alive`],
-    [pod.held_since, `${name} is held: not listed, and answers`],
+    [pod.held_since, `${name} is held: not listed`],
     [pod.gone_at, `${name} is gone`],
   ]);
 }

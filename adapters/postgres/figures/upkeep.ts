@@ -8,7 +8,7 @@ export const upkeepFigures: FigureGroup = {
   name: 'upkeep',
   metrics: {
     mails_unsent: { help: 'Mails in the outbox that are not sent.' },
-    oldest_unsent_mail_seconds: { help: 'Age of the oldest of them; 0: none.' },
+    oldest_unsent_mail_seconds: { help: 'Age of the oldest of them that is not set aside; 0: none.' },
     brake_pulled: { help: '1 while operators have pulled this brake (decision 37).', labels: ['brake'] },
     set_aside_items: {
       help: 'Items that failed so often that they are tried once an hour (ops set-aside list).',
@@ -29,8 +29,10 @@ export const upkeepFigures: FigureGroup = {
               coalesce((select extract(epoch from now() - coalesce(walked_at, changed_at))::float8
                           from ledger_sealing where is_on), 0) as "sealingS",
               array(select kind from brakes) as brakes
-         from (select count(*) as mails, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "mailS"
-                 from mail_outbox where sent_at is null) m`,
+         from (select count(*) as mails, coalesce(extract(epoch from now() - min(created_at) filter (where not exists (
+                      select 1 from stuck_items s
+                       where s.duty = 'mail' and s.item = o.id::text and s.set_aside_at is not null))), 0)::float8 as "mailS"
+                 from mail_outbox o where sent_at is null) m`,
     );
     const { rows: stuck } = await trx.raw<{ rows: { duty: string; items: number; aside: number }[] }>(
       `select duty, count(*) as items, count(set_aside_at) as aside from stuck_items

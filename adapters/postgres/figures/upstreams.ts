@@ -1,7 +1,7 @@
 import type { FigureGroup, Sample } from '../../metrics/figures.js';
 import type { Transaction } from '../database.js';
 import { runwaySeconds } from '../../../domain/metering/runway.js';
-import type { OutReason } from '../catalog/provider-health.js';
+import { isOut, type OutReason } from '../catalog/provider-health.js';
 
 /** So many names of GPUs are told of each upstream, and so much of each name. */
 const unknownGpus = { names: 20, chars: 60 };
@@ -83,7 +83,7 @@ interface Health {
 
 async function readHealth(trx: Transaction, configured: readonly string[]): Promise<Sample[]> {
   const { rows } = await trx.raw<{ rows: Health[] }>(
-    `select c.code as provider, case when p.out_until > now() then p.out_reason end as reason,
+    `select c.code as provider, case when ${isOut('p', 'clock_ms()')} then p.out_reason end as reason,
             extract(epoch from now() - p.catalog_synced_at)::float8 as "catalogS",
             extract(epoch from now() - p.pods_listed_at)::float8 as "podsS",
             (select count(*) from pods d

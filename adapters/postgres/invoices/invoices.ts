@@ -1,4 +1,5 @@
 import type { InvoiceId, LineItemId, UserId } from '../../../domain/ids.js';
+import { unsettledStatuses } from '../../../domain/payments/invoices.js';
 import type { Database, Transaction } from '../database.js';
 import type { InvoiceRow } from '../rows/tables.js';
 
@@ -31,7 +32,7 @@ export async function lockInvoice(trx: Transaction, id: InvoiceId): Promise<Invo
 export async function listUnsettledMirrored(db: Database, userId: UserId): Promise<InvoiceRow[]> {
   return db('invoices')
     .where({ user_id: userId })
-    .whereIn('status', ['draft', 'open', 'uncollectible'])
+    .whereIn('status', unsettledStatuses)
     .whereNotNull('processor_invoice_id');
 }
 

@@ -1,9 +1,11 @@
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { RentalWarning } from '../../../domain/events/events.js';
 import { machineLimits } from '../../../domain/machines/limits.js';
+import type { SoftwarePort } from '../../../domain/rentals/software.js';
 import type { PodStatus } from '../../providers/provider.js';
 import type { Database } from '../database.js';
 import { recordEvents } from '../events/outbox.js';
+import type { PodRow } from '../rows/tables.js';
 
 export interface MovedTo {
   readonly host: string;
@@ -30,33 +32,48 @@ const reachable = `case when p.host is not null and p.port is not null and (p.ho
                    p.pod_id as "podId", r.id as "rentalId", r.host, r.port, r.host_key_fingerprint as fingerprint,
                    case when p.held_since is not null then p.probed_at end as "aliveAt"`;
 
+/** A running machine that a list does not show. */
+export interface MissingPod extends ReachablePod {
+  /** Whether it was held when an earlier list missed it. */
+  readonly isHeld: boolean;
+  /** Where it was found ready without SSH: at a public port of its own software. null: elsewhere, or nowhere. */
+  readonly readyAt: {
+    readonly ports: readonly SoftwarePort[];
+    readonly pod: Pick<PodRow, 'host' | 'port' | 'ports'>;
+  } | null;
+}
+
 /**
- * Finds the running machines that a list does not show although the one before did, and counts all that run. One
- * missing machine is news of that machine; many at once are news of the list. A machine that was silent already is not
- * probed again.
+ * Finds the running machines that a list does not show although the one before did, and counts all that run and all that
+ * it does not show. One missing machine is news of that machine; many at once are news of the list. A machine that was
+ * silent already is not probed again.
  */
 export async function findMissingPods(
   db: Database,
   providerCode: string,
   listedIds: readonly string[],
-): Promise<{ missing: ReachablePod[]; running: number; accepted: boolean }> {
+): Promise<{ missing: MissingPod[]; vanished: number; running: number; accepted: boolean }> {
   const of = `from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
              where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
                and p.gone_at is null`;
   const bindings = { providerCode, listed: [...listedIds] };
-  const { rows: missing } = await db.raw<{ rows: ReachablePod[] }>(
-    `select ${reachable} ${of} and p.status = 'active' and p.missing_lists = 0
-        and r.host is not null
-        and not exists (select 1 from unnest(:listed::text[]) as l (id) where l.id = p.pod_id)`,
+  const isMissing = 'not exists (select 1 from unnest(:listed::text[]) as l (id) where l.id = p.pod_id)';
+  const { rows: missing } = await db.raw<{ rows: MissingPod[] }>(
+    `select ${reachable}, p.held_since is not null as "isHeld",
+            case when r.host is null and r.ready_by = 'port' then jsonb_build_object('ports', r.software->'ports',
+              'pod', jsonb_build_object('host', p.host, 'port', p.port, 'ports', p.ports)) end as "readyAt"
+       ${of} and p.status = 'active' and p.missing_lists = 0 and ${isMissing}`,
     bindings,
   );
-  if (missing.length === 0) return { missing, running: 0, accepted: false };
-  const { rows } = await db.raw<{ rows: { running: number; accepted: boolean }[] }>(
-    `select (select count(*) ${of}) as running,
+  if (missing.length === 0) return { missing, vanished: 0, running: 0, accepted: false };
+  const { rows } = await db.raw<{ rows: { vanished: number; running: number; accepted: boolean }[] }>(
+    // What an earlier list missed is missing still: those that turned out dead say no less about the list.
+    `select (select count(*) ${of} and ${isMissing}) as vanished, (select count(*) ${of}) as running,
             coalesce((select missing_accepted_until > clock_ms() from providers where code = :providerCode), false) as accepted`,
-    { providerCode },
+    bindings,
   );
-  return { missing, running: rows[0]?.running ?? 0, accepted: rows[0]?.accepted ?? false };
+  const { vanished = 0, running = 0, accepted = false } = rows[0] ?? {};
+  return { missing, vanished, running, accepted };
 }
 
 /** Lists running machines that have gone unprobed for the longest time. */

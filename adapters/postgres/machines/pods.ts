@@ -43,12 +43,14 @@ export interface PodList {
  * lists in a row did not show is gone. When a pod stops being alive, the list before is the last that showed it alive
  * (decision 27, "Refund of failed machines"). A pod that the list names twice counts as it was named last.
  * @param heldIds pods that are alive although the list misses them
+ * @param unseenIds pods that were held, of which nothing was seen since that began
  */
 export async function recordPodList(
   db: Database,
   providerCode: string,
   { pods, askedAt }: PodList,
   heldIds: readonly string[] = [],
+  unseenIds: readonly string[] = [],
 ): Promise<void> {
   const each = lastOfEach(pods);
   await db.transaction(async (trx) => {
@@ -56,7 +58,7 @@ export async function recordPodList(
       await recordListed(trx, providerCode, each.slice(from, from + PODS_AT_ONCE));
     }
     const listedIds = each.map(({ podId }) => podId);
-    await recordMissing(trx, providerCode, { listedIds, heldIds, askedAt });
+    await recordMissing(trx, providerCode, { listedIds, heldIds, unseenIds, askedAt });
   });
 }
 
@@ -105,19 +107,26 @@ async function recordMissing(
   {
     listedIds,
     heldIds,
+    unseenIds,
     askedAt,
-  }: { listedIds: readonly string[]; heldIds: readonly string[]; askedAt: Date },
+  }: {
+    listedIds: readonly string[];
+    heldIds: readonly string[];
+    unseenIds: readonly string[];
+    askedAt: Date;
+  },
 ): Promise<void> {
   await trx.raw(
     `with before as materialized (
        select pods_listed_at from providers where code = :providerCode
      ), held as (
-       update pods set held_since = coalesce(held_since, clock_ms()), missing_lists = 0
+       update pods set held_since = clock_ms(), missing_lists = 0,
+                       last_alive_at = greatest(last_alive_at, (select pods_listed_at from before))
         where provider_code = :providerCode and pod_id = any (:heldIds::text[]) and held_since is null
      ), missing as (
        update pods set
          missing_lists = missing_lists + 1,
-         last_alive_at = case when status = 'active' and missing_lists = 0
+         last_alive_at = case when status = 'active' and missing_lists = 0 and pod_id <> all (:unseenIds::text[])
                               then greatest(last_alive_at, (select pods_listed_at from before))
                               else last_alive_at end,
          gone_at = case when missing_lists >= 1 then clock_ms() end
@@ -125,7 +134,7 @@ async function recordMissing(
           and not exists (select 1 from unnest(:listedIds::text[]) as l (id) where l.id = pods.pod_id)
      )
      update providers set pods_listed_at = :askedAt where code = :providerCode`,
-    { providerCode, listedIds: [...listedIds], heldIds: [...heldIds], askedAt },
+    { providerCode, listedIds: [...listedIds], heldIds: [...heldIds], unseenIds: [...unseenIds], askedAt },
   );
 }
 
@@ -147,6 +156,27 @@ export async function isBusy(db: Database, providerCode: string): Promise<boolea
   return rows[0]?.busy ?? true;
 }
 
+/** The upstream's word on a pod that no list has shown yet. */
+const NEVER_LISTED = 'not listed';
+
+/**
+ * Tells whether a list that was asked for after this instant shows a pod as if nobody had asked for its end, or no list
+ * has told of it yet. One statement reads both: a list that comes in between would count without what it shows.
+ */
+export async function isShownAsBefore(
+  db: Database,
+  { provider_code, pod_id }: Pick<PodRow, 'provider_code' | 'pod_id'>,
+  at: Date,
+): Promise<boolean> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `select from pods p join providers v on v.code = p.provider_code
+      where p.provider_code = :code and p.pod_id = :podId and p.missing_lists = 0
+        and (p.upstream_status = :neverListed or p.status <> 'ending' and v.pods_listed_at > :at)`,
+    { code: provider_code, podId: pod_id, neverListed: NEVER_LISTED, at },
+  );
+  return rowCount > 0;
+}
+
 /**
  * Records a pod that is being ended before any list has shown it, so that lists without it count: it is gone after two,
  * as any other.
@@ -161,7 +191,7 @@ export async function expectPod(
       pod_id: pod.podId,
       tag: pod.tag,
       status: 'ending',
-      upstream_status: 'not listed',
+      upstream_status: NEVER_LISTED,
       first_seen_at: db.raw('clock_ms()'),
     })
     .onConflict(['provider_code', 'pod_id'])

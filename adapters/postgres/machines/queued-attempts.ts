@@ -49,6 +49,28 @@ export async function requeue(db: Database, id: number, waitMs: number): Promise
     .update({ asked_at: null, launch_at: then, not_before: then });
 }
 
+/**
+ * Gives up a purchase that was out of turn: its upstream was not asked for it. The row goes on saying so, by a turn that
+ * would have come.
+ */
+export async function endOutOfTurn(db: Database, id: number, waitMs: number, error: string): Promise<void> {
+  await db('allocation_attempts')
+    .where({ id, state: 'open' })
+    .update({
+      ...{ state: 'failed', failed_by: 'us', error: error.slice(0, 500) },
+      ...{ changed_at: db.raw('clock_ms()'), given_up_at: db.raw('clock_ms()') },
+      launch_at: db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [Math.ceil(waitMs)]),
+    });
+}
+
+/** Tells whether the upstream was asked for a purchase, or may have been. */
+export function wasAsked({
+  launch_at: launchAt,
+  asked_at: askedAt,
+}: Pick<AllocationAttemptRow, 'launch_at' | 'asked_at'>): boolean {
+  return launchAt === null || askedAt !== null;
+}
+
 /** Ends the wait of a purchase that was asked for: it is as old as the question, and as unknown as any other. */
 export async function endWait(db: Database, id: number): Promise<void> {
   await db('allocation_attempts')

@@ -10,7 +10,8 @@ import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
 import { noteForUser } from '../notices/user-notices.js';
 import type { AutoTopupRow } from '../rows/tables.js';
-import { recordTopupIntent } from './topup-level.js';
+import { burnSql } from '../rentals/meter-reads.js';
+import { cooldownLeftMs, recordTopupIntent } from './topup-level.js';
 
 /** Finds a user's settings of auto-topup; undefined before the first PUT. */
 export async function findAutoTopup(db: Database, userId: UserId): Promise<AutoTopupRow | undefined> {
@@ -20,8 +21,7 @@ export async function findAutoTopup(db: Database, userId: UserId): Promise<AutoT
 /** Returns the rest of a user's cooldown by the database's clock, in milliseconds; 0 without one. */
 export async function readCooldownMs(db: Database, userId: UserId): Promise<number> {
   const { rows } = await db.raw<{ rows: { ms: number }[] }>(
-    `select greatest(0, ceil(extract(epoch from next_attempt_at - clock_ms()) * 1000))::bigint as ms
-       from auto_topups where user_id = ?`,
+    `select greatest(0, ${cooldownLeftMs('next_attempt_at')}) as ms from auto_topups where user_id = ?`,
     [userId],
   );
   return rows[0]?.ms ?? 0;
@@ -49,7 +49,7 @@ export async function saveAutoTopup(
   settings: AutoTopupSettings,
   clientAddress?: AuditEvent['clientAddress'],
 ): Promise<AutoTopupRow | undefined> {
-  return db.transaction(async (trx) => {
+  const saved = await db.transaction(async (trx) => {
     // Two settings of one user come one after the other: each sees what it switches off.
     await trx.raw('select id from users where id = ? for no key update', [userId]);
     if (settings.enabled && !(await lockChargeableCard(trx, userId))) return undefined;
@@ -79,7 +79,6 @@ export async function saveAutoTopup(
     );
     const [row] = rows;
     if (!row) throw new Error(`${userId} has no wallet`);
-    await recordTopupIntent(trx, row.wallet_id);
     await insertAuditEvent(trx, {
       userId,
       kind: 'auto_topup_changed',
@@ -93,6 +92,9 @@ export async function saveAutoTopup(
     });
     return row;
   });
+  // After the commit, since an opening takes the intent before the user. The next tick makes one that is lost here.
+  if (saved) await recordTopupIntent(db, saved.wallet_id);
+  return saved;
 }
 
 /** A removal of the card waits until the settings are stored, and then switches them off. */
@@ -151,8 +153,7 @@ async function switchOff(
 /** Returns the hourly cost of all of a user's machines, in cents. */
 export async function readBurnPerHour(db: Database, userId: UserId): Promise<number> {
   const { rows } = await db.raw<{ rows: { cents: number }[] }>(
-    `select coalesce(sum(m.price_per_hour_cents), 0)::bigint as cents
-       from meters m join wallets w on w.id = m.wallet_id where w.user_id = ?`,
+    `select ${burnSql('w')} as cents from wallets w where w.user_id = ?`,
     [userId],
   );
   return rows[0]?.cents ?? 0;

@@ -1,21 +1,57 @@
 import type { Database } from '../database.js';
 import { paymentOfCauseSql } from '../ledger/cause-sql.js';
 import type { ReconcileDocumentRow } from '../rows/tables.js';
+import { MINUTE } from '../../../domain/durations.js';
 
 /** A document of the processor, reduced to the fields that are compared. */
 export type ProcessorDocument = Pick<ReconcileDocumentRow, 'kind' | 'id' | 'status'> &
   Partial<Omit<ReconcileDocumentRow, 'run_id'>>;
 
+/** Called after each batch: the work gets on. */
+type TellRemoved = (detail: { readonly removed: number }) => void;
+
 /** Forgets the documents that an earlier try of this run has read. */
 export async function clearDocuments(
   db: Database,
-  runId: number,
+  { runId, tell }: { readonly runId: number; readonly tell: TellRemoved },
   kinds: readonly ReconcileDocumentRow['kind'][],
 ): Promise<void> {
-  await db('reconcile_documents')
-    .where({ run_id: runId })
-    .whereIn('kind', [...kinds])
-    .delete();
+  const which = 'run_id = :runId and kind = any (:kinds)';
+  await removeBatches(db, which, { runId, kinds: [...kinds] }, { tell });
+}
+
+/** How long the end of a run removes documents, in milliseconds; what is left then, the next run removes. */
+const REMOVING_MS = MINUTE;
+
+/** Removes the documents of a run, and what runs that crashed a day ago have left of theirs. */
+export async function removeDocuments(db: Database, runId: number, tell: TellRemoved): Promise<void> {
+  const endsAt = performance.now() + REMOVING_MS;
+  await removeBatches(db, 'run_id = :runId', { runId }, { tell, endsAt });
+  const ofCrashed = `run_id = any (array(select r.id from reconcile_runs r
+    where r.started_at < clock_ms() - interval '1 day'
+      and exists (select 1 from reconcile_documents d where d.run_id = r.id)))`;
+  await removeBatches(db, ofCrashed, {}, { tell, endsAt });
+}
+
+/** The rows of one statement: a full run of a large account has more of them than a statement has time for. */
+const REMOVED_AT_ONCE = 5_000;
+
+async function removeBatches(
+  db: Database,
+  which: string,
+  bindings: Readonly<Record<string, unknown>>,
+  { tell, endsAt = Infinity }: { readonly tell: TellRemoved; readonly endsAt?: number },
+): Promise<void> {
+  for (let removed = 0; performance.now() < endsAt;) {
+    const { rowCount } = await db.raw<{ rowCount: number }>(
+      `delete from reconcile_documents
+        where ctid = any (array(select ctid from reconcile_documents where ${which} limit :batch))`,
+      { ...bindings, batch: REMOVED_AT_ONCE } as never,
+    );
+    removed += rowCount;
+    tell({ removed });
+    if (rowCount < REMOVED_AT_ONCE) return;
+  }
 }
 
 /** Keeps a page of documents for the run. A document that comes twice, because pages move, is kept as it came last. */

@@ -8,14 +8,8 @@ import type {
 import type { Database, Transaction } from '../database.js';
 import { tellOperators } from './mails.js';
 
-/** Opens a run. It removes what crashed runs have left of the processor's lists. */
+/** Opens a run. */
 export async function beginRun(db: Database, scope: ReconcileScope): Promise<number> {
-  await db('reconcile_documents')
-    .whereIn(
-      'run_id',
-      db('reconcile_runs').whereRaw(`started_at < clock_ms() - interval '1 day'`).select('id'),
-    )
-    .delete();
   const [run] = await db('reconcile_runs').insert({ scope }).returning('id');
   if (!run) throw new Error('inserting a run of reconcile answered no row');
   return run.id;
@@ -123,8 +117,8 @@ export async function recordGap(
 }
 
 /**
- * Closes a run: it removes the run's documents and the sources that no longer exist, and tells operators by one mail of
- * all findings that they have not been told.
+ * Closes a run: it removes the sources that no longer exist, and tells operators by one mail of all findings that they
+ * have not been told.
  * @param sources all sources that exist now
  * @param operatorEmail null: findings are told in the log only
  */
@@ -135,7 +129,6 @@ export async function finishRun(
   operatorEmail: string | null,
 ): Promise<ReconcileReport> {
   return db.transaction(async (trx) => {
-    await trx('reconcile_documents').where({ run_id: runId }).delete();
     await trx('reconcile_sources')
       .whereNotIn('source', [...sources])
       .delete();

@@ -1,6 +1,8 @@
 import type { RentalFailure } from '../../../domain/events/events.js';
 import type { EndingRental, RentalLimits } from '../../../domain/rentals/changes.js';
+import type { SeenMachine } from '../../../domain/rentals/free-machines.js';
 import { costOfSettled, type BilledRental, type Settlement } from '../../../domain/rentals/settlement.js';
+import type { CountedRental } from '../../../domain/spending/pots.js';
 import type { RentalRow } from '../rows/tables.js';
 
 /** The limits of a rental's row. */
@@ -42,6 +44,15 @@ export function billedOf(row: RentalRow): BilledRental {
   };
 }
 
+/** The facts of a rental's row that tell whether its machine may count as free. */
+export function seenOf(row: RentalRow): SeenMachine {
+  return {
+    ...{ runningAt: row.running_at, endedAt: row.ended_at, settledAt: row.settled_at },
+    ...{ hasFailed: row.status === 'failed', stopReason: row.stop_reason },
+    hasOwnSoftware: row.software !== null,
+  };
+}
+
 /** The columns that say how a rental was settled, but for the moment. */
 export function settledColumns(settlement: Settlement) {
   return {
@@ -57,6 +68,18 @@ export function settledColumns(settlement: Settlement) {
 /** What a rental's use has cost by now: what its wallet paid, and what an invoice asks for. `sharesSql` says it in SQL. */
 export function usedCentsOf(row: RentalRow): number {
   return row.charged_cents - row.refunded_cents + row.overage_cents;
+}
+
+/** The facts of a rental's row that decide what a month counts of it. */
+export function countedOf(row: RentalRow): CountedRental {
+  return {
+    usedCents: usedCentsOf(row),
+    maxSpendCents: row.max_spend_cents,
+    pricePerHourCents: row.price_per_hour_cents,
+    runningAt: row.running_at,
+    endedAt: row.ended_at,
+    isSettled: row.settled_at !== null,
+  };
 }
 
 /** What a settled rental cost and gave back, as its events, its stop and the audit trail say it. */

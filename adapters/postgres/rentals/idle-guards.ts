@@ -4,6 +4,7 @@ import type { MinuteOfUse, TelemetryTold } from '../../../domain/machines/teleme
 import { Refusal } from '../../../domain/refusal.js';
 import { refusalOfEnding } from '../../../domain/rentals/changes.js';
 import {
+  guardSetAnew,
   isIdle,
   judgeIdle,
   type GuardState,
@@ -17,7 +18,7 @@ import { noteForUser } from '../notices/user-notices.js';
 import type { RentalRow } from '../rows/tables.js';
 import { endingOf } from './facts.js';
 
-/** Sets a rental's guard, or takes it away. What it has seen so far counts no more: a new one begins anew. */
+/** Sets a rental's guard, or takes it away with all that is known of it. */
 export async function writeIdleGuard(
   trx: Transaction,
   rentalNo: number,
@@ -27,11 +28,11 @@ export async function writeIdleGuard(
     await trx('idle_guards').where({ rental_no: rentalNo }).delete();
     return;
   }
-  const { minutes, ignores } = guard;
+  const set = { ...guardSetAnew(guard), ignores: [...guard.ignores] };
   await trx('idle_guards')
-    .insert({ rental_no: rentalNo, minutes, ignores: [...ignores] })
+    .insert({ rental_no: rentalNo, ...set })
     .onConflict('rental_no')
-    .merge({ minutes, ignores: [...ignores], idle_since: null, seen_at: null, stops_at: null });
+    .merge(set);
 }
 
 /** Finds the guard that a rental has; undefined where it has none. */

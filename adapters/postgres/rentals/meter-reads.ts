@@ -17,6 +17,20 @@ export interface Burn {
 const fleet = `select case when reltuples > 100000 then reltuples::bigint else (select count(*) from meters) end
                  from pg_class where oid = 'meter_readings'::regclass`;
 
+/** In SQL, the hourly cost of a wallet's running rentals, in cents. @param wallet the name of its row in the query */
+export function burnSql(wallet: string): string {
+  return `(select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = ${wallet}.id)`;
+}
+
+/**
+ * In SQL, the money that pays for a wallet's running rentals, in cents: what is available and what is left of their
+ * holds. @param wallet the name of its row in the query
+ */
+export function fundsSql(wallet: string): string {
+  return `(select ${wallet}.available_cents + coalesce(sum(hold_cents), 0)::bigint
+             from meters where wallet_id = ${wallet}.id)`;
+}
+
 /** Reads the burn of a wallet, and when one of its rentals reaches its limit. */
 export async function readBurn(trx: Transaction, walletId: number, rentalNo: number): Promise<Burn> {
   const { rows } = await trx.raw<{ rows: Burn[] }>(

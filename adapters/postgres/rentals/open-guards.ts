@@ -2,7 +2,7 @@ import type { UserId } from '../../../domain/ids.js';
 import type { Renter } from '../../../domain/rentals/open.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Database, Transaction } from '../database.js';
-import { isDebtSql } from '../invoices/debts.js';
+import { isOwedSql } from '../invoices/debts.js';
 
 /**
  * Refuses work that must not happen any more, because its caller was told so (decision 4, "Promise of a 503"). The
@@ -29,9 +29,8 @@ export async function readRenter(db: Database | Transaction, userId: UserId): Pr
     `select exists (select 1 from brakes where kind in ('creates', 'metering')) as "isPaused",
             block_of(u.id) as "blockedReason",
             exists (select 1 from account_closings c where c.user_id = u.id) as "isClosing",
-            (select min(id) from invoices i where i.user_id = u.id and i.void_requested_at is null
-                and ${isDebtSql('i')}
-                and i.status = 'open' and i.due_at < clock_ms()) as "overdueInvoiceId",
+            (select min(id) from invoices i where i.user_id = u.id and ${isOwedSql('i')}
+                and i.due_at < clock_ms()) as "overdueInvoiceId",
             (select count(*) from rentals r where r.user_id = u.id and r.closed_at is null
                 and r.status in ('provisioning', 'running')) as "liveRentals"
        from users u where u.id = :userId`,

@@ -1,5 +1,6 @@
 import { endByOf } from '../../../domain/rentals/dead-mans-switch.js';
 import type { Database, Transaction } from '../database.js';
+import { burnSql } from './meter-reads.js';
 
 /**
  * Returns when an upstream shall end a new pod by itself, in case this service is gone: when the wallet's money ends.
@@ -12,7 +13,7 @@ export async function paidUntil(
 ): Promise<Date> {
   const { rows } = await db.raw<{ rows: { funds: number; burn: number; now_ms: number }[] }>(
     `select w.available_cents + w.reserved_cents as funds, epoch_ms(clock_ms()) as now_ms,
-            (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id) as burn
+            ${burnSql('w')} as burn
        from wallets w where w.id = ?`,
     [walletId],
   );
@@ -37,7 +38,7 @@ export async function listPaidPods(db: Database, providerCode: string): Promise<
   const { rows } = await db.raw<{ rows: PaidPod[] }>(
     `select a.pod_id as "podId", a.id as "attemptId", a.end_by as "endBy",
             w.available_cents + w.reserved_cents as "fundsCents", epoch_ms(clock_ms()) as "nowMs",
-            (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id) as "burnPerHourCents"
+            ${burnSql('w')} as "burnPerHourCents"
        from rentals r
        join allocation_attempts a on a.tag = r.tag and a.state = 'adopted' and a.pod_id is not null
        join wallets w on w.id = r.wallet_id

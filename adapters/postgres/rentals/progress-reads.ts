@@ -39,7 +39,6 @@ export async function withWaiting<Row extends Pick<RentalRow, 'no' | 'status'>>(
   return rows.map((row) => ({ ...row, waiting: facts.get(row.no) ?? null }));
 }
 
-/** A machine that a worker of release 0.1 saw become active has no instant for it: it was seen at all before. */
 async function readWaiting(
   db: Database | Transaction,
   rentalNos: readonly number[],
@@ -50,7 +49,7 @@ async function readWaiting(
             a.attempt, a.state as attempt_state, a.created_at as attempt_created_at,
             a.changed_at as attempt_changed_at, a.given_up_at as attempt_given_up_at,
             a.answered_at as attempt_answered_at, a.launch_at as attempt_launch_at,
-            coalesce(p.active_at, case p.status when 'active' then p.first_seen_at end) as machine_active_at,
+            p.active_at as machine_active_at,
             q.created as ready_samples, q.ready_p50_seconds, q.ready_p90_seconds
        from rentals r
        left join lateral (

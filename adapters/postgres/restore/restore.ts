@@ -18,9 +18,17 @@ import { stepOverLostEvents } from '../events/sequence.js';
 import { operatorsOf } from '../operators/operator-orders.js';
 import type { OperatorOrderRow, RentalRow, UnknownPodRow } from '../rows/tables.js';
 
-/** Lists rentals to which something is still owed here. */
-export async function listLiveRentals(db: Database): Promise<Pick<RentalRow, 'id' | 'status'>[]> {
-  return db('rentals').whereNull('closed_at').orderBy('no').select('id', 'status');
+/** Lists a page of the rentals to which something is still owed here, by their numbers. */
+export async function listLiveRentals(
+  db: Database,
+  { afterNo, limit }: { readonly afterNo: number; readonly limit: number },
+): Promise<Pick<RentalRow, 'no' | 'id' | 'status'>[]> {
+  return db('rentals')
+    .whereNull('closed_at')
+    .where('no', '>', afterNo)
+    .orderBy('no')
+    .limit(limit)
+    .select('no', 'id', 'status');
 }
 
 /** Reads what this database has last seen of a rental's use; undefined when it is settled, or its billing has ended. */
@@ -171,7 +179,8 @@ export async function getReconcileOrder(
  * Lets a restored database go on. It keeps unknown machines for a human, steps over the numbers that were given in the
  * lost time, ends the sessions that came back, confirms the database above Temporal's watermark, lifts the brake and
  * records who did it. It may run again.
- * @param tell told after each batch of sessions
+ * @param of the run whose rows hold what was found, beside the report that names the first of it
+ * @param tell told after each batch of sessions, and of feeds
  * @returns the new watermark
  */
 export async function resume(
@@ -179,31 +188,34 @@ export async function resume(
   operationId: OperationId,
   {
     kept,
+    runId,
     report,
     done,
   }: {
     readonly kept: number;
+    readonly runId: string;
     readonly report: RestoreReport;
     readonly done: Omit<Reconciled, 'watermark'>;
   },
-  tell: (detail: { readonly endedSessions: number }) => void = () => undefined,
+  tell: (detail: { readonly endedSessions: number } | { readonly steppedFeeds: number }) => void = () =>
+    undefined,
 ): Promise<number> {
-  if ((await getReconcileOrder(db, operationId)).status !== 'done') {
+  const { status, requested_at } = await getReconcileOrder(db, operationId);
+  if (status !== 'done') {
     await db.raw('select step_over_lost_numbers()');
     await endRestoredSessions(db, tell);
+    await stepOverLostEvents(db, requested_at, tell);
   }
   return db.transaction(async (trx) => {
-    for (const { providerCode, podId, tag } of report.unknownPods) {
-      await trx('unknown_pods')
-        .insert({ provider_code: providerCode, pod_id: podId, tag, listed_at: trx.raw('clock_ms()') })
-        .onConflict(['provider_code', 'pod_id'])
-        .ignore();
-    }
+    await trx.raw(
+      `insert into unknown_pods (provider_code, pod_id, tag, listed_at)
+       select item ->> 'providerCode', item ->> 'podId', item ->> 'tag', clock_ms()
+         from restore_items where run_id = :runId and kind = 'pod'
+       on conflict (provider_code, pod_id) do nothing`,
+      { runId },
+    );
     const order = await getReconcileOrder(trx, operationId);
-    if (order.status !== 'done') {
-      await stepOverLostEvents(trx);
-      await beginEpoch(trx);
-    }
+    if (order.status !== 'done') await beginEpoch(trx);
     const [row] = await trx('watermark')
       .update({
         value: trx.raw('greatest(value, ?::bigint) + 1', [kept]),
@@ -217,7 +229,7 @@ export async function resume(
     await trx('witnesses').delete();
     await trx('brakes').where({ kind: 'restored' }).delete();
     if (order.status !== 'done') {
-      await recordDifferences(trx, report);
+      await recordDifferences(trx, runId);
       await recordResume(trx, order, report, { ...done, watermark: row.value });
     }
     return row.value;
@@ -258,19 +270,20 @@ export async function endRestoredSessions(
  * Keeps a finding of each bill that is not what its user was shown. No comparison finds it again, so none resolves it:
  * it stands until an operator acknowledges it.
  */
-async function recordDifferences(trx: Transaction, { ended }: RestoreReport): Promise<void> {
-  const differing = ended.filter(({ differs }) => differs !== undefined);
-  if (differing.length === 0) return;
+async function recordDifferences(trx: Transaction, runId: string): Promise<void> {
   await trx.raw(
-    `with run as (
-       insert into reconcile_runs (scope, finished_at) values ('full', clock_ms()) returning id
+    `with differing as (
+       select item from restore_items where run_id = :runId and kind = 'ended' and item -> 'differs' is not null
+     ), run as (
+       insert into reconcile_runs (scope, finished_at)
+       select 'full', clock_ms() where exists (select 1 from differing) returning id
      )
      insert into reconcile_findings (kind, source, subject, subject_ids, evidence, first_run_id, last_run_id)
-     select :kind, 'restore', x."rentalId", jsonb_build_object('rentalId', x."rentalId"),
-            x.differs || jsonb_build_object('endedAt', x."endedAt", 'by', x.by), run.id, run.id
-       from run, jsonb_to_recordset(:differing::jsonb) as x ("rentalId" text, "endedAt" text, by text, differs jsonb)
+     select :kind, 'restore', item ->> 'rentalId', jsonb_build_object('rentalId', item -> 'rentalId'),
+            (item -> 'differs') || jsonb_build_object('endedAt', item -> 'endedAt', 'by', item -> 'by'), run.id, run.id
+       from run, differing
      on conflict (kind, subject) where state <> 'resolved' do nothing`,
-    { kind: 'restored_bill_differs' satisfies FindingKind, differing: JSON.stringify(differing) },
+    { runId, kind: 'restored_bill_differs' satisfies FindingKind },
   );
 }
 
@@ -289,8 +302,10 @@ async function recordResume(
     request: JSON.stringify(report),
     result: JSON.stringify(done),
   });
-  const { endedRentals, credited, parked, listedPods, watermark } = done;
-  const result = { endedRentals, credited: credited.length, parked: parked.length, listedPods, watermark };
+  const { endedRentals, more, listedPods, watermark } = done;
+  const credited = done.credited.length + (more?.credited ?? 0);
+  const parked = done.parked.length + (more?.parked ?? 0);
+  const result = { endedRentals, credited, parked, listedPods, watermark };
   await trx('operator_orders')
     .where({ id })
     .update({ status: 'done', result: JSON.stringify(result) as never });

@@ -663,19 +663,19 @@ export interface LedgerSealRow {
    * is: a place in rental_nos, or 0 for an entry that keeps its row. What int does not hold is kept wide.
    */
   gaps_ms: number[] | null;
-  wide_gaps_ms: string[] | null;
+  wide_gaps_ms: number[] | null;
   amounts_cents: number[] | null;
-  wide_amounts_cents: string[] | null;
+  wide_amounts_cents: number[] | null;
   places: number[];
   /**
    * Rental by rental, of the charges that are sealed: how many, what they sum up to, and between which instants they
    * were written.
    */
-  rental_nos: string[];
+  rental_nos: number[];
   rental_entries: number[];
-  rental_cents: string[];
-  rental_earliest_ms: string[];
-  rental_latest_ms: string[];
+  rental_cents: number[];
+  rental_earliest_ms: number[];
+  rental_latest_ms: number[];
 }
 
 export interface ListingRow {
@@ -871,7 +871,7 @@ export interface MeterShardRow {
    * and what has come due since.
    */
   looked_ms: number;
-  behind: string[];
+  behind: number[];
 }
 
 /**
@@ -1577,6 +1577,20 @@ export interface RentalsNowRow {
 }
 
 /**
+ * What a look at a restored database found (decision 67, "Restored databases"): a lost hour of a large fleet is
+ * more than one answer of an activity may hold, so its rows stand here, and the run's id and counts go through
+ * Temporal.
+ */
+export interface RestoreItemRow {
+  run_id: string;
+  kind: 'ended' | 'limit' | 'without_run' | 'lost' | 'pod' | 'payment';
+  id: string;
+  item: unknown;
+  listed_at: Date;
+  done_at: Date | null;
+}
+
+/**
  * A row stays when its card is removed: its detachment may still be owed to the processor, and an event that comes
  * late may not bring it back.
  */
@@ -1648,7 +1662,7 @@ export interface StatementMonthRow {
   /** Wallets up to this one were looked at. */
   walked_wallet: number;
   /** Those of them that failed, and are tried again. */
-  failed_wallets: string[];
+  failed_wallets: number[];
   done_at: Date | null;
 }
 
@@ -1708,6 +1722,11 @@ export interface TopupRequestRow {
   answer_before: Date;
   requested_at: Date;
   api_key_id: ApiKeyId | null;
+  /**
+   * The charge under way that answers a request (decision 32, "Checkout and credit"); null where none does. Its
+   * opening may run again when that charge is over, and is told the same then.
+   */
+  joined_topup_id: TopupId | null;
 }
 
 export interface TopupRow {
@@ -2015,6 +2034,7 @@ declare module 'knex/types/tables.js' {
     rental_warnings: Table<RentalWarningRow>;
     rentals: Table<RentalRow>;
     rentals_now: Table<RentalsNowRow>;
+    restore_items: Table<RestoreItemRow>;
     saved_cards: Table<SavedCardRow>;
     sessions: Table<SessionRow>;
     software_secrets: Table<SoftwareSecretRow>;

@@ -1,5 +1,5 @@
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
-import { refusalOfUnlimitedRentals, type BudgetPot, type Holder } from '../../../domain/spending/pots.js';
+import { refuseUnlimitedBudget, type BudgetPot, type Holder } from '../../../domain/spending/pots.js';
 import type { Database, Transaction } from '../database.js';
 import type { BudgetRow } from '../rows/tables.js';
 import type { Lock } from './caps.js';
@@ -11,7 +11,8 @@ export const monthSql = `date_trunc('month', clock_ms() at time zone 'UTC') at t
  * The rentals that a month counts, one row each: what each has cost of it (`spent`), and what it may still cost
  * (`reserved`; null without a limit). A cent counts in the month in which it was used: what had accrued when the month
  * began was the month's before. So the parts of a rental that runs over the turn add up to its price, however late
- * metering was. CTEs `m (at)` and `u (user_id)` come before: the month's beginning, and the users.
+ * metering was. The domain's `shareOfMonth` says the same of one rental. CTEs `m (at)` and `u (user_id)` come before: the
+ * month's beginning, and the users.
  */
 export const sharesSql = `
   select r.user_id, r.id, r.api_key_id, r.max_spend_cents is null and r.settled_at is null as unlimited,
@@ -147,9 +148,7 @@ export async function saveBudget(
   check(settingsOf(await findBudget(trx, userId)));
   const { monthlyCents, hard } = settings;
   const use = await readBudgetUse(trx, userId);
-  if (hard && monthlyCents !== null && use.unlimited.length > 0) {
-    throw refusalOfUnlimitedRentals({ monthlyCents, month: use.month, unlimited: use.unlimited });
-  }
+  refuseUnlimitedBudget(settings, use);
   const row = {
     ...{ monthly_cents: monthlyCents, hard, changed_at: trx.raw('clock_ms()') },
     // The worker looks at it anew: another share may be reached by now.

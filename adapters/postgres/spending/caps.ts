@@ -1,6 +1,6 @@
-import { endOfKey, refusalOfKey } from '../../../domain/accounts/api-key-refusals.js';
+import { lapseOf, refusalOfKey } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
-import { refusalOfUnlimitedRentals, type CapPot } from '../../../domain/spending/pots.js';
+import { capOfWish, type CapPot } from '../../../domain/spending/pots.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { keyFactsOf } from '../accounts/api-keys.js';
 import type { Database, Transaction } from '../database.js';
@@ -28,8 +28,8 @@ export async function getLiveKey(
   );
   const [key] = rows;
   if (!key) throw new Refusal('key_unknown', 'There is no such API key any more.');
-  const end = endOfKey(keyFactsOf(key, key.expired));
-  if (end) throw refusalOfKey(end);
+  const lapse = lapseOf(keyFactsOf(key, key.expired));
+  if (lapse) throw refusalOfKey(lapse);
   return key;
 }
 
@@ -117,7 +117,8 @@ export async function setCap(
   { id, user_id: userId }: Pick<ApiKeyRow, 'id' | 'user_id'>,
   wantedCents: number | null,
 ): Promise<number | null> {
-  await trx('api_keys').where({ id }).forNoKeyUpdate().first('id');
+  const key = await trx('api_keys').where({ id }).forNoKeyUpdate().first('spent_cents', 'reserved_cents');
+  if (!key) throw new Error(`${id} vanished`);
   // A statement of its own: the rentals that were opened or changed while this waited are in it.
   const unlimited = await trx('rentals')
     .where({ user_id: userId, api_key_id: id })
@@ -125,19 +126,10 @@ export async function setCap(
     .whereNull('max_spend_cents')
     .orderBy('no')
     .select({ rentalId: 'id' });
-  if (wantedCents !== null && unlimited.length > 0) {
-    throw refusalOfUnlimitedRentals({ apiKeyId: id, capCents: wantedCents, unlimited });
-  }
-  const [set] = await trx('api_keys')
-    .where({ id })
-    .update({
-      spend_cap_cents: trx.raw(
-        'greatest(?::bigint, case when ?::bigint is not null then spent_cents + reserved_cents end)',
-        [wantedCents, wantedCents],
-      ),
-    })
-    .returning('spend_cap_cents');
-  return set?.spend_cap_cents ?? null;
+  const { spent_cents: spentCents, reserved_cents: reservedCents } = key;
+  const capCents = capOfWish(wantedCents, { apiKeyId: id, spentCents, reservedCents, unlimited });
+  await trx('api_keys').where({ id }).update({ spend_cap_cents: capCents });
+  return capCents;
 }
 
 /**

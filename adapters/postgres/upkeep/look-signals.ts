@@ -53,8 +53,10 @@ export async function claimLook(
   return claim;
 }
 
+// A signal that lies as far ahead was told by a clock that was set back since: it says nothing.
 const mayTell = `((l.told_at is null or :hasNoRun
-    or l.told_at < excluded.told_at - :unhandledMs * interval '1 millisecond')
+    or l.told_at < excluded.told_at - :unhandledMs * interval '1 millisecond'
+    or l.told_at > excluded.told_at + :unhandledMs * interval '1 millisecond')
   and (l.counted_on <> excluded.counted_on or l.signals < :perDay))`;
 
 /** Notes that the signal was not delivered. */
@@ -69,7 +71,8 @@ export async function releaseLook(db: Database, workflowId: string): Promise<voi
  */
 export async function acknowledgeLook(db: Database, workflowId: string, lookedAt: Date): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { again: boolean }[] }>(
-    `update look_signals set told_at = null where workflow_id = :workflowId and told_at < :lookedAt
+    `update look_signals set told_at = null
+      where workflow_id = :workflowId and (told_at < :lookedAt or told_at > clock_ms())
      returning wanted_at >= :lookedAt as again`,
     { workflowId, lookedAt },
   );
@@ -92,6 +95,7 @@ export async function listUnhandledLooks(db: Database, limit: number): Promise<s
  * @param workflowId SQL of its id
  */
 export function hasNoFreshSignal(workflowId: string): string {
+  const unhandled = `interval '${operationLimits.lookUnhandledMs} milliseconds'`;
   return `not exists (select 1 from look_signals l where l.workflow_id = ${workflowId}
-    and l.told_at > (select clock_ms()) - interval '${operationLimits.lookUnhandledMs} milliseconds')`;
+    and l.told_at > (select clock_ms()) - ${unhandled} and l.told_at <= (select clock_ms()) + ${unhandled})`;
 }

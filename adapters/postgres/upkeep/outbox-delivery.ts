@@ -1,3 +1,4 @@
+import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
 import { isNotWaiting } from './stuck-items.js';
 import type { MailOutboxRow } from '../rows/tables.js';
@@ -9,7 +10,7 @@ export interface MailDelivery {
    * @returns after how long the mail is tried again, in milliseconds
    */
   failed(mail: MailOutboxRow, error: unknown): Promise<number>;
-  /** Called when a mail was sent that had failed before. */
+  /** Called when a mail that had failed before was sent, or is given up. */
   recovered(mail: MailOutboxRow): Promise<void>;
 }
 
@@ -18,8 +19,9 @@ export type DueMails = 'codes' | 'all';
 
 /**
  * Takes the next due mail, sends it and marks it. A mail with a code goes before all others: its reader waits at a
- * screen, and the limits of codes keep them few (decision 188, "Codes before bulk"). It holds the mail's row, so that two senders never take the same one.
- * Each transaction sends one mail: it must not last longer than the mail server takes for one, and a failing mail keeps
+ * screen, and the limits of codes keep them few (decision 188, "Codes before bulk"). A code that is valid no longer is given
+ * up: after an outage its reader has asked for another. It holds the mail's row, so that two senders never take the same
+ * one. Each transaction sends one mail: it must not last longer than the mail server takes for one, and a failing mail keeps
  * no other back (decision 36, "The mail outbox", and decision 69, "Items that fail"). A failed mail is tried again
  * later, ever more rarely.
  * @returns how many were due, and how many of them were sent
@@ -32,6 +34,12 @@ export async function deliverDueMails(
   return db.transaction(async (trx) => {
     const mail = (await takeCode(trx)) ?? (which === 'all' ? await takeOther(trx) : undefined);
     if (!mail) return { due: 0, sent: 0 };
+    const recovered = (): Promise<void> => (mail.tries > 0 ? delivery.recovered(mail) : Promise.resolve());
+    if (mail.hasLapsed === true) {
+      await trx('mail_outbox').where({ id: mail.id }).delete();
+      await recovered();
+      return { due: 1, sent: 0 };
+    }
     try {
       await delivery.send({ ...mail, body: mail.body ?? '' });
     } catch (error) {
@@ -49,17 +57,27 @@ export async function deliverDueMails(
     await trx('mail_outbox')
       .where({ id: mail.id })
       .update({ sent_at: trx.raw('clock_ms()'), ...(mail.wipe_after_sending ? { body: null } : {}) });
-    if (mail.tries > 0) await delivery.recovered(mail);
+    await recovered();
     return { due: 1, sent: 1 };
   });
 }
 
+type DueMail = MailOutboxRow & { readonly hasLapsed?: boolean };
+
 /** The newest code first: it is the one that its reader still waits for. */
-function takeCode(trx: Transaction): Promise<MailOutboxRow | undefined> {
-  return due(trx).where({ wipe_after_sending: true }).orderBy('id', 'desc').first();
+function takeCode(trx: Transaction): Promise<DueMail | undefined> {
+  return due(trx)
+    .where({ wipe_after_sending: true })
+    .orderBy('id', 'desc')
+    .first<DueMail>(
+      'mail_outbox.*',
+      trx.raw(`created_at < clock_ms() - ? * interval '1 millisecond' as "hasLapsed"`, [
+        accountLimits.codeValidMs,
+      ]),
+    );
 }
 
-function takeOther(trx: Transaction): Promise<MailOutboxRow | undefined> {
+function takeOther(trx: Transaction): Promise<DueMail | undefined> {
   return due(trx).where({ wipe_after_sending: false }).orderBy(['next_try_at', 'id']).first();
 }
 

@@ -1,5 +1,10 @@
 import { operationLimits } from '../../../domain/operations/limits.js';
-import { nextTryMs, nextUnansweredTryMs, type Duty } from '../../../domain/operations/stuck.js';
+import {
+  longestPauseMs,
+  nextTryMs,
+  nextUnansweredTryMs,
+  type Duty,
+} from '../../../domain/operations/stuck.js';
 import type { LastAnswers } from '../../peer-error.js';
 import { readClock } from '../clock.js';
 import type { Database, Transaction } from '../database.js';
@@ -58,7 +63,8 @@ export async function noteFailure(db: Database, failure: Failure, random = Math.
 }
 
 function isBeforeItsTime(known: StuckItemRow, now: Date, { isHopeless }: Failure): boolean {
-  return known.next_attempt_at > now && (known.set_aside_at !== null || isHopeless !== true);
+  const waitMs = known.next_attempt_at.getTime() - now.getTime();
+  return waitMs > 0 && waitMs <= longestPauseMs && (known.set_aside_at !== null || isHopeless !== true);
 }
 
 function countedOf(
@@ -93,7 +99,7 @@ export async function findStuck(
 ): Promise<Map<string, { isWaiting: boolean }>> {
   if (items.length === 0) return new Map();
   const { rows } = await db.raw<{ rows: { item: string; isWaiting: boolean }[] }>(
-    `select item, next_attempt_at > clock_ms() as "isWaiting" from stuck_items
+    `select item, ${isAhead('next_attempt_at')} as "isWaiting" from stuck_items
       where duty = :duty and item = any (:items::text[])`,
     { duty, items: [...items] },
   );
@@ -117,7 +123,13 @@ export async function clearStuck(db: Database, duty: Duty, item: string): Promis
  */
 export function isNotWaiting(duty: Duty, item: string): string {
   return `not exists (select 1 from stuck_items s
-    where s.duty = '${duty}' and s.item = ${item} and s.next_attempt_at > (select clock_ms()))`;
+    where s.duty = '${duty}' and s.item = ${item} and ${isAhead('s.next_attempt_at')})`;
+}
+
+/** A try that is further off than the longest pause was put off by a clock that was set back since: it says nothing. */
+function isAhead(nextAttemptAt: string): string {
+  const longest = `interval '${longestPauseMs} milliseconds'`;
+  return `(${nextAttemptAt} > (select clock_ms()) and ${nextAttemptAt} <= (select clock_ms()) + ${longest})`;
 }
 
 /** Lists the last failures, items that were set aside first. */
@@ -133,6 +145,24 @@ export async function listStuck(
     .limit(limit);
   if (filter.onlySetAside) void query.whereNotNull('set_aside_at');
   return query;
+}
+
+/**
+ * Lists the workflows that wait for items which are set aside, or were put back and have not failed since: a second try
+ * to signal them finds them as well.
+ */
+export async function listWorkflowsOf(
+  db: Database,
+  { duty, item }: { readonly duty?: Duty | undefined; readonly item?: string | undefined },
+): Promise<string[]> {
+  const query = db('stuck_items')
+    .whereIn('duty', ['workflow', 'step', 'refund'])
+    .whereRaw('(set_aside_at is not null or attempts = 0)');
+  if (duty !== undefined) void query.andWhere({ duty });
+  if (item !== undefined) void query.andWhere({ item });
+  // A step's item is its rental and its name; a refund's item is its order and its rental.
+  const items = await query.orderBy('first_failed_at').pluck<string[]>('item');
+  return [...new Set(items.map((one) => one.split(' ')[0] ?? ''))];
 }
 
 /**

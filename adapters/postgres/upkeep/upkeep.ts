@@ -115,14 +115,15 @@ export async function listForgottenAttempts(
 }
 
 /**
- * Closes condemned attempts of which the upstream has shown nothing for long: whatever their call did, it left no pod.
+ * Closes condemned attempts of which the upstream has shown nothing for long: whatever their call did, it left no pod. The
+ * list that says so was asked for so long after it was given up, however long it took to come.
  */
 export async function closeCondemnedAttempts(db: Database, afterMs: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `update allocation_attempts a set state = 'gone', changed_at = clock_ms()
       where a.state = 'condemned' and a.changed_at < clock_ms() - :afterMs * interval '1 millisecond'
         and exists (select 1 from providers v where v.code = a.provider_code
-                       and v.pods_listed_at > clock_ms() - interval '1 minute')
+                       and v.pods_listed_at between a.changed_at + :afterMs * interval '1 millisecond' and clock_ms())
         and not exists (select 1 from pods p where p.tag = a.tag and p.gone_at is null)`,
     { afterMs },
   );

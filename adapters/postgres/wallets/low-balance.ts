@@ -1,12 +1,13 @@
 import { lowBalanceMail } from '../../../domain/mails/wallet.js';
 import type { Database } from '../database.js';
+import { burnSql, fundsSql } from '../rentals/meter-reads.js';
 import { insertMail } from '../upkeep/outbox.js';
 
 interface Low {
   wallet_id: number;
   email: string;
   low_since: Date | null;
-  total_cents: number;
+  funds_cents: number;
   burn_cents: number;
 }
 
@@ -17,8 +18,7 @@ interface Low {
 export async function warnOfLowBalance(db: Database, intentId: number): Promise<void> {
   await db.transaction(async (trx) => {
     const { rows } = await trx.raw<{ rows: Low[] }>(
-      `select w.id as wallet_id, u.email, w.low_since, w.available_cents + w.reserved_cents as total_cents,
-              (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id) as burn_cents
+      `select w.id as wallet_id, u.email, w.low_since, ${fundsSql('w')} as funds_cents, ${burnSql('w')} as burn_cents
          from intents i join wallets w on w.id = i.wallet_id join users u on u.id = w.user_id where i.id = ?
           for key share of u`,
       [intentId],
@@ -28,7 +28,7 @@ export async function warnOfLowBalance(db: Database, intentId: number): Promise<
       await insertMail(trx, {
         cause: { kind: 'low_balance', walletId: low.wallet_id, since: low.low_since },
         recipient: low.email,
-        message: lowBalanceMail({ totalCents: low.total_cents, burnCents: low.burn_cents }),
+        message: lowBalanceMail({ fundsCents: low.funds_cents, burnCents: low.burn_cents }),
         wipeAfterSending: false,
       });
     }

@@ -1,7 +1,7 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import { runPrepared, ReadAhead, type Prepared } from '../prepared.js';
-import { isDebtSql } from '../invoices/debts.js';
+import { isOwedSql } from '../invoices/debts.js';
 
 /** The answer of GET /v1/billing/balance (decision 31, "Balance and config"). Amounts in cents. */
 export interface Balance {
@@ -33,8 +33,7 @@ const balanceOfUser: Prepared<readonly [UserId]> = {
           from wallets w
           cross join lateral (
             select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
-            from invoices v where v.user_id = w.user_id and v.status = 'open' and v.void_requested_at is null
-              and ${isDebtSql('v')}) i
+            from invoices v where v.user_id = w.user_id and ${isOwedSql('v')}) i
           cross join lateral (
             select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
                    coalesce(sum(hold_cents), 0)::bigint as holds_cents

@@ -1,6 +1,7 @@
 import type { EventType } from '../../../domain/events/events.js';
 import type { ApiKeyId, UserId, WebhookId } from '../../../domain/ids.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
+import { isChallengedBy } from '../../../domain/webhooks/webhook.js';
 import type { Database, Transaction } from '../database.js';
 import { lockBy } from '../locks.js';
 import type { WebhookRow } from '../rows/tables.js';
@@ -54,7 +55,7 @@ export async function insertWebhook(trx: Transaction, hook: NewWebhook): Promise
       types: [...hook.types],
       description: hook.description,
       api_key_id: hook.apiKeyId ?? null,
-      cursor_seq: trx.raw('coalesce((select last_seq from event_feeds where user_id = ?), 0)', [hook.userId]),
+      cursor_seq: headOf(trx, hook.userId),
     })
     .returning('*');
   if (!row) throw new Error('the endpoint was not kept');
@@ -90,15 +91,15 @@ export interface WebhookChange {
 }
 
 /**
- * Changes an endpoint that the transaction has locked. An address that is set, be it the same, is challenged anew,
- * unless it is the one that is enabled. One that was switched off goes on with the events from now on.
+ * Changes an endpoint that the transaction has locked, and challenges it anew where its address asks for that. One that
+ * was switched off goes on with the events from now on.
  */
 export async function changeWebhook(
   trx: Transaction,
   hook: WebhookRow,
   { url, types, description }: WebhookChange,
 ): Promise<WebhookRow> {
-  const isChallenged = url !== undefined && (url !== hook.url || hook.state !== 'enabled');
+  const isChallenged = isChallengedBy(hook, url);
   const [row] = await trx('webhooks')
     .where({ id: hook.id })
     .update({
@@ -113,6 +114,7 @@ export async function changeWebhook(
   return row;
 }
 
+/** The number of the newest event of a user. */
 function headOf(trx: Transaction, userId: UserId) {
   return trx.raw('coalesce((select last_seq from event_feeds where user_id = ?), 0)', [userId]);
 }

@@ -1,3 +1,4 @@
+import { MINUTE } from '../../../domain/durations.js';
 import { isTemplateId } from '../../../domain/catalog/templates.js';
 import { fetching, noSoftware, ownSoftwareId } from '../../../domain/rentals/software.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
@@ -26,7 +27,7 @@ import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer } from '../upstream/upstream-errors.js';
 
 /** As long as at other upstreams: a large image may have to be pulled before its daemon answers. */
-const PROVISION_DEADLINE_MS = 20 * 60_000;
+const PROVISION_DEADLINE_MS = 20 * MINUTE;
 /** The documentation does not say whether `cost` includes the container's disk: $0.10 a GB and month. */
 const DISK_CENTS_PER_GB_HOUR = 10 / 730;
 const DISK_GB = 50;

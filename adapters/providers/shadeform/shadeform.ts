@@ -1,3 +1,4 @@
+import { MINUTE } from '../../../domain/durations.js';
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
 import { reportedUse } from '../../../domain/machines/telemetry.js';
 import { fetching, ownSoftwareId, type Software } from '../../../domain/rentals/software.js';
@@ -31,7 +32,7 @@ const SIDE_READ_LIMIT_MS = 2_000;
 /**
  * The upstream's own longest boot times begin at 10 minutes; where an offer tells a longer one, twice that is allowed.
  */
-const PROVISION_DEADLINE_MS = 20 * 60_000;
+const PROVISION_DEADLINE_MS = 20 * MINUTE;
 
 /**
  * The Shadeform API (v1) as a Provider. Facts: its published OpenAPI description and guides.

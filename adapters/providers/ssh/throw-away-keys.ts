@@ -4,10 +4,11 @@ import { ProviderError, type Wait } from '../provider.js';
 import type { HttpAnswer } from '../upstream/http-answer.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { beforeBuying, errorOfAnswer, throwBeforeBuying } from '../upstream/upstream-errors.js';
+import { HOUR, MINUTE } from '../../../domain/durations.js';
 
 /** A sweep for keys without a pod runs at most this often, and takes only keys that no create in flight can need. */
-const SWEEP_EVERY_MS = 10 * 60_000;
-const SWEEP_OLDER_THAN_MS = 60 * 60_000;
+const SWEEP_EVERY_MS = 10 * MINUTE;
+const SWEEP_OLDER_THAN_MS = HOUR;
 const SWEEP_AT_ONCE = 20;
 
 export interface ThrowAwayKey {

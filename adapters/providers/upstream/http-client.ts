@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { called, type Call } from '../../tracing/calls.js';
 import { ProviderError } from '../provider.js';
 import type { Pace, RequestBudget, RequestUse } from './request-budget.js';
+import { MINUTE } from '../../../domain/durations.js';
 
 /**
  * The limit of a whole list that makes progress which nobody hears: 50,000 machines are some 100 MB (decision 75, "Long
  * upstream lists").
  */
-const LIST_LIMIT_MS = 60_000;
+const LIST_LIMIT_MS = MINUTE;
 /** The limit of a list whose progress somebody hears: one that trickles for so long is none. */
-const HEARD_LIST_LIMIT_MS = 30 * 60_000;
+const HEARD_LIST_LIMIT_MS = 30 * MINUTE;
 
 /** Waiting for its turns leaves a request this share of its limit for the answer. */
 const ANSWER_SHARE = 0.2;
@@ -85,7 +86,7 @@ export interface HttpClient {
    * Sends one request, and repeats it only where it is repeatable.
    * @param read reads the answer
    * @throws HttpFailure when no whole answer came within the limit, or `read` failed
-   * @throws ProviderError rate_limited when the budget is used up: nothing was sent
+   * @throws ProviderError rate_limited when the budget is used up, out of turn unless it acts: nothing was sent
    */
   send<T>(request: HttpRequest, read: ReadAnswer<T>): Promise<T>;
 }
@@ -234,8 +235,8 @@ async function refuseOverBudget(
   if (retryAfterMs === 0) return;
   throw new ProviderError('rate_limited', `${method} ${path}: the request budget is used up`, {
     retryAfterMs,
-    // It has used up its own share alone.
-    ...(use === 'renewing' && { outOfTurn: true }),
+    // Reads and renewals come again, and have used up no more than their shares: the upstream stays for sale.
+    ...(use !== 'acting' && { outOfTurn: true }),
   });
 }
 

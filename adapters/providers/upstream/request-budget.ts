@@ -4,7 +4,8 @@ import type { QuotaWindow } from './quotas.js';
 export interface RequestBudget {
   /**
    * Takes one request out of the budget.
-   * @param use reading leaves a reserve for what must not wait: buying and ending pods; renewing takes half of it at most
+   * @param use reading leaves a reserve for what must not wait: buying and ending pods; renewing takes half of it at most;
+   *   both leave one for reading
    * @returns 0 when it may be sent, else how long to wait, in milliseconds
    */
   take(use: RequestUse): Promise<number>;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isTemplateId } from '../../../domain/catalog/templates.js';
 import { MINUTE, SECOND } from '../../../domain/durations.js';
 import { fetching } from '../../../domain/rentals/software.js';
@@ -30,7 +31,10 @@ const PAGE = 25;
 const MOST_PAGES = 4_000;
 /** A page after the first is asked for so often: hundreds came before it, and would have to be read anew. */
 const PAGE_TRIES = 3;
-/** A page of a long list waits so long for its turn, behind the searches that came first. */
+/**
+ * A page of a long list waits so long for its turn, behind the searches that came first. One after the first waits as long
+ * before each further try for our own request budget, whose minute is over by the last one.
+ */
 const PAGE_TURN_MS = 30 * SECOND;
 /** The account is looked at with each list of offers; a create trusts what was seen so lately. */
 const ACCOUNT_SEEN_MS = 2 * MINUTE;
@@ -172,7 +176,7 @@ async function listInstances(upstream: Upstream, filters: object, paging: Paging
   throw new ProviderError('unknown', `listing pods: more than ${MOST_PAGES} pages`);
 }
 
-/** Asks for one page, and again while it gets no answer and has tries left. */
+/** Asks for one page, and again while it gets no answer, or we put it off ourselves, and it has tries left. */
 async function askForPage(
   upstream: Upstream,
   what: string,
@@ -186,10 +190,22 @@ async function askForPage(
         ...(turnsMs !== undefined && { turnsMs }),
       });
     } catch (error) {
-      if (left === 0 || !(error instanceof ProviderError) || error.kind !== 'unknown') throw error;
+      const waitMs = againInMs(error, untilMs);
+      if (left === 0 || waitMs === undefined) throw error;
+      onPage?.();
+      await sleep(waitMs);
       onPage?.();
     }
   }
+}
+
+/** Returns in how many milliseconds a page that failed so may be asked for again; undefined: not at all. */
+function againInMs(error: unknown, untilMs = Infinity): number | undefined {
+  if (!(error instanceof ProviderError)) return undefined;
+  const { outOfTurn = false, retryAfterMs = PAGE_TURN_MS } = error.details;
+  if (!outOfTurn) return error.kind === 'unknown' ? 0 : undefined;
+  const waitMs = Math.min(retryAfterMs, PAGE_TURN_MS);
+  return performance.now() + waitMs < untilMs ? waitMs : undefined;
 }
 
 function burnOf(instances: readonly unknown[]): number {

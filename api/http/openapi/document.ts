@@ -13,7 +13,6 @@ import { bodySchemaOf, jsonSchemaOf } from './joi-schema.js';
 import { definitionOf, named, text, type JsonSchema } from './json-schema.js';
 import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
-import type { Access } from '../../context.js';
 import { openToCapped } from '../../spending/capped.js';
 import {
   deprecationHeaders,
@@ -92,12 +91,6 @@ export type OpenApiDocument = Readonly<Record<string, unknown>> & {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
   };
 };
-
-/** Who may call a route, as it is described. @param path as the router writes it */
-export function accessOf(method: string, path: string): Access {
-  const isIt = (one: Operation): boolean => one.method === method && one.path === path;
-  return operations.find(isIt)?.scope ?? 'session';
-}
 
 const largerBodies = new Map(
   operations.flatMap(({ method, path, body }) =>

@@ -1,4 +1,4 @@
-import { GpuRental } from '@gpu-rental/client';
+import { GpuRental, mayBeDone } from '@gpu-rental/client';
 import facts from '../package.json' with { type: 'json' };
 import { Asking } from './asking/asking.js';
 import { checkAnswer } from './checked-answers.js';
@@ -9,7 +9,7 @@ import { tellingWhenLate } from './http/late.js';
 import { fetchOf } from './http/proxy.js';
 import { Out } from './output/out.js';
 import { duration } from './output/time.js';
-import { mayBeDone, type Standing } from './standing.js';
+import type { Standing } from './standing.js';
 import type { Surroundings } from './surroundings.js';
 
 /** The options that each command takes. */

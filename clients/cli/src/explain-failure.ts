@@ -64,6 +64,7 @@ const systemWords: Readonly<Record<string, readonly [why: string, next: string]>
   EROFS: ['its disk is read-only', chooseFolder.replace('Or choose', 'Choose')],
   ENOSPC: ['the disk is full', `Free some space. ${chooseFolder}`],
   EDQUOT: ['your disk quota is full', `Free some space. ${chooseFolder}`],
+  EFBIG: ['it is larger than files may be here', `Raise the limit. ${chooseFolder}`],
   EISDIR: ['it is a folder', 'Move it away, and try again.'],
   ENOTDIR: ['part of its path is not a folder', `Move that away. ${chooseFolder}`],
   ENOENT: ['it does not exist', 'Check whether it was moved, and try again.'],

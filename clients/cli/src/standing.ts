@@ -1,4 +1,4 @@
-import { ConnectionError, isApiError } from '@gpu-rental/client';
+import { leavesEarlierOpen, mayBeDone, openIdOf } from '@gpu-rental/client';
 import type { Told } from './explain-failure.js';
 
 /** What exists, or may exist, because of this command. Whatever ends the command from then on names it. */
@@ -26,12 +26,13 @@ export function committed(cause: Told, standing: Standing): Told {
   };
 }
 
-/** Tells whether a request that failed may have been done all the same. */
-export function mayBeDone(error: unknown): boolean {
-  if (error instanceof ConnectionError) return !error.neverSent;
-  // What is not known of may be anything: an answer that could not be read, say.
-  if (!isApiError(error)) return true;
-  if (isApiError(error, 'idempotency_in_progress')) return true;
-  if (isApiError(error, 'temporarily_unavailable') && error.details?.outcome === 'not_done') return false;
-  return error.status >= 500;
+/**
+ * Chooses what is told of a request that was sent several times and failed each time: that a later attempt did nothing
+ * says nothing of those before it, and an id that the service told once is not forgotten.
+ * @param soFar undefined: it is the first one
+ */
+export function mostOpen(soFar: unknown, newest: unknown): unknown {
+  if (soFar === undefined || !mayBeDone(soFar) || !leavesEarlierOpen(newest)) return newest;
+  const isAsOpen = mayBeDone(newest) && (openIdOf(newest) !== undefined || openIdOf(soFar) === undefined);
+  return isAsOpen ? newest : soFar;
 }

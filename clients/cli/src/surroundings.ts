@@ -1,6 +1,7 @@
 import { spawn, type StdioOptions } from 'node:child_process';
 import { homedir, hostname } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import { fstatSync, writeFileSync } from 'node:fs';
+import { Writable, type Readable } from 'node:stream';
 
 /** Where text is written: a terminal, a pipe or a file. */
 export type OutStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -55,7 +56,7 @@ export function realSurroundings(signal: AbortSignal): Surroundings {
   return {
     env: process.env,
     stdin: process.stdin,
-    stdout: process.stdout,
+    stdout: wholeOutput(process.stdout),
     stderr: process.stderr,
     home: homeFolder(),
     hostname: hostname(),
@@ -64,6 +65,35 @@ export function realSurroundings(signal: AbortSignal): Surroundings {
     signal,
     run: runProgram,
   };
+}
+
+/**
+ * The standard output. Into a file Node writes each piece by one write, of which a disk that is nearly full takes a part
+ * without an error: what is cut would be taken for the whole.
+ */
+function wholeOutput(stdout: OutStream & { readonly fd: number }): OutStream {
+  if (!isFile(stdout.fd)) return stdout;
+  const whole = new Writable({
+    decodeStrings: true,
+    write(piece: Buffer, _encoding, done) {
+      try {
+        writeFileSync(stdout.fd, piece);
+        done();
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });
+  // Whoever looks for it is told by a listener of their own.
+  return whole.on('error', () => undefined);
+}
+
+function isFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Empty where there is none: some users of containers have no entry in the list of users. */

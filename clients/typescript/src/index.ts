@@ -1,9 +1,12 @@
 export { readWritten } from './calendar.js';
 export { GpuRental } from './client.js';
 export { closingWaitsAtMostDays, closingWaitWords } from './closing.js';
+export { meterAfter } from './ended-meter.js';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { AnyApiError, DetailsOf, ErrorCode } from './errors.js';
+export { isPayable, payableStatuses } from './invoices.js';
 export type { KeyedOptions } from './nouns/rentals.js';
+export { leavesEarlierOpen, mayBeDone } from './outcomes.js';
 export { isPassing, openIdOf } from './retries.js';
 export { newIdempotencyKey } from './new-key.js';
 export { RentalNotReadyError, type WaitOptions } from './nouns/wait-until-ready.js';

@@ -360,7 +360,7 @@ export interface paths {
         };
         /**
          * What closing your account does, or how far it is
-         * @description Before you close it, the amounts are as of now: machines that run go on costing.
+         * @description Before you close it, the amounts are as of now: running machines still cost money.
          */
         get: operations["showAccountClosing"];
         put?: never;
@@ -382,7 +382,7 @@ export interface paths {
         put?: never;
         /**
          * Closes your account for good
-         * @description Your machines are stopped, your API keys end, and nothing new can begin. We wait up to 35 days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, given money lapses, and we erase your personal data: address, names, keys, cards and emails. What bookkeeping law asks for stays under your account’s number. It can’t be undone. Until your personal data is erased you can sign in and see how far it is. Asking again changes nothing.
+         * @description Your machines are stopped, your API keys end, and nothing new can begin. We wait up to 35 days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, given money lapses, and we erase your personal data: address, names, keys, cards and emails. Accounting records that the law requires stay under your account’s number. It can’t be undone. Until your personal data is erased you can sign in and see how far it is. Asking again changes nothing.
          */
         post: operations["closeAccount"];
         delete?: never;
@@ -1608,9 +1608,9 @@ export interface components {
             waitsFor: components["schemas"]["AccountClosingWait"][];
             /** @description Machines that are not gone yet: closing ends them. */
             machines: number;
-            /** @description What you owe: closing waits for it, for up to 35 days. */
+            /** @description Open invoices that you owe. Closing waits for them, for up to 35 days, and also for invoices that are being issued or voided, which don’t count here. */
             openInvoices: number;
-            /** @description The same for payments that you deny at your bank. */
+            /** @description Payments that you deny at your bank. Closing waits for them, for up to 35 days. */
             openDisputes: number;
             /** @description What you paid in and did not use goes back to the cards that paid it, the newest payment first. */
             returns: components["schemas"]["CardReturn"][];
@@ -3622,7 +3622,7 @@ export interface components {
             hasArgs: boolean;
             hasStartScript: boolean;
             hasRegistryAuth: boolean;
-            /** @description Null: what the provider gives by itself. */
+            /** @description Null: the provider’s default. */
             diskGb: number | null;
         };
         Passkey: {

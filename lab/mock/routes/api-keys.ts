@@ -2,6 +2,7 @@ import { createHash, randomInt } from 'node:crypto';
 import type { ApiKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
+import * as declared from '../../../api/api-keys/describe.js';
 import { presentApiKey } from '../../../api/api-keys/present.js';
 import { changedFields } from '../../../api/http/changed-fields.js';
 import {
@@ -10,54 +11,47 @@ import {
   apiKeysQuery,
   isRaised,
   noSuchApiKey,
-  refuseEnd,
+  refuseExpiry,
   revokeQuery,
   tooManyApiKeys,
   type ApiKeyRequest,
 } from '../../../api/api-keys/request.js';
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import { isIdKey, pageOf, readCursor } from '../../../api/http/cursor.js';
-import type { Step } from '../../../api/http/middleware/session.js';
 import { readBody, readQuery } from '../../../api/http/validation.js';
+import { widens } from '../../../domain/accounts/address-ranges.js';
 import { writeApiKey } from '../../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { refuseWhenClosing, type Account } from '../account.js';
 import { stopRental } from '../rentals.js';
-import { note, signedIn } from '../signed-in.js';
+import { serveMock, type MockHandler } from '../serve.js';
+import { note } from '../signed-in.js';
 import { countKey, setCap } from '../spending.js';
 import type { World } from '../world.js';
 
 /** API keys: they work as the service's do (decision 108, "API keys"), but for a database that is restored. */
 export function apiKeyRoutes(router: ApiRouter, world: World): void {
-  router.get(
-    '/v1/api-keys',
-    signedIn(world, (ctx, account) => {
-      const { cursor, pageSize } = readQuery(ctx, apiKeysQuery);
-      const [before] = readCursor(cursor, isIdKey('key')) ?? [];
-      const rows = account.apiKeys
-        .map(({ row }) => countKey(account, row))
-        .filter(({ id }) => before === undefined || id < before);
-      const { page, nextCursor } = pageOf(rows.toReversed(), pageSize, (row) => [row.id]);
-      ctx.body = { apiKeys: page.map(presentApiKey), nextCursor };
-    }),
-  );
-  router.post('/v1/api-keys', add(world));
-  router.get(
-    '/v1/api-keys/:id',
-    signedIn(world, (ctx, account) => {
-      ctx.body = presentApiKey(keyIn(ctx, account));
-    }),
-  );
-  router.patch('/v1/api-keys/:id', change(world));
-  router.delete('/v1/api-keys/:id', revoke(world));
+  serveMock(router, world, declared.listApiKeys, (ctx, account) => {
+    const { cursor, pageSize } = readQuery(ctx, apiKeysQuery);
+    const [before] = readCursor(cursor, isIdKey('key')) ?? [];
+    const rows = account.apiKeys
+      .map(({ row }) => countKey(account, row))
+      .filter(({ id }) => before === undefined || id < before);
+    const { page, nextCursor } = pageOf(rows.toReversed(), pageSize, (row) => [row.id]);
+    return { apiKeys: page.map(presentApiKey), nextCursor };
+  });
+  serveMock(router, world, declared.createApiKey, add(world));
+  serveMock(router, world, declared.showApiKey, (ctx, account) => presentApiKey(keyIn(ctx, account)));
+  serveMock(router, world, declared.changeApiKey, change(world));
+  serveMock(router, world, declared.revokeApiKey, revoke(world));
 }
 
-function add(world: World): Step {
-  return signedIn(world, (ctx, account) => {
+function add(world: World): MockHandler<typeof declared.createApiKey> {
+  return (ctx, account) => {
     const asked = readBody(ctx, apiKeySchema);
     refuseWhenNotFresh(ctx);
     const now = world.now();
-    refuseEnd(asked.expiresAt, now);
+    refuseExpiry(asked.expiresAt, now);
     refuseWhenClosing(account);
     const live = account.apiKeys.filter(({ row }) => row.ended_at > now);
     if (live.length >= accountLimits.maxApiKeys) throw tooManyApiKeys();
@@ -66,8 +60,8 @@ function add(world: World): Step {
     account.apiKeys.push({ token, row });
     note(world, ctx, account, 'api_key_created', row.id, { scopes: row.scopes });
     world.events.tell(account.user.id, 'api_key.created', row.id, {});
-    ctx.body = { ...presentApiKey(row), key: token };
-  });
+    return { ...presentApiKey(row), key: token };
+  };
 }
 
 function rowOf(account: Account, asked: ApiKeyRequest, token: string, now: Date): ApiKeyRow {
@@ -94,8 +88,8 @@ function rowOf(account: Account, asked: ApiKeyRequest, token: string, now: Date)
   };
 }
 
-function change(world: World): Step {
-  return signedIn(world, (ctx, account) => {
+function change(world: World): MockHandler<typeof declared.changeApiKey> {
+  return (ctx, account) => {
     const asked = readBody(ctx, apiKeyChangeSchema);
     const { name, allowedCidrs, spendCapCents: cap } = asked;
     const row = keyIn(ctx, account);
@@ -113,18 +107,12 @@ function change(world: World): Step {
       note(world, ctx, account, 'api_key_changed', null, { keyId: row.id, changed });
       world.events.tell(account.user.id, 'api_key.changed', row.id, { changed });
     }
-    ctx.body = presentApiKey(row);
-  });
+    return presentApiKey(row);
+  };
 }
 
-/** The service asks whether the new ranges lie within the old ones; here they must be among them. */
-function widens(before: readonly string[] | null, after: readonly string[] | null): boolean {
-  if (before === null) return false;
-  return after === null || after.some((range) => !before.includes(range));
-}
-
-function revoke(world: World): Step {
-  return signedIn(world, (ctx, account) => {
+function revoke(world: World): MockHandler<typeof declared.revokeApiKey> {
+  return (ctx, account) => {
     const { stopMachines, removeMade } = readQuery(ctx, revokeQuery);
     const row = keyIn(ctx, account);
     if (!row.revoked_at) {
@@ -141,8 +129,8 @@ function revoke(world: World): Step {
     for (const { row: rental } of stopMachines ? account.rentals : []) {
       if (rental.api_key_id === row.id) stopRental(world, account, rental);
     }
-    ctx.body = { ok: true };
-  });
+    return { ok: true };
+  };
 }
 
 function keyIn(ctx: ApiContext, account: Account): ApiKeyRow {

@@ -1,36 +1,35 @@
-import { closeSchema } from '../../../api/accounts/describe-closing.js';
+import * as declared from '../../../api/accounts/describe-closing.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import { presentClosing, refuseOtherAddress } from '../../../api/accounts/present-closing.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { readBody } from '../../../api/http/validation.js';
 import { returnsOf, type ClosingState, type ClosingWait } from '../../../domain/accounts/closing.js';
+import { isOwed } from '../../../domain/payments/invoices.js';
 import type { Account } from '../account.js';
-import { isOwed } from '../invoices.js';
+import { voidAllOffers } from '../invoices.js';
 import { stopRental } from '../rentals.js';
-import { signedIn } from '../signed-in.js';
+import { serveMock } from '../serve.js';
 import type { World } from '../world.js';
 
 /** The closing of an account: its machines stop, its keys end. Nobody is erased here, so how it ends can be looked at. */
 export function closingRoutes(router: ApiRouter, world: World): void {
-  router.get(
-    '/v1/account/closing',
-    signedIn(world, (ctx, account) => {
-      ctx.body = shownOf(account);
-    }),
-  );
-  router.post(
-    '/v1/account/close',
-    signedIn(world, (ctx, account) => {
-      const { email } = readBody(ctx, closeSchema);
-      refuseWhenNotFresh(ctx);
-      refuseOtherAddress(email, account.user.email);
-      account.closingSince ??= world.now();
-      for (const { row } of account.rentals.filter((one) => one.row.settled_at === null))
-        stopRental(world, account, row);
-      for (const { row } of account.apiKeys) row.ended_at = row.revoked_at ??= account.closingSince;
-      ctx.body = shownOf(account);
-    }),
-  );
+  serveMock(router, world, declared.showClosing, (_ctx, account) => shownOf(account));
+  serveMock(router, world, declared.closeAccount, (ctx, account) => {
+    const { email } = readBody(ctx, declared.closeSchema);
+    refuseWhenNotFresh(ctx);
+    refuseOtherAddress(email, account.user.email);
+    closeAccount(world, account);
+    return shownOf(account);
+  });
+}
+
+/** Begins to close an account, as the service does: what runs ends, and nothing can be paid that nobody owes. */
+export function closeAccount(world: World, account: Account): void {
+  account.closingSince ??= world.now();
+  for (const { row } of account.rentals.filter((one) => one.row.settled_at === null))
+    stopRental(world, account, row);
+  for (const { row } of account.apiKeys) row.ended_at = row.revoked_at ??= account.closingSince;
+  voidAllOffers(world, account);
 }
 
 function shownOf(account: Account) {

@@ -1,5 +1,6 @@
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import type { Refusal } from '../../../domain/refusal.js';
+import { isPayable } from '../../../domain/payments/invoices.js';
 import { noSuchRoute } from '../../../api/http/not-found.js';
 import { dollars, escapeHtml, htmlPage } from '../../processor/http/html.js';
 import type { Account } from '../account.js';
@@ -64,7 +65,7 @@ function invoicePages(router: ApiRouter, world: World): void {
       .map((line) => `<tr><td>${escapeHtml(line.description)}</td><td>${dollars(line.amountCents)}</td></tr>`)
       .join('');
     const form = `<form method="post" action="/mock/invoices/${row.id}/pay"><button>Pay ${dollars(row.amount_cents)}</button></form>`;
-    show(ctx, `Invoice: ${row.status}`, `<table>${lines}</table>${row.status === 'open' ? form : ''}`);
+    show(ctx, `Invoice: ${row.status}`, `<table>${lines}</table>${isPayable(row) ? form : ''}`);
   });
   router.post('/mock/invoices/:id/pay', (ctx) => {
     const { account, invoice } = getInvoice(ctx, world);

@@ -11,11 +11,7 @@ import {
 } from '../../../adapters/identity/passkeys.js';
 import { newId } from '../../../adapters/ids.js';
 import type { PasskeyRow } from '../../../adapters/postgres/rows/tables.js';
-import {
-  addPasskeySchema,
-  renamePasskeySchema,
-  showPasskeySchema,
-} from '../../../api/accounts/describe-passkeys.js';
+import * as declared from '../../../api/accounts/describe-passkeys.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import {
   noSuchPasskey,
@@ -25,11 +21,13 @@ import {
 } from '../../../api/accounts/passkeys.js';
 import { wrongPasskey } from '../../../api/accounts/sign-in-refusals.js';
 import { sessionOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
+import { serve } from '../../../api/http/serve.js';
 import { readBody } from '../../../api/http/validation.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { SessionId } from '../../../domain/ids.js';
 import type { Account } from '../account.js';
-import { note, signedIn } from '../signed-in.js';
+import { serveMock, type MockHandler } from '../serve.js';
+import { note, serveDeps } from '../signed-in.js';
 import type { AskedChallenge, World } from '../world.js';
 import { renewSession } from './sessions.js';
 import { openSession } from './auth.js';
@@ -39,47 +37,38 @@ import { openSession } from './auth.js';
  * begun.
  */
 export function passkeyRoutes(router: ApiRouter, world: World): void {
-  router.get(
-    '/v1/auth/passkeys',
-    signedIn(world, (ctx, { passkeys }) => {
-      ctx.body = { passkeys: passkeys.map(presentPasskey) };
-    }),
-  );
-  router.post('/v1/auth/passkeys/begin', begin(world));
-  router.post('/v1/auth/passkeys', add(world));
-  router.patch(
-    '/v1/auth/passkeys/:id',
-    signedIn(world, (ctx, account) => {
-      const { name } = readBody(ctx, renamePasskeySchema);
-      ctx.body = presentPasskey(Object.assign(ownOf(ctx, account), { name }));
-    }),
-  );
-  router.delete(
-    '/v1/auth/passkeys/:id',
-    signedIn(world, (ctx, account) => {
-      const own = ownOf(ctx, account);
-      account.passkeys = account.passkeys.filter((row) => row !== own);
-      note(world, ctx, account, 'passkey_removed', own.id);
-      world.events.tell(account.user.id, 'passkey.removed', own.id, {});
-      ctx.body = { ok: true };
-    }),
-  );
+  serveMock(router, world, declared.listPasskeys, (_ctx, { passkeys }) => ({
+    passkeys: passkeys.map(presentPasskey),
+  }));
+  serveMock(router, world, declared.beginPasskey, begin(world));
+  serveMock(router, world, declared.addPasskey, add(world));
+  serveMock(router, world, declared.renamePasskey, (ctx, account) => {
+    const { name } = readBody(ctx, declared.renamePasskeySchema);
+    return presentPasskey(Object.assign(ownOf(ctx, account), { name }));
+  });
+  serveMock(router, world, declared.removePasskey, (ctx, account) => {
+    const own = ownOf(ctx, account);
+    account.passkeys = account.passkeys.filter((row) => row !== own);
+    note(world, ctx, account, 'passkey_removed', own.id);
+    world.events.tell(account.user.id, 'passkey.removed', own.id, {});
+    return { ok: true };
+  });
   signInRoutes(router, world);
 }
 
-function begin(world: World) {
-  return signedIn(world, (ctx, { user, passkeys }) => {
+function begin(world: World): MockHandler<typeof declared.beginPasskey> {
+  return (ctx, { user, passkeys }) => {
     refuseWhenNotFresh(ctx);
     if (passkeys.length >= accountLimits.maxPasskeys) throw tooManyPasskeys();
     const challenge = ask(world, 'registration', sessionOf(ctx).id);
     const person = { userId: user.id, email: user.email };
-    ctx.body = creationOptions(relyingPartyOf(world.dashboardUrl), person, passkeys, challenge);
-  });
+    return creationOptions(relyingPartyOf(world.dashboardUrl), person, passkeys, challenge);
+  };
 }
 
-function add(world: World) {
-  return signedIn(world, async (ctx, account) => {
-    const { name, credential } = readBody(ctx, addPasskeySchema);
+function add(world: World): MockHandler<typeof declared.addPasskey> {
+  return async (ctx, account) => {
+    const { name, credential } = readBody(ctx, declared.addPasskeySchema);
     refuseWhenNotFresh(ctx);
     const challenge = take(world, credential.response.clientDataJSON, 'registration', sessionOf(ctx).id);
     const made = await readMade(relyingPartyOf(world.dashboardUrl), challenge, credential);
@@ -95,37 +84,32 @@ function add(world: World) {
     account.passkeys.push(row);
     note(world, ctx, account, 'passkey_added', row.id);
     world.events.tell(account.user.id, 'passkey.added', row.id, {});
-    ctx.body = presentPasskey(row);
-  });
+    return presentPasskey(row);
+  };
 }
 
 function signInRoutes(router: ApiRouter, world: World): void {
-  router.post('/v1/auth/passkey-sign-in/begin', (ctx) => {
-    ctx.body = requestOptions(relyingPartyOf(world.dashboardUrl), [], ask(world, 'sign_in', undefined));
-  });
-  router.post('/v1/auth/passkey-sign-in', async (ctx) => {
-    const { credential } = readBody(ctx, showPasskeySchema);
+  const deps = serveDeps(world);
+  serve(router, deps, declared.beginPasskeySignIn, () =>
+    requestOptions(relyingPartyOf(world.dashboardUrl), [], ask(world, 'sign_in', undefined)),
+  );
+  serve(router, deps, declared.signInByPasskey, async (ctx) => {
+    const { credential } = readBody(ctx, declared.showPasskeySchema);
     const { account } = await show(world, credential, 'sign_in', undefined);
     if ((credential.response.userHandle ?? null) === null) throw wrongPasskey();
-    ctx.body = await openSession(world, ctx, account.user.email, 'passkey');
+    return openSession(world, ctx, account.user.email, 'passkey');
   });
-  router.post(
-    '/v1/auth/passkey-proof/begin',
-    signedIn(world, (ctx, { passkeys }) => {
-      if (passkeys.length === 0) throw noSuchPasskey();
-      const challenge = ask(world, 'proof', sessionOf(ctx).id);
-      ctx.body = requestOptions(relyingPartyOf(world.dashboardUrl), passkeys, challenge);
-    }),
-  );
-  router.post(
-    '/v1/auth/passkey-proof',
-    signedIn(world, async (ctx, account) => {
-      const { credential } = readBody(ctx, showPasskeySchema);
-      const shown = await show(world, credential, 'proof', sessionOf(ctx).id);
-      if (shown.account !== account) throw wrongPasskey();
-      ctx.body = { freshUntil: renewSession(world, ctx, account, { passkeyId: shown.row.id }) };
-    }),
-  );
+  serveMock(router, world, declared.beginPasskeyProof, (ctx, { passkeys }) => {
+    if (passkeys.length === 0) throw noSuchPasskey();
+    const challenge = ask(world, 'proof', sessionOf(ctx).id);
+    return requestOptions(relyingPartyOf(world.dashboardUrl), passkeys, challenge);
+  });
+  serveMock(router, world, declared.proveByPasskey, async (ctx, account) => {
+    const { credential } = readBody(ctx, declared.showPasskeySchema);
+    const shown = await show(world, credential, 'proof', sessionOf(ctx).id);
+    if (shown.account !== account) throw wrongPasskey();
+    return { freshUntil: renewSession(world, ctx, account, { passkeyId: shown.row.id }) };
+  });
 }
 
 function ask(world: World, purpose: AskedChallenge['purpose'], sessionId: SessionId | undefined): string {

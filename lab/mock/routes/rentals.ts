@@ -1,4 +1,9 @@
-import { chargesQuery } from '../../../api/rentals/describe-costs.js';
+import * as declared from '../../../api/rentals/describe.js';
+import * as costs from '../../../api/rentals/describe-costs.js';
+import { keepRentalAlive } from '../../../api/rentals/describe-keep-alive.js';
+import { listRentals } from '../../../api/rentals/describe-list.js';
+import { showTelemetry } from '../../../api/rentals/describe-telemetry.js';
+import { showEndpointToken } from '../../../api/rentals/describe-token.js';
 import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/ledger/rental-charges.js';
 import type { LedgerEntry } from '../../../adapters/postgres/ledger/ledger-reads.js';
 import { notebookTokenOf } from '../../../adapters/notebook-token.js';
@@ -31,68 +36,46 @@ import { openRental, stopRental } from '../rentals.js';
 import { listed, readNow, rentalsFor } from '../rental-list.js';
 import { forgetting } from '../software.js';
 import { mockTelemetry, telemetryHoursOf } from '../telemetry.js';
-import { note, signedIn } from '../signed-in.js';
+import { serveMock, type MockHandler } from '../serve.js';
+import { note } from '../signed-in.js';
 import type { World } from '../world.js';
 
 /** Renting machines: they run after about two seconds, and are metered each second. */
 export function rentalRoutes(router: ApiRouter, world: World): void {
-  router.post('/v1/rentals', createRental(world));
-  router.get(
-    '/v1/rentals',
-    signedIn(world, async (ctx, account) => {
-      ctx.body = await listed(world, ctx, account);
-    }),
+  serveMock(router, world, declared.createRental, createRental(world));
+  serveMock(router, world, listRentals, (ctx, account) => listed(world, ctx, account));
+  serveMock(router, world, declared.showRental, (ctx, account) =>
+    presentRental(readNow(world, getRental(ctx, account).row)),
   );
-  router.get(
-    '/v1/rentals/:id',
-    signedIn(world, (ctx, account) => {
-      ctx.body = presentRental(readNow(world, getRental(ctx, account).row));
-    }),
+  serveMock(router, world, declared.changeRental, change(world));
+  serveMock(router, world, declared.stopRental, stop(world));
+  serveMock(router, world, keepRentalAlive, keepAlive(world));
+  serveMock(router, world, costs.showMeter, (ctx, account) =>
+    presentMeter(readMeter(world, getRental(ctx, account))),
   );
-  router.patch('/v1/rentals/:id', change(world));
-  router.post('/v1/rentals/:id/stop', stop(world));
-  router.post('/v1/rentals/:id/keep-alive', keepAlive(world));
-  router.get(
-    '/v1/rentals/:id/meter',
-    signedIn(world, (ctx, account) => {
-      ctx.body = presentMeter(readMeter(world, getRental(ctx, account)));
-    }),
-  );
-  router.get(
-    '/v1/rentals/:id/telemetry',
-    signedIn(world, (ctx, account) => {
-      const asked = readTelemetryQuery(ctx);
-      const { row } = getRental(ctx, account);
-      const window = windowOf(row, asked, world.now());
-      ctx.body = presentTelemetry(row, window, telemetryHoursOf(row, world.now()));
-    }),
-  );
-  router.get(
-    '/v1/rentals/:id/endpoints/:name/token',
-    signedIn(world, (ctx, account) => {
-      const { row } = getRental(ctx, account);
-      refuseToken(ctx, row);
-      ctx.body = { token: notebookTokenOf(world.tokenKey, row.id) };
-    }),
-  );
-  router.get(
-    '/v1/rentals/:id/charges',
-    signedIn(world, (ctx, account) => {
-      const { interval } = readQuery(ctx, chargesQuery);
-      const { row } = getRental(ctx, account);
-      const entries = account.wallet.entries.filter(({ rentalId }) => rentalId === row.id);
-      ctx.body = presentCharges(row, interval, bucketsOf(entries, interval));
-    }),
-  );
+  serveMock(router, world, showTelemetry, (ctx, account) => {
+    const asked = readTelemetryQuery(ctx);
+    const { row } = getRental(ctx, account);
+    const window = windowOf(row, asked, world.now());
+    return presentTelemetry(row, window, telemetryHoursOf(row, world.now()));
+  });
+  serveMock(router, world, showEndpointToken, (ctx, account) => {
+    const { row } = getRental(ctx, account);
+    refuseToken(ctx, row);
+    return { token: notebookTokenOf(world.tokenKey, row.id) };
+  });
+  serveMock(router, world, costs.showCharges, (ctx, account) => {
+    const { interval } = readQuery(ctx, costs.chargesQuery);
+    const { row } = getRental(ctx, account);
+    const entries = account.wallet.entries.filter(({ rentalId }) => rentalId === row.id);
+    return presentCharges(row, interval, bucketsOf(entries, interval));
+  });
 }
 
-function createRental(world: World) {
-  return signedIn(world, async (ctx, account) => {
+function createRental(world: World): MockHandler<typeof declared.createRental> {
+  return async (ctx, account) => {
     const byQuote = readQuoteBody(ctx);
-    if (byQuote) {
-      takeQuote(world, ctx, account, byQuote);
-      return;
-    }
+    if (byQuote) return takeQuote(world, ctx, account, byQuote);
     const listOwnKeys = () => Promise.resolve(account.sshKeys);
     const { body, request, missingKey } = await readRentalRequest(
       ctx,
@@ -101,18 +84,18 @@ function createRental(world: World) {
       forgetting,
     );
     const fate = choiceOf(ctx, rentalHeader, rentalFates);
-    answerOnce(ctx, account, rentalsEndpoint, body, () => {
+    return answerOnce(ctx, account, rentalsEndpoint, body, () => {
       if (missingKey) throw missingKey;
       const { row } = openRental(world, account, request, fate);
       note(world, ctx, account, 'rental_created', row.id);
       return presentOpened(row);
     });
-  });
+  };
 }
 
-function takeQuote(world: World, ctx: ApiContext, account: Account, body: QuoteBody): void {
+function takeQuote(world: World, ctx: ApiContext, account: Account, body: QuoteBody) {
   const fate = choiceOf(ctx, rentalHeader, rentalFates);
-  answerOnce(ctx, account, rentalsEndpoint, body, () => {
+  return answerOnce(ctx, account, rentalsEndpoint, body, () => {
     const { rental, isTaken } = openByQuote(world, account, body.quoteId, fate, keyIdOf(ctx));
     if (isTaken) ctx.set('Idempotent-Replayed', 'true');
     else note(world, ctx, account, 'rental_created', rental.row.id);
@@ -121,24 +104,24 @@ function takeQuote(world: World, ctx: ApiContext, account: Account, body: QuoteB
 }
 
 /** Changes a rental, once per Idempotency-Key. A limit that is reached by now ends it at once, as the service does. */
-function change(world: World) {
-  return signedIn(world, (ctx, account) => {
+function change(world: World): MockHandler<typeof declared.changeRental> {
+  return (ctx, account) => {
     const { body, asked } = readChange(ctx);
     const rental = getRental(ctx, account);
     const { row } = rental;
     if (mayEnd(asked)) refuseToEnd(ctx, row);
     refuseGuard(row, asked);
     refuseTooLate(asked, row.running_at, world.now());
-    answerOnce(ctx, account, 'PATCH /v1/rentals/:id', { ...body, id: row.id }, () => {
+    return answerOnce(ctx, account, 'PATCH /v1/rentals/:id', { ...body, id: row.id }, () => {
       const id = newId('chg');
       note(world, ctx, account, 'rental_changed', id, changeRental(world, account, rental, { id, asked }));
       return presentRental(readNow(world, row));
     });
-  });
+  };
 }
 
-function stop(world: World) {
-  return signedIn(world, (ctx, account) => {
+function stop(world: World): MockHandler<typeof declared.stopRental> {
+  return (ctx, account) => {
     const { row } = getRental(ctx, account);
     refuseToEnd(ctx, row);
     if (isFinal(row.status)) {
@@ -147,8 +130,8 @@ function stop(world: World) {
     }
     stopRental(world, account, row);
     note(world, ctx, account, 'rental_stopped', row.id);
-    ctx.body = presentStop(row);
-  });
+    return presentStop(row);
+  };
 }
 
 function refuseGuard({ provider_code: providerCode }: MockRental['row'], { idleGuard }: AskedChange): void {
@@ -156,8 +139,8 @@ function refuseGuard({ provider_code: providerCode }: MockRental['row'], { idleG
   if (misfits.length > 0) throw refuseMisfits(misfits.map((misfit) => ({ ...misfit, providerCode })));
 }
 
-function keepAlive(world: World) {
-  return signedIn(world, (ctx, account) => {
+function keepAlive(world: World): MockHandler<typeof keepRentalAlive> {
+  return (ctx, account) => {
     const asked = readUntil(ctx);
     const { row } = getRental(ctx, account);
     const until = boundUntil(asked, world.now());
@@ -171,8 +154,8 @@ function keepAlive(world: World) {
     const keptUntil = new Date(kept).toISOString();
     row.idle_guard = { ...row.idle_guard, keep_alive_until: keptUntil };
     world.events.tell(account.user.id, 'rental.kept_alive', row.id, { until: keptUntil, by: 'renter' });
-    ctx.body = presentRental(readNow(world, row));
-  });
+    return presentRental(readNow(world, row));
+  };
 }
 
 function getRental(ctx: ApiContext, account: Account): MockRental {

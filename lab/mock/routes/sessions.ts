@@ -1,5 +1,5 @@
-import { refreshProofSchema, sessionsQuery } from '../../../api/accounts/describe-sessions.js';
-import { freshUntil } from '../../../api/accounts/refresh-proof.js';
+import * as declared from '../../../api/accounts/describe-sessions.js';
+import { freshUntil, freshUntilOf } from '../../../api/accounts/refresh-proof.js';
 import { noSuchSession, placeOf, presentSession, readPlace } from '../../../api/accounts/sessions.js';
 import { sessionOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { pageOf } from '../../../api/http/cursor.js';
@@ -8,60 +8,44 @@ import { readBody, readQuery } from '../../../api/http/validation.js';
 import type { SessionEndedBy } from '../../../domain/events/events.js';
 import { isId, type SessionId } from '../../../domain/ids.js';
 import type { Account } from '../account.js';
-import { cookieDeps, note, signedIn } from '../signed-in.js';
+import { serveMock } from '../serve.js';
+import { cookieDeps, note } from '../signed-in.js';
 import type { World } from '../world.js';
 
 /** Where a user is signed in. Any six digits show anew who they are. */
 export function sessionRoutes(router: ApiRouter, world: World): void {
-  router.get(
-    '/v1/auth/sessions',
-    signedIn(world, (ctx, account) => {
-      const { cursor, pageSize } = readQuery(ctx, sessionsQuery);
-      const place = readPlace(cursor);
-      const all = world.accounts.sessionsOf(account);
-      const rows = place ? all.slice(1 + all.findIndex(({ id }) => id === place.id)) : all;
-      const { page, nextCursor } = pageOf(rows, pageSize, placeOf);
-      const { id } = sessionOf(ctx);
-      ctx.body = { sessions: page.map((row) => presentSession(row, id)), nextCursor };
-    }),
-  );
-  router.delete(
-    '/v1/auth/sessions/:id',
-    signedIn(world, (ctx, account) => {
-      const id = ctx.params['id'] ?? '';
-      const isOwn = id === sessionOf(ctx).id;
-      const by = isOwn ? 'sign_out' : 'other_session';
-      if (!isId('ses', id) || !endSession(world, ctx, account, id, by)) throw noSuchSession();
-      if (isOwn) takeSessionCookieBack(ctx, cookieDeps);
-      ctx.body = { ok: true };
-    }),
-  );
-  router.post(
-    '/v1/auth/sessions/end-others',
-    signedIn(world, (ctx, account) => {
-      const { id: ownId } = sessionOf(ctx);
-      const others = world.accounts.sessionsOf(account).filter(({ id }) => id !== ownId);
-      for (const { id } of others) endSession(world, ctx, account, id, 'other_session');
-      ctx.body = { ended: others.length };
-    }),
-  );
-  router.post('/v1/auth/refresh-proof', signedIn(world, refreshProof(world)));
-}
-
-function refreshProof(world: World) {
-  return (ctx: ApiContext, account: Account): void => {
-    const { code } = readBody(ctx, refreshProofSchema);
-    const session = sessionOf(ctx);
-    if (code === undefined) {
-      ctx.body = { codeMailed: true, freshUntil: freshUntil(session) };
-      return;
-    }
-    ctx.body = { codeMailed: false, freshUntil: renewSession(world, ctx, account, {}) };
-  };
+  serveMock(router, world, declared.listSessions, (ctx, account) => {
+    const { cursor, pageSize } = readQuery(ctx, declared.sessionsQuery);
+    const place = readPlace(cursor);
+    const all = world.accounts.sessionsOf(account);
+    const rows = place ? all.slice(1 + all.findIndex(({ id }) => id === place.id)) : all;
+    const { page, nextCursor } = pageOf(rows, pageSize, placeOf);
+    const { id } = sessionOf(ctx);
+    return { sessions: page.map((row) => presentSession(row, id)), nextCursor };
+  });
+  serveMock(router, world, declared.endSession, (ctx, account) => {
+    const id = ctx.params['id'] ?? '';
+    const isOwn = id === sessionOf(ctx).id;
+    const by = isOwn ? 'sign_out' : 'other_session';
+    if (!isId('ses', id) || !endSession(world, ctx, account, id, by)) throw noSuchSession();
+    if (isOwn) takeSessionCookieBack(ctx, cookieDeps);
+    return { ok: true };
+  });
+  serveMock(router, world, declared.endOtherSessions, (ctx, account) => {
+    const { id: ownId } = sessionOf(ctx);
+    const others = world.accounts.sessionsOf(account).filter(({ id }) => id !== ownId);
+    for (const { id } of others) endSession(world, ctx, account, id, 'other_session');
+    return { ended: others.length };
+  });
+  serveMock(router, world, declared.refreshProof, (ctx, account) => {
+    const { code } = readBody(ctx, declared.refreshProofSchema);
+    if (code === undefined) return { codeMailed: true, freshUntil: freshUntil(sessionOf(ctx)) };
+    return { codeMailed: false, freshUntil: renewSession(world, ctx, account, {}) };
+  });
 }
 
 /** Makes the session of a request fresh, with another token. @returns until when it is */
-export function renewSession(world: World, ctx: ApiContext, account: Account, how: object): string | null {
+export function renewSession(world: World, ctx: ApiContext, account: Account, how: object): string {
   const session = sessionOf(ctx);
   const rotated = world.accounts.rotate(ctx.state.sessionToken ?? '');
   if (!rotated) throw noSuchSession();
@@ -69,7 +53,7 @@ export function renewSession(world: World, ctx: ApiContext, account: Account, ho
   note(world, ctx, account, 'proof_refreshed', null, { sessionId: session.id, ...how });
   ctx.remove('Set-Cookie');
   setSessionCookie(ctx, cookieDeps, rotated.token);
-  return freshUntil({ provedAt: rotated.row.proved_at, isFresh: true });
+  return freshUntilOf(rotated.row.proved_at ?? world.now());
 }
 
 /** Ends a session of an account, and tells it. @returns false when it has none of this id */

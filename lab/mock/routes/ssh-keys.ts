@@ -1,4 +1,4 @@
-import { keySchema } from '../../../api/accounts/describe-ssh-keys.js';
+import * as declared from '../../../api/accounts/describe-ssh-keys.js';
 import type { SshKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
@@ -9,36 +9,31 @@ import { presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
 import { readBody } from '../../../api/http/validation.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { refusalByCode } from '../refuse.js';
-import { note, signedIn } from '../signed-in.js';
+import { serveMock, type MockHandler } from '../serve.js';
+import { note } from '../signed-in.js';
 import type { World } from '../world.js';
 
 /** SSH keys, checked and generated as the service does (decision 14, "SSH keys"). */
 export function sshKeyRoutes(router: ApiRouter, world: World): void {
-  router.get(
-    '/v1/ssh-keys',
-    signedIn(world, (ctx, { sshKeys }) => {
-      ctx.body = { sshKeys: sshKeys.map(presentKey) };
-    }),
-  );
-  router.post('/v1/ssh-keys', addKey(world));
-  router.delete(
-    '/v1/ssh-keys/:id',
-    signedIn(world, (ctx, account) => {
-      const id = ctx.params['id'] ?? '';
-      const removed = account.sshKeys.find((row) => row.id === id);
-      if (!removed) throw refusalByCode('key_not_found');
-      refuseUnlessMadeBy(ctx, removed);
-      account.sshKeys = account.sshKeys.filter((row) => row !== removed);
-      note(world, ctx, account, 'ssh_key_removed', id);
-      world.events.tell(account.user.id, 'ssh_key.removed', id, { fingerprint: removed.fingerprint });
-      ctx.body = { ok: true };
-    }),
-  );
+  serveMock(router, world, declared.listSshKeys, (_ctx, { sshKeys }) => ({
+    sshKeys: sshKeys.map(presentKey),
+  }));
+  serveMock(router, world, declared.addSshKey, addKey(world));
+  serveMock(router, world, declared.removeSshKey, (ctx, account) => {
+    const id = ctx.params['id'] ?? '';
+    const removed = account.sshKeys.find((row) => row.id === id);
+    if (!removed) throw refusalByCode('key_not_found');
+    refuseUnlessMadeBy(ctx, removed);
+    account.sshKeys = account.sshKeys.filter((row) => row !== removed);
+    note(world, ctx, account, 'ssh_key_removed', id);
+    world.events.tell(account.user.id, 'ssh_key.removed', id, { fingerprint: removed.fingerprint });
+    return { ok: true };
+  });
 }
 
-function addKey(world: World) {
-  return signedIn(world, (ctx, account) => {
-    const { name, publicKey } = readBody(ctx, keySchema);
+function addKey(world: World): MockHandler<typeof declared.addSshKey> {
+  return (ctx, account) => {
+    const { name, publicKey } = readBody(ctx, declared.keySchema);
     refuseWhenNotFresh(ctx);
     const key = publicKey === undefined ? generateKeyPair() : parsePublicKey(publicKey);
     const { fingerprint } = key;
@@ -58,6 +53,6 @@ function addKey(world: World) {
     account.sshKeys.push(row);
     note(world, ctx, account, 'ssh_key_added', row.id);
     world.events.tell(account.user.id, 'ssh_key.added', row.id, { fingerprint });
-    ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
-  });
+    return { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
+  };
 }

@@ -5,8 +5,8 @@ import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import { refuseSignInEvents, refuseUnlessMadeBy } from '../../../api/api-keys/setup.js';
 import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
-import type { Step } from '../../../api/http/middleware/session.js';
 import { fieldRefusal, readBody, readQuery } from '../../../api/http/validation.js';
+import * as declared from '../../../api/webhooks/describe.js';
 import { presentDelivery, presentWebhook } from '../../../api/webhooks/present.js';
 import { refuseSeq, refuseUnlessEnabled, refuseWhenTooOften } from '../../../api/webhooks/refuse.js';
 import { changesOf } from '../../../api/webhooks/routes.js';
@@ -21,34 +21,40 @@ import {
 import { HOUR } from '../../../domain/durations.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { readReceiverUrl } from '../../../domain/webhooks/receiver-url.js';
+import { isChallengedBy } from '../../../domain/webhooks/webhook.js';
 import type { Account, MockWebhook } from '../account.js';
 import { refusalByCode } from '../refuse.js';
-import { note, signedIn } from '../signed-in.js';
+import { serveMock, type MockHandler } from '../serve.js';
+import { note } from '../signed-in.js';
 import type { World } from '../world.js';
 
+/** Nobody listens there (RFC 863), so a webhook stays pending. */
+const discardPort = '9';
+
 /**
- * Webhooks, checked as the service does. The mock sends nothing: a receiver answers its challenge after a moment, and a
- * ping is taken at once.
+ * Webhooks, checked as the service does. The mock sends nothing: a receiver answers its challenge after a moment, and
+ * takes what comes from then on at once. One at the port of discard never answers.
  */
 export function webhookRoutes(router: ApiRouter, world: World): void {
-  router.get(
-    '/v1/webhooks',
-    signedIn(world, (ctx, { webhooks }) => {
-      ctx.body = { webhooks: webhooks.map(({ row }) => presentWebhook(row)) };
-    }),
-  );
-  router.post('/v1/webhooks', add(world));
-  router.get(
-    '/v1/webhooks/:id',
+  serveMock(router, world, declared.listWebhooks, (_ctx, { webhooks }) => ({
+    webhooks: webhooks.map(({ row }) => presentWebhook(caughtUp(world, row))),
+  }));
+  serveMock(router, world, declared.addWebhook, add(world));
+  serveMock(
+    router,
+    world,
+    declared.getWebhook,
     withHook(world, ({ row }) => presentWebhook(row)),
   );
-  router.patch('/v1/webhooks/:id', withHook(world, change(world)));
-  router.delete('/v1/webhooks/:id', remove(world));
-  router.get('/v1/webhooks/:id/deliveries', withHook(world, showDeliveries));
-  router.post('/v1/webhooks/:id/ping', withHook(world, ping(world)));
-  router.post('/v1/webhooks/:id/redeliver', withHook(world, redeliver(world)));
-  router.post(
-    '/v1/webhooks/:id/rotate-secret',
+  serveMock(router, world, declared.changeWebhook, withHook(world, change(world)));
+  serveMock(router, world, declared.removeWebhook, withHook(world, remove(world)));
+  serveMock(router, world, declared.listWebhookDeliveries, withHook(world, showDeliveries));
+  serveMock(router, world, declared.pingWebhook, withHook(world, ping(world)));
+  serveMock(router, world, declared.redeliverWebhook, withHook(world, redeliver(world)));
+  serveMock(
+    router,
+    world,
+    declared.rotateWebhookSecret,
     withHook(world, ({ row }, ctx, account) => {
       refuseWhenNotFresh(ctx);
       refuseUnlessMadeBy(ctx, row);
@@ -64,19 +70,26 @@ export function webhookRoutes(router: ApiRouter, world: World): void {
   );
 }
 
-function withHook(
+function withHook<Answer>(
   world: World,
-  answer: (hook: MockWebhook, ctx: ApiContext, account: Account) => object | Promise<object>,
-): Step {
-  return signedIn(world, async (ctx, account) => {
+  answer: (hook: MockWebhook, ctx: ApiContext, account: Account) => Answer | Promise<Answer>,
+) {
+  return async (ctx: ApiContext, account: Account): Promise<Answer> => {
     const hook = account.webhooks.find(({ row }) => row.id === ctx.params['id']);
     if (!hook) throw refusalByCode('webhook_not_found');
-    ctx.body = await answer(hook, ctx, account);
-  });
+    caughtUp(world, hook.row);
+    return answer(hook, ctx, account);
+  };
 }
 
-function add(world: World): Step {
-  return signedIn(world, (ctx, account) => {
+/** Whoever is enabled has come to the head of the feed. */
+function caughtUp(world: World, row: WebhookRow): WebhookRow {
+  if (row.state === 'enabled') row.cursor_seq = world.events.headOf(row.user_id);
+  return row;
+}
+
+function add(world: World): MockHandler<typeof declared.addWebhook> {
+  return (ctx, account) => {
     const { types, description, url } = readBody(ctx, webhookSchema);
     refuseWhenNotFresh(ctx);
     refuseSignInEvents(ctx, types);
@@ -90,12 +103,12 @@ function add(world: World): Step {
     note(world, ctx, account, 'webhook_created', hook.row.id);
     world.events.tell(account.user.id, 'webhook.created', hook.row.id, {});
     beginChallenge(world, hook);
-    ctx.body = { ...presentWebhook(hook.row), secret: newWebhookSecret() };
-  });
+    return { ...presentWebhook(hook.row), secret: newWebhookSecret() };
+  };
 }
 
 function change(world: World) {
-  return (hook: MockWebhook, ctx: ApiContext, account: Account): object => {
+  return (hook: MockWebhook, ctx: ApiContext, account: Account) => {
     const body = readBody(ctx, changeSchema);
     refuseSignInEvents(ctx, hook.row.types, body.types);
     if (body.url !== undefined) refuseUnlessMadeBy(ctx, hook.row);
@@ -103,8 +116,7 @@ function change(world: World) {
       refuseWhenNotFresh(ctx);
     const asked = body.url === undefined ? body : { ...body, url: readUrl(body.url) };
     const changed = changesOf(asked, hook.row);
-    const isChallenged =
-      asked.url !== undefined && (asked.url !== hook.row.url || hook.row.state !== 'enabled');
+    const isChallenged = isChallengedBy(hook.row, asked.url);
     Object.assign(hook.row, asked);
     if (isChallenged) {
       hook.row.state = 'pending';
@@ -126,17 +138,17 @@ function tellChange(
   world.events.tell(account.user.id, 'webhook.changed', webhookId, { changed });
 }
 
-function remove(world: World): Step {
-  return withHook(world, ({ row }, ctx, account) => {
+function remove(world: World) {
+  return ({ row }: MockWebhook, ctx: ApiContext, account: Account) => {
     refuseSignInEvents(ctx, row.types);
     account.webhooks = account.webhooks.filter((hook) => hook.row !== row);
     note(world, ctx, account, 'webhook_removed', row.id);
     world.events.tell(account.user.id, 'webhook.removed', row.id, {});
-    return { ok: true };
-  });
+    return { ok: true as const };
+  };
 }
 
-async function showDeliveries({ deliveries }: MockWebhook, ctx: ApiContext): Promise<object> {
+async function showDeliveries({ deliveries }: MockWebhook, ctx: ApiContext) {
   const { cursor, pageSize } = readQuery(ctx, deliveriesQuery);
   const before = await numberOf(readCursor(cursor, isIdKey('dlv')), (id) => {
     const found = deliveries.findIndex((row) => row.id === id);
@@ -148,21 +160,21 @@ async function showDeliveries({ deliveries }: MockWebhook, ctx: ApiContext): Pro
 }
 
 function ping(world: World) {
-  return (hook: MockWebhook): object => {
+  return (hook: MockWebhook, _ctx: ApiContext, { user }: Account) => {
     refuseUnlessEnabled(hook.row);
-    hook.row.cursor_seq += 1;
-    noteTaken(world, hook, { event_id: newId('evt'), seq: hook.row.cursor_seq, type: 'webhook.ping' });
-    return { ok: true };
+    const { id, seq, type } = world.events.tell(user.id, 'webhook.ping', hook.row.id, {});
+    noteTaken(world, hook, { event_id: id, seq, type });
+    return { ok: true as const };
   };
 }
 
 function redeliver(world: World) {
-  return ({ row }: MockWebhook, ctx: ApiContext, account: Account): object => {
+  return ({ row }: MockWebhook, ctx: ApiContext, account: Account) => {
     const { afterSeq } = readBody(ctx, redeliverSchema);
     refuseWhenTooOften(countRedelivery(account, world.now().getTime()));
     refuseUnlessEnabled(row);
     refuseSeq(afterSeq, row);
-    return { ok: true, afterSeq };
+    return { ok: true as const, afterSeq };
   };
 }
 
@@ -175,6 +187,7 @@ function countRedelivery(account: Account, nowMs: number): { allowed: boolean; r
 }
 
 function beginChallenge(world: World, hook: MockWebhook): void {
+  if (new URL(hook.row.url).port === discardPort) return;
   world.after(world.durations.cardMs, () => {
     if (hook.row.state !== 'pending') return;
     hook.row.state = 'enabled';
@@ -211,7 +224,8 @@ function rowOf(
   return {
     ...{ id: newId('wh'), user_id: user.id, ...given, types: [...given.types] },
     ...{ state: 'pending', switched_off_why: null, created_at: world.now(), enabled_at: null },
-    ...{ switched_off_at: null, removed_at: null, round: 0, cursor_seq: 0, tries: 0, tried_since: null },
+    ...{ switched_off_at: null, removed_at: null, round: 0, tries: 0, tried_since: null },
+    cursor_seq: world.events.headOf(user.id),
     ...{ failures: 0, failing_since: null, last_success_at: null, line_at: null, retry_at: null },
     ...{ due_at: null, told_at: null },
   };

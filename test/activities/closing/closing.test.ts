@@ -63,6 +63,24 @@ describe('the closing of an account', () => {
       // The disputed payment gives nothing back: what was paid in waits for operators.
       assert.deepEqual((await world.look()).waits_for, ['refused_refunds']);
     });
+
+    it('asks for the void of each offer that could be paid, given up or not, and says why', async () => {
+      const debt = await world.owe(900);
+      const open = await world.offer('open');
+      const givenUp = await world.offer('uncollectible');
+      const row = await world.close();
+      assert.deepEqual([row.state, row.waits_for], ['settling', ['invoices']]);
+      const asked = await world
+        .db('invoices')
+        .where({ user_id: world.userId })
+        .whereNotNull('void_requested_at')
+        .orderBy('id');
+      assert.deepEqual(
+        asked.map((one) => [one.id, one.void_reason, one.closed_at]),
+        [open, givenUp].sort().map((id) => [id, 'its account is being closed', null]),
+      );
+      assert.ok(asked.every(({ id, attention_at: at }) => id !== debt && at !== null));
+    });
   });
 
   describe('of its person', () => {

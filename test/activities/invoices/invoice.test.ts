@@ -5,6 +5,7 @@ import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { ProcessorInvoice } from '../../../adapters/processor/processor.js';
 import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import { dunning } from '../../../domain/payments/dunning.js';
+import { DAY } from '../../../domain/durations.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
 import { requestVoid } from '../../../money/invoices/invoice-voids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
@@ -13,7 +14,6 @@ import { insertUser } from '../../support/money/factories.js';
 import { getWallet } from '../../support/money/money.js';
 
 const AMOUNT = 700;
-const DAY = 86_400_000;
 
 describe('the activity of an invoice', () => {
   let lone: LoneActivities;
@@ -190,6 +190,9 @@ describe('the activity of an invoice', () => {
     assert.equal((await look(id)).status, 'open');
     assert.equal((await row(id)).processor_invoice_id, `in_${id}`);
     assert.equal(lone.processor.names[0], 'findInvoice');
+    const [asked] = lone.processor.argsOf('findInvoice') as { createdFrom: Date }[];
+    const madeAt = (await row(id)).created_at;
+    assert.deepEqual(asked?.createdFrom, new Date(madeAt.getTime() - DAY), 'our clock may have run ahead');
     assert.ok(!lone.processor.names.includes('createInvoice'));
   });
 
@@ -378,6 +381,17 @@ describe('the activity of an invoice', () => {
       const { state, nextLookMs } = await unbilled.run('lookAtInvoice', id, said);
       assert.deepEqual([state, nextLookMs], ['waiting', DAY], String(said));
     }
+    const monthAgo = "clock_ms() - interval '31 days'";
+    // As a copy of a database may hold it: its month is over, and nobody is asked to give it up.
+    await unbilled
+      .db('invoices')
+      .where({ id })
+      .update({
+        ...{ status: 'open', processor_invoice_id: `in_${id}` },
+        ...{ created_at: unbilled.db.raw(monthAgo), finalized_at: unbilled.db.raw(monthAgo) },
+      });
+    const { status, nextLookMs } = await unbilled.run('lookAtInvoice', id, DAY);
+    assert.deepEqual([status, nextLookMs], ['open', DAY]);
     assert.deepEqual(unbilled.processor.asked, []);
     await unbilled.close();
   });

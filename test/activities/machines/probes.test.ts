@@ -11,13 +11,15 @@ describe('running machines, asked themselves', () => {
   let lone: LoneActivities;
   /** The key of the daemon that answers; undefined: none does. */
   let key: string | undefined;
+  let answer: () => Promise<string | undefined>;
   before(async () => {
     lone = await startActivities();
     await insertProvider(lone.db);
-    Object.assign(lone.deps.prober, { hostKey: () => Promise.resolve(key) });
+    Object.assign(lone.deps.prober, { hostKey: () => answer() });
   });
   beforeEach(async () => {
     key = undefined;
+    answer = () => Promise.resolve(key);
     await lone.db('pods').delete();
     await lone.db('rentals').delete();
   });
@@ -72,5 +74,20 @@ describe('running machines, asked themselves', () => {
     key = 'SHA256:moved';
     await ask();
     assert.deepEqual(addressOf(await row()), [there.host, there.port, 'root', key]);
+  });
+
+  it('asks all at once, those that have moved and the others', async () => {
+    for (const host of ['192.0.2.8', '192.0.2.9', there.host])
+      await addRunning({ host, port: 22, pod_id: `pod-${host}` }, { pod_id: `pod-${host}`, tag: host });
+    let asked = 0;
+    let answerAll: (key: string | undefined) => void = () => undefined;
+    const answered = new Promise<string | undefined>((resolve) => (answerAll = resolve));
+    answer = () => {
+      asked += 1;
+      if (asked === 3) answerAll(undefined);
+      return answered;
+    };
+    await ask();
+    assert.equal(asked, 3);
   });
 });

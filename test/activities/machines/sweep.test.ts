@@ -79,6 +79,11 @@ describe('a sweep', () => {
     return tag;
   }
 
+  async function closedBy(pods_listed_at: Date): Promise<number> {
+    await lone.db('providers').update({ pods_listed_at });
+    return (await sweep()).closed;
+  }
+
   async function stateOf(tag: string): Promise<AllocationAttemptRow['state'] | undefined> {
     return (await lone.db('allocation_attempts').where({ tag }).first())?.state;
   }
@@ -205,13 +210,19 @@ describe('a sweep', () => {
       const long = ago(2 * rentalLimits.attemptOpenMs + MINUTE);
       const unseen = await addAttempt('condemned', { changed_at: long });
       const recent = await addAttempt('condemned');
-      await lone.db('providers').update({ pods_listed_at: ago(2 * MINUTE) });
-      assert.equal((await sweep()).closed, 0, 'the lists are old');
-      await lone.db('providers').update({ pods_listed_at: new Date() });
-      assert.equal((await sweep()).closed, 1);
-      assert.equal((await sweep()).closed, 0);
+      assert.equal(await closedBy(ago(2 * MINUTE)), 0, 'the lists are old');
+      assert.deepEqual([await closedBy(new Date()), (await sweep()).closed], [1, 0]);
       assert.deepEqual(await Promise.all([unseen, recent].map(stateOf)), ['gone', 'condemned']);
     });
+  });
+
+  it('takes a condemned attempt for gone by a list of minutes, and by none from a time to come', async () => {
+    const [after, listed] = [2 * rentalLimits.attemptOpenMs, 5 * MINUTE];
+    const givenUp = (ms: number) => addAttempt('condemned', { changed_at: ago(listed + after + ms) });
+    const tags = [await givenUp(SECOND), await givenUp(-MINUTE)];
+    assert.equal(await closedBy(ago(-2 * after)), 0, 'a clock ran ahead');
+    assert.equal(await closedBy(ago(listed)), 1, 'it was asked for then, and came just now');
+    assert.deepEqual(await Promise.all(tags.map(stateOf)), ['gone', 'condemned']);
   });
 
   it('asks for the end of a rental whose wallet can’t be metered for long, and ends its machine', async () => {

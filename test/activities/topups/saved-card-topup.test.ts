@@ -4,14 +4,14 @@ import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
 import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProcessorError, type Payment } from '../../../adapters/processor/processor.js';
 import type { TopupId, UserId } from '../../../domain/ids.js';
+import { DAY } from '../../../domain/durations.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { pageOf, paymentOf } from '../../support/activities/scripted-processor.js';
-import { insertUser } from '../../support/money/factories.js';
+import { insertSavedCard, insertUser } from '../../support/money/factories.js';
 import { getWallet } from '../../support/money/money.js';
 
 const AMOUNT = 2_500;
-const DAY = 86_400_000;
 const inTime = '2099-01-01T00:00:00.000Z';
 
 describe('a top-up by the saved card', () => {
@@ -25,17 +25,7 @@ describe('a top-up by the saved card', () => {
     lone.alarms.length = 0;
     const user = await insertUser(lone.db, { processor_customer_id: `cus_${newId('top')}` });
     userId = user.id;
-    await lone.db('saved_cards').insert({
-      ...{
-        pm_id: `pm_${userId}`,
-        user_id: userId,
-        brand: 'visa',
-        last4: '4242',
-        exp_month: 12,
-        exp_year: 2099,
-      },
-      ...{ set_up_at: new Date(), fingerprint: `fp_${userId}` },
-    });
+    await insertSavedCard(lone.db, userId);
   });
   after(() => lone.close());
   afterEach(async () => {
@@ -226,6 +216,8 @@ describe('a top-up by the saved card', () => {
     assert.equal((await look(topupId)).status, 'failed');
     assert.match((await row(topupId)).error ?? '', /never reached/);
     assert.deepEqual(lone.processor.names, ['chargeSavedCard', 'findPaymentOfTopup']);
+    const [asked] = lone.processor.argsOf('findPaymentOfTopup') as { createdFrom: Date }[];
+    assert.deepEqual(asked?.createdFrom, new Date(old.getTime() - DAY), 'our clock may have run ahead');
   });
 
   it('is looked up while the processor repeats an error under its key, and never declined', async () => {

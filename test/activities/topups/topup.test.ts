@@ -7,7 +7,7 @@ import type { TopupId, UserId } from '../../../domain/ids.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { dyingOnce, pageOf, paymentOf } from '../../support/activities/scripted-processor.js';
-import { insertTopup, insertUser } from '../../support/money/factories.js';
+import { insertSavedCard, insertTopup, insertUser } from '../../support/money/factories.js';
 import { getWallet } from '../../support/money/money.js';
 
 const AMOUNT = 2_500;
@@ -42,16 +42,7 @@ describe('the activities of a top-up', () => {
       answer_before: new Date(inTime),
     });
     if (card) {
-      await lone.db('saved_cards').insert({
-        pm_id: `pm_${topupId}`,
-        user_id: user.id,
-        brand: 'visa',
-        last4: '4242',
-        exp_month: 12,
-        exp_year: 2099,
-        set_up_at: new Date(),
-        fingerprint: `fp_${topupId}`,
-      });
+      await insertSavedCard(lone.db, user.id, { pm_id: `pm_${topupId}`, fingerprint: `fp_${topupId}` });
     }
     return asked;
   }
@@ -188,8 +179,11 @@ describe('the activities of a top-up', () => {
       const request = { user_id: asked.userId, amount_cents: AMOUNT, answer_before: new Date(inTime) };
       await lone.db('topup_requests').insert({ id: second, ...request });
       assert.deepEqual(await open(second), { topupId: asked.topupId });
+      lone.processor.answers = { getPayment: () => Promise.resolve(paymentOf(asked)) };
+      assert.equal((await look(asked.topupId)).status, 'succeeded');
+      assert.deepEqual(await open(second), { topupId: asked.topupId }, 'also after its first word was lost');
       assert.equal(await row(second), undefined);
-      assert.deepEqual(lone.processor.names, ['chargeSavedCard']);
+      assert.deepEqual(lone.processor.names, ['chargeSavedCard', 'getPayment']);
     });
 
     const refusals: Record<string, () => Promise<{ topupId: TopupId; answerBefore?: string; type: string }>> =

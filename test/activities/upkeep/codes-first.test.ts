@@ -20,9 +20,12 @@ const BULK = 100;
 describe('a code that a person waits for', () => {
   let money: MoneyDatabase;
   let codes = 0;
+  /** The mails that had failed and do no longer, by their numbers. */
+  let recovered: number[];
   beforeEach(async () => {
     money = await openMoneyDatabase();
     codes = 0;
+    recovered = [];
     await money.db('watermark').update({ value: 1 });
     assert.equal(await confirmDatabase(money.db, 1), 'confirmed');
   });
@@ -64,7 +67,7 @@ describe('a code that a person waits for', () => {
         );
         return 3_600_000;
       },
-      recovered: () => Promise.resolve(),
+      recovered: ({ id }: { id: number }) => Promise.resolve(void recovered.push(id)),
     };
     while ((await deliverDueMails(money.db, delivery)).due > 0);
     return order;
@@ -77,6 +80,20 @@ describe('a code that a person waits for', () => {
     const order = await sendAll();
     assert.deepEqual(order.slice(0, 3), ['bob@example.com', 'ann@example.com', 'bulk-1@example.com']);
     assert.equal(order.length, BULK + 2);
+  });
+
+  it('is given up once it is valid no longer, and counts as failing no more', async () => {
+    await insertCode('late@example.com');
+    await insertCode('ann@example.com');
+    await insertBulk(1);
+    const [late] = await money.db('mail_outbox').where({ recipient: 'late@example.com' });
+    await money.db.raw(
+      `update mail_outbox set tries = 1, created_at = clock_ms() - interval '10 minutes 1 second' where id = ?`,
+      [late!.id],
+    );
+    assert.deepEqual(await sendAll(), ['ann@example.com', 'bulk-1@example.com']);
+    assert.deepEqual(recovered, [late!.id]);
+    assert.deepEqual(await money.db('mail_outbox').where({ id: late!.id }), []);
   });
 
   it('keeps nothing back where its mailbox refuses it', async () => {

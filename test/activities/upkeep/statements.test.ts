@@ -158,8 +158,8 @@ describe('statements by mail (decision 171)', () => {
     await noteAll();
     assert.deepEqual(await told(), [[late.user_id, '2026-01']]);
     const months = db('statement_months').whereIn('month', ['2026-01', '2026-02']);
-    const failed: string[][] = await months.pluck('failed_wallets');
-    assert.deepEqual(failed, [[String(bad.id)], [String(bad.id)]]);
+    const failed: number[][] = await months.pluck('failed_wallets');
+    assert.deepEqual(failed, [[bad.id], [bad.id]]);
     await db.raw('alter table user_notices drop constraint fails');
     await db('stuck_items').update({ next_attempt_at: db.raw('clock_ms()') });
     for (let round = 0; round < 2; round++) await noteAll();

@@ -144,7 +144,7 @@ describe('lookAtWebhook', () => {
     assert.equal((await look(id)).status, 'idle');
     const last = receiver.events().at(-1)!.seq!;
     assert.equal(last, 3);
-    await api.db.transaction(stepOverLostEvents);
+    await stepOverLostEvents(api.db, new Date(0), () => undefined);
     await happen(api.db, user.user.id, times(1));
     await noteDueWebhooks(api.db);
     assert.notEqual((await rowOf(id)).due_at, null, 'its workflow is told');

@@ -131,6 +131,30 @@ describe('figures of the business', () => {
     assert.equal(shown.get('gpu_rental_last_tick_age_seconds', { shard: '0' }), undefined);
   });
 
+  it('tell the age of the oldest mail that waits, and not of one that is set aside', async () => {
+    const { scrape } = expose(businessFigures([]));
+    const mail = { recipient: 'gone@example.com', subject: 's', body: 'b' };
+    const old = { created_at: db.raw(`now() - interval '2 days'`) };
+    const [refused] = await db('mail_outbox').insert({ ...mail, ...old, cause: 'test:1' }, 'id');
+    const age = async () => (await scrape()).get('gpu_rental_oldest_unsent_mail_seconds')!;
+    assert.ok((await age()) > 86_400);
+    await db('stuck_items').insert({
+      ...{ duty: 'mail', item: String(refused!.id), attempts: 12, last_error: '550 no such mailbox' },
+      ...{ first_failed_at: new Date(), last_failed_at: new Date() },
+      ...{ next_attempt_at: new Date(), set_aside_at: new Date() },
+    });
+    assert.equal(await age(), 0);
+    await db('mail_outbox').insert({
+      ...mail,
+      cause: 'test:2',
+      created_at: db.raw(`now() - interval '1 hour'`),
+    });
+    const waiting = await age();
+    assert.ok(waiting > 3_500 && waiting < 7_200, String(waiting));
+    assert.equal((await scrape()).get('gpu_rental_mails_unsent'), 2);
+    await Promise.all([db('mail_outbox').delete(), db('stuck_items').delete()]);
+  });
+
   it('tell how long a root has waited, by its step, and for signatures once there was one', async () => {
     const { scrape } = expose(businessFigures([]));
     const waits = async (): Promise<(number | undefined)[]> => {

@@ -59,8 +59,8 @@ describe(`a list of ${COUNT} machines`, () => {
     await insertRunningRental(db, id, 1_000, { pod_id: 'pod-7', tag: 'test-rent-7' });
     const others = all.filter((_, index) => index !== 7);
     const listedIds = others.map(({ podId }) => podId);
-    const { missing, running } = await findMissingPods(db, 'lab', listedIds);
-    assert.deepEqual([missing.map(({ podId }) => podId), running], [['pod-7'], 1]);
+    const { missing, vanished, running } = await findMissingPods(db, 'lab', listedIds);
+    assert.deepEqual([missing.map(({ podId }) => podId), vanished, running], [['pod-7'], 1, 1]);
     for (const gone of [false, true]) {
       await write(others);
       const rows = await db('pods').where('missing_lists', '>', 0);

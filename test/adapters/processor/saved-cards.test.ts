@@ -184,6 +184,22 @@ describe('the Stripe adapter’s saved cards', () => {
     });
   });
 
+  describe('cancelCardSetup', () => {
+    it('takes a form that is over for ended, and a refused key for nothing', async () => {
+      const { customerId } = await bench.processor.createCustomer({
+        userId: 'usr_k',
+        email: 'k@example.com',
+      });
+      const { setupId } = await bench.processor.createCardSetup({ userId: 'usr_k', customerId, setupNo: 1 });
+      const stranger = createStripeProcessor({ secretKey: 'sk_test_other', apiUrl: bench.lab.url });
+      const error = await failureOf(stranger.cancelCardSetup(setupId));
+      assert.deepEqual([error.details.status, error.isOfPeer], [401, true]);
+      await bench.processor.cancelCardSetup(setupId);
+      await bench.processor.cancelCardSetup(setupId);
+      assert.equal((await bench.stripe.setupIntents.retrieve(setupId)).status, 'canceled');
+    });
+  });
+
   describe('listEvents', () => {
     it('pages through all events since an instant', async () => {
       const since = new Date(Date.now() - 3600_000);

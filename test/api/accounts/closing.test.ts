@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
 import { credit, getWallet } from '../../support/money/money.js';
 import { insertTopup } from '../../support/money/factories.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
@@ -6,6 +7,7 @@ import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js
 interface Shown {
   readonly state: string | null;
   readonly requestedAt: string | null;
+  readonly openInvoices: number;
   readonly returns: readonly unknown[];
   readonly lapsesCents: number;
 }
@@ -75,6 +77,27 @@ describe('closing an account by its API', () => {
       [body.state, body.returns, body.lapsesCents],
       [null, [{ paymentId, amountCents: 1_500, cardBrand: 'visa', cardLast4: '4242', status: 'planned' }], 0],
     );
+  });
+
+  it('counts the invoices that are owed, and none that is being made or voided', async () => {
+    const { id: walletId } = await getWallet(api.db, user.user.id);
+    const asked = { void_requested_at: new Date(), void_reason: 'a mistake' };
+    for (const columns of [
+      {},
+      { status: 'draft' },
+      asked,
+      { reason: 'topup_failed' },
+      { status: 'uncollectible' },
+    ] as const) {
+      const id = newId('inv');
+      await api.db('invoices').insert({
+        ...{ id, user_id: user.user.id, wallet_id: walletId, status: 'open', reason: 'manual' },
+        ...{ amount_cents: 700, cause: `test:${id}`, ...columns },
+      });
+    }
+    const shown = (await user.get('/v1/account/closing')).body as unknown as Shown;
+    const balance = (await user.get('/v1/billing/balance')).body;
+    assert.deepEqual([shown.openInvoices, balance.openInvoiceCount], [1, 1]);
   });
 
   it('lets nothing new begin', async () => {

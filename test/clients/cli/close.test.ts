@@ -45,7 +45,7 @@ describe('gpu account', () => {
     const { code, out } = await ann.withCode('account closing', { columns: 200 });
     assert.equal(code, 0);
     assert.match(out, /^Back to you +\$20\.00 to visa ending in \d{4}\n\n/);
-    assert.match(out, /You can’t undo this\.\nClose it with: gpu account close\n$/);
+    assert.match(out, /You\s+can’t undo this\.\nClose it with: gpu account close\n$/);
     assert.equal((await closingOf(ann)).state, null);
   });
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { runProgram } from '../../../clients/cli/src/surroundings.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import type { Ran, RunOptions } from './support/gpu.js';
 import { mailedCode, Person } from './support/person.js';
-import { gpuFile } from './support/terminal.js';
+import { gpuFile, gpuLine } from './support/terminal.js';
 
 interface Told {
   readonly error: string;
@@ -148,6 +150,95 @@ describe('gpu, ended after something was bought', () => {
     assert.equal(again.code, 0, again.err);
   });
 
+  /** Does the first create and loses its answer; from then on each one ends in the other way. */
+  function losingFirst(then: Answer, onOther: () => void = () => undefined): typeof fetch {
+    const state = { isLost: false };
+    return async (input, init) => {
+      const request = new Request(input, init);
+      if (request.method !== 'POST' || !request.url.endsWith('/v1/rentals')) return fetch(request);
+      if (state.isLost) {
+        onOther();
+        return then();
+      }
+      state.isLost = true;
+      await fetch(request);
+      return cut();
+    };
+  }
+
+  const notDone: Answer = () => {
+    const body = { error: 'temporarily_unavailable', message: 'Not now.', requestId: 'req' };
+    return Promise.resolve(Response.json({ ...body, details: { outcome: 'not_done' } }, { status: 503 }));
+  };
+  const laterWays: Readonly<Record<string, Answer>> = {
+    'the network is gone': noNetwork,
+    'it asked too often': refused(429, 'rate_limited'),
+    'the service has not begun it': notDone,
+    'the key was revoked': refused(401, 'key_revoked'),
+  };
+  for (const [way, answer] of Object.entries(laterWays)) {
+    it(`knows of what it may have rented when ${way} after an answer was lost`, async () => {
+      const { code, err } = await ann.type('rent rtx-4090 --yes --json', {
+        fetch: losingFirst(answer),
+        gapMs: 100,
+      });
+      const { id } = await onlyRental();
+      assert.equal(code, exitCodes.committed, err);
+      const { details } = JSON.parse(err) as Told;
+      assert.equal(details['outcome'], 'unknown');
+      const again = await ann.type(`rent --quote ${String(details['quoteId'])} --no-wait --json`);
+      assert.equal((JSON.parse(again.out) as { id: string }).id, id, again.err);
+    });
+  }
+
+  it('knows of it also at ctrl-C', async () => {
+    const stopping = new AbortController();
+    const fetch = losingFirst(noNetwork, () => stopping.abort(new Error('Cancelled.')));
+    const { signal } = stopping;
+    const { code, err } = await ann.type('rent rtx-4090 --yes', { fetch, gapMs: 60_000, signal });
+    await onlyRental();
+    assert.equal(code, exitCodes.committed, err);
+    assert.match(err, /quo_\w+/);
+    assert.match(err, /gpu stop/);
+  });
+
+  it('believes a refusal that says what became of the one before', async () => {
+    const { quoteId } = await ann.json<{ quoteId: string }>('quote rtx-4090');
+    const body = { error: 'quote_expired', message: 'Nothing was rented.', requestId: 'req' };
+    const details = { quoteId, expiresAt: new Date().toISOString(), quote: null, alternatives: [] };
+    const expired: Answer = () => Promise.resolve(Response.json({ ...body, details }, { status: 409 }));
+    const fetch = losingFirst(expired);
+    const { code, err } = await ann.type(`rent --quote ${quoteId} --yes --json`, { fetch, gapMs: 100 });
+    assert.notEqual(code, exitCodes.committed, err);
+    assert.equal((JSON.parse(err) as Told).error, 'quote_expired');
+  });
+
+  it('keeps the id that the service told, whatever comes later', async () => {
+    const state = { quoteId: '' };
+    const rentalId = `rent_${'1'.repeat(26)}`;
+    const told = (request: Request): Answer => {
+      const body = { error: 'temporarily_unavailable', message: 'Wait.', requestId: 'req' };
+      return async () => {
+        state.quoteId = ((await request.json()) as { quoteId: string }).quoteId;
+        const details = { outcome: 'unknown', rentalId };
+        return Response.json({ ...body, details }, { status: 503 });
+      };
+    };
+    const answers: ((request: Request) => Answer)[] = [told, () => cut, () => noNetwork];
+    const fetch_: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const { pathname } = new URL(request.url);
+      if (request.method === 'POST' && pathname === '/v1/rentals')
+        return (answers.length > 1 ? answers.shift()! : answers[0]!)(request)();
+      return pathname.startsWith('/v1/rentals/') ? refused(403, 'key_scope')() : fetch(request);
+    };
+    const { code, err } = await ann.type('rent rtx-4090 --yes --json', { fetch: fetch_, gapMs: 100 });
+    assert.equal(code, exitCodes.committed, err);
+    const { quoteId } = state;
+    const { details } = JSON.parse(err) as Told;
+    assert.deepEqual([details['quoteId'], details['rentalId']], [quoteId, rentalId]);
+  });
+
   it('names what exists to whoever does not take its results, or can’t', async () => {
     for (const code of ['EPIPE', 'ENOSPC']) {
       const gone = { stdout: takesNothing(code) };
@@ -176,6 +267,18 @@ describe('gpu, ended after something was bought', () => {
     const full = await ann.type('topup', { stdout: takesNothing('ENOSPC') });
     assert.equal(full.code, exitCodes.fault);
     assert.match(full.err, /could not be written: the disk is full\./);
+  });
+
+  it('does not take a part of its output for the whole, at a disk that is nearly full', async () => {
+    const file = join(ann.home, 'offers.json');
+    const line = `trap "" XFSZ; ulimit -f 2; exec ${await gpuLine()} offers --json > ${file}`;
+    const { code, stderr } = await runProgram('env', [
+      ...[`HOME=${ann.home}`, `GPU_API_URL=${mock.url}`, `GPU_API_KEY=${ann.apiKey ?? ''}`],
+      ...['bash', '-c', line],
+    ]);
+    assert.equal(statSync(file).size, 2_048);
+    assert.equal(code, exitCodes.fault, stderr);
+    assert.match(stderr, /The output could not be written/);
   });
 
   it('names the payment when nobody can wait for it', async () => {
@@ -211,6 +314,41 @@ describe('gpu, ended after something was bought', () => {
       },
     });
     assert.equal(never.code, exitCodes.network, 'nothing was sent');
+  });
+
+  describe('with a change of what may be spent', () => {
+    const lines: Readonly<Record<string, { line: string; which: RegExp; named?: string }>> = {
+      'how long a machine is kept': { line: 'keep-alive ID --for 2h', which: /keep-alive$/ },
+      'the budget': { line: 'budget set 50', which: /^PUT .*budget$/, named: 'budget' },
+      'automatic top-ups': { line: 'topup auto off', which: /^PUT .*auto/, named: 'top-ups' },
+      'the cap of a key': { line: 'keys change ci --spend-cap 50', which: /^PATCH .*api-keys/, named: 'ci' },
+    };
+    for (const [what, { line, which, named }] of Object.entries(lines)) {
+      it(`says what it does not know of ${what}, also at ctrl-C`, async () => {
+        const id = await ann.rent('rtx-4090 --no-wait --stop-when-idle 30m --ignore-sessions');
+        await ann.elsewhere.post('/v1/api-keys', { name: 'ci', scopes: ['read'] });
+        const typed = line.replace('ID', id);
+        namesIt(await ann.withCode(typed, { fetch: losing(which, cut) }), named ?? id);
+
+        const stopping = new AbortController();
+        const leaving = losing(which, () => {
+          stopping.abort(new Error('Cancelled.'));
+          return cut();
+        });
+        const { signal } = stopping;
+        namesIt(await ann.withCode(typed, { fetch: leaving, signal }), named ?? id);
+
+        const never: typeof fetch = (input, init) => {
+          const { method, url } = new Request(input, init);
+          return which.test(`${method} ${new URL(url).pathname}`) ? noNetwork() : fetch(input, init);
+        };
+        assert.equal(
+          (await ann.withCode(typed, { fetch: never })).code,
+          exitCodes.network,
+          'nothing was sent',
+        );
+      });
+    }
   });
 
   it('prints its failures as one object, and nothing beside it, whatever goes wrong', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { viewOf } from '../../../clients/cli/src/watch/view.js';
+import { issueInvoice } from './support/issue-invoice.js';
 import { Person } from './support/person.js';
 
 interface Cut {
@@ -50,7 +51,8 @@ describe('lists of gpu that are cut', () => {
 
   it('reach invoices older than one page of the service', async () => {
     const bob = await Person.at(mock);
-    for (let number = 1; number <= 203; number += 1) await owe(bob, 100 + number);
+    for (let number = 1; number <= 203; number += 1)
+      await issueInvoice(bob, { amountCents: 100 + number, description: 'Debt' });
     const read = async (line: string) => {
       const { invoices, hasMore } = await bob.json<Cut & { invoices: { amountCents: number }[] }>(line);
       return [invoices.length, invoices[0]?.amountCents, invoices.at(-1)?.amountCents, hasMore];
@@ -123,13 +125,3 @@ describe('lists of gpu that are cut', () => {
     assert.deepEqual([twice.code, twice.out.match(/Stopped /g)?.length], [0, 1]);
   });
 });
-
-/** Gives somebody an invoice, by a route that only the mock has. */
-async function owe({ url, elsewhere }: Person, amountCents: number): Promise<void> {
-  const answer = await fetch(`${url}/mock/invoices`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Cookie: `sid=${elsewhere.sid ?? ''}` },
-    body: JSON.stringify({ amountCents, description: 'Debt' }),
-  });
-  assert.equal(answer.status, 200);
-}

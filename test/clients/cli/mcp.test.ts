@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { Failure } from '../../../clients/cli/src/failure.js';
-import { answering } from '../../../clients/cli/src/mcp/answers.js';
+import { answering, TOOL_WITHIN_MS } from '../../../clients/cli/src/mcp/answers.js';
 import * as shapes from '../../../clients/cli/src/mcp/shapes.js';
 import { runProgram } from '../../../clients/cli/src/surroundings.js';
+import { MINUTE } from '../../../domain/durations.js';
+import { idleGuardLimits } from '../../../domain/rentals/idle-guard.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { until } from '../../support/until.js';
 import { AgentBench, type AgentKey } from './support/agent-bench.js';
 import type { Person } from './support/person.js';
@@ -13,6 +16,10 @@ import { gpuFile } from './support/terminal.js';
 const machine = { familyId: 'b200', gpuCount: 8 };
 /** Large ones that end at once are soon too many for an hour. */
 const small = { familyId: 'rtx-4090', gpuCount: 1 };
+
+const calls = { began: () => undefined, ended: () => undefined };
+const options = { ownKeyBy: 'gpu mcp', calls };
+const extra = { signal: new AbortController().signal, requestId: 1 };
 
 describe('gpu mcp', () => {
   let bench: AgentBench;
@@ -66,6 +73,23 @@ describe('gpu mcp', () => {
     });
   });
 
+  // The description tells numbers to people alone: no generated type has them.
+  it('tells agents the limits of the service', async () => {
+    const agent = await bench.serve(await bench.keyWith({ spendCapCents: 5_000 }));
+    const { tools } = await agent.client.listTools();
+    const limitsOf = (tool: string, field: string) => {
+      const schema = tools.find(({ name }) => name === tool)?.inputSchema.properties?.[field];
+      const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
+      return { minimum, maximum };
+    };
+    const { minutesMin, minutesMax, keepAliveAheadMs } = idleGuardLimits;
+    const idle = { minimum: minutesMin, maximum: minutesMax };
+    assert.deepEqual(limitsOf('quote', 'stopWhenIdleMinutes'), idle);
+    assert.deepEqual(limitsOf('keep_alive', 'minutes'), { minimum: 1, maximum: keepAliveAheadMs / MINUTE });
+    for (const tool of ['quote', 'quote_extension'])
+      assert.equal(limitsOf(tool, 'autoStopAfterHours').maximum, rentalLimits.autoStopMaxHours, tool);
+  });
+
   it('spends nothing by a key without a cap, unless its user has allowed it', async () => {
     const key = await bench.keyWith({});
     const careful = await bench.serve(key);
@@ -107,22 +131,39 @@ describe('gpu mcp', () => {
   });
 
   it('tells an agent the next step where a machine can not be entered', async () => {
-    const enter = answering({ ownKeyBy: 'gpu mcp' }, shapes.balance, () =>
+    const enter = answering(options, shapes.balance, () =>
       Promise.reject(new Failure('hostKey', 'Another key.', 'Stop it.')),
     );
-    const { isError, content } = await enter({}, { signal: new AbortController().signal });
+    const { isError, content } = await enter({}, extra);
     assert.equal(isError, true);
     const [text] = content as unknown as [{ text: string }];
     assert.deepEqual(JSON.parse(text.text), { error: 'hostKey', message: 'Another key.', next: 'Stop it.' });
   });
 
   it('tells what was done also where it does not know the answer', async () => {
-    const stop = answering({ ownKeyBy: 'gpu mcp' }, shapes.stopped, () =>
-      Promise.resolve({ rentalId: 'rent_1' } as never),
-    );
-    const { isError, content } = await stop({}, { signal: new AbortController().signal });
+    const stop = answering(options, shapes.stopped, () => Promise.resolve({ rentalId: 'rent_1' } as never));
+    const { isError, content } = await stop({}, extra);
     assert.equal(isError, true);
     assert.match(JSON.stringify(content), /It is done.*rent_1/);
+  });
+
+  it('gives one time to all that a tool asks', async () => {
+    const clock = Date.now;
+    const left: number[] = [];
+    const slow = answering(options, shapes.balance, async (_, call) => {
+      left.push(call.timeoutMs);
+      Date.now = () => clock() + TOOL_WITHIN_MS - 5_000;
+      left.push(call.timeoutMs);
+      await call.commit(({ timeoutMs }) => Promise.resolve(left.push(timeoutMs)));
+      Date.now = () => clock() + TOOL_WITHIN_MS + 5_000;
+      left.push(call.timeoutMs);
+      return { wallet: null, key: null };
+    });
+    await slow({}, extra).finally(() => (Date.now = clock));
+    const [first = 0, second = 0, third = 0, last] = left;
+    assert.ok(first > 5_000 && first <= TOOL_WITHIN_MS, `${first}`);
+    assert.ok(second <= 5_000 && third <= 5_000, `${second}, ${third}`);
+    assert.equal(last, 1);
   });
 
   it('is refused where nobody is signed in, with nothing on the standard output', async () => {

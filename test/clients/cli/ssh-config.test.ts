@@ -7,6 +7,7 @@ import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
 import { Person } from './support/person.js';
 import { SshMachine } from './support/ssh-machine.js';
+import { gpuLine } from './support/terminal.js';
 
 describe('gpu ssh-config', () => {
   let mock: MockServer;
@@ -161,5 +162,24 @@ describe('gpu ssh-config', () => {
     assert.equal(code, exitCodes.usage);
     assert.ok(err.replace(/\s+/g, ' ').includes('is not UTF-8 text'), err);
     assert.deepEqual(readFileSync(config()), bytes);
+  });
+
+  it('leaves the file as it was where the disk takes only a part of it', async () => {
+    const bob = await Person.at(mock);
+    const before = `# ${'x'.repeat(20_000)}\n`;
+    const file = join(bob.home, '.ssh/config');
+    mkdirSync(join(bob.home, '.ssh'));
+    writeFileSync(file, before);
+    // 8 KiB, and an error in place of the signal that ends a program.
+    const line = `trap "" XFSZ; ulimit -f 8; exec ${await gpuLine()} ssh-config`;
+    const { code, stderr } = await runProgram('env', [
+      ...[`HOME=${bob.home}`, `GPU_API_URL=${mock.url}`, `GPU_API_KEY=${bob.apiKey ?? ''}`],
+      ...['bash', '-c', line],
+    ]);
+    assert.equal(code, exitCodes.fault, stderr);
+    assert.ok(stderr.replace(/\s/g, '').includes(file), stderr);
+    assert.match(stderr.replace(/\s+/g, ' '), /larger than files may be/);
+    assert.equal(readFileSync(file, 'utf8'), before);
+    assert.deepEqual(readdirSync(join(bob.home, '.ssh')), ['config']);
   });
 });

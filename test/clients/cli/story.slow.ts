@@ -292,14 +292,18 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
  * on the lengths of paths.
  */
 function stable(text: string): string[] {
-  return text
-    .replace(/https?:\/\/\S+/g, 'URL')
-    .replace(/whsec_\S+/g, 'SECRET')
-    .replace(/GPU-[0-9a-f-]{36}/g, 'UUID')
-    .replace(/\b[0-9A-HJKMNP-TV-Z]{6}\b/g, 'ID')
-    .replace(/\b(quo|rent|led|top|key|wh)_\w+/g, 'ID')
-    .replace(/\d+ (s|min|h)( \d+ (s|min|h))?\b/g, 'TIME')
-    .replace(/\d+/g, '0')
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  return (
+    text
+      // What is said where a machine is slow.
+      .replace(/\S+ has not answered for [^]*?Still waiting\./g, '')
+      .replace(/https?:\/\/\S+/g, 'URL')
+      .replace(/whsec_\S+/g, 'SECRET')
+      .replace(/GPU-[0-9a-f-]{36}/g, 'UUID')
+      .replace(/\b[0-9A-HJKMNP-TV-Z]{6}\b/g, 'ID')
+      .replace(/\b(quo|rent|led|top|key|wh)_\w+/g, 'ID')
+      .replace(/\d+ (s|min|h)( \d+ (s|min|h))?\b/g, 'TIME')
+      .replace(/\d+/g, '0')
+      .split(/\s+/)
+      .filter((word) => word !== '')
+  );
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StreamItem } from '@gpu-rental/client';
+import type { Event, StreamItem } from '@gpu-rental/client';
 import { widthOf } from '../../../clients/cli/src/output/text.js';
 import { LiveState } from '../../../clients/cli/src/watch/live-state.js';
 import { viewOf } from '../../../clients/cli/src/watch/view.js';
@@ -53,6 +53,26 @@ describe('gpu watch', () => {
       state.take(meter(10), ms(1_000));
       state.take(balance(10, 1_000), ms(1_000));
       assert.equal(state.seen(ms(1_005)).rows[0]!.costCents, 15);
+    });
+
+    it('ends a machine that ended while the stream was away, by its event or by what is read anew', () => {
+      const state = new LiveState();
+      const away: StreamItem = { kind: 'reconnecting', delayMs: 1, error: undefined };
+      const stopped = {
+        ...{ type: 'rental.stopped', seq: 2, entityId: id, createdAt: at(40) },
+        data: { reason: 'auto_stop', stoppedAt: at(40), chargedCents: 40, refundedCents: 5 },
+      } as Event;
+      state.take(meter(10), ms(10));
+      state.take(away, ms(11));
+      state.take(balance(60, 960), ms(60));
+      assert.equal(state.seen(ms(60)).rows[0]!.isRunning, true);
+      state.take({ kind: 'event', event: stopped }, ms(60));
+      const { rows, burnPerHourCents, walletCents } = state.seen(ms(90));
+      assert.deepEqual([rows[0]!.state, rows[0]!.costCents, rows[0]!.ranSeconds], ['stopped', 35, 40]);
+      assert.deepEqual([burnPerHourCents, walletCents], [0, 960]);
+      state.take(meter(100, { rentalId: other }), ms(100));
+      state.take({ kind: 'resync' }, ms(100));
+      assert.deepEqual(state.seen(ms(100)).rows, []);
     });
 
     it('never shows less than was charged, nor a wallet below nothing', () => {

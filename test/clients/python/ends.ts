@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { City, Program } from './support/city.js';
 import { installedPython } from './support/python.js';
 
@@ -46,9 +49,9 @@ export function describeEnds(): void {
         machine.run("exit 7")
     except Exception as error:
         print(repr(error))
-    held = machine.ssh_command
-    print(os.path.exists(held[-3].split("=")[1]))`) +
-          'print(machine.receipt["status"], machine.cost is not None, os.path.exists(held[-3].split("=")[1]))\n',
+    key = machine.ssh_command[-3].split('"')[1]
+    print(os.path.exists(key))`) +
+          'print(machine.receipt["status"], machine.cost is not None, os.path.exists(key))\n',
       );
       assert.equal(code, 0, err);
       assert.match(
@@ -61,6 +64,23 @@ export function describeEnds(): void {
       const [rental] = (body as unknown as { rentals: { autoStopAt: string | null }[] }).rentals;
       assert.ok(rental?.autoStopAt);
       await assertEnded();
+    });
+
+    it('is entered from a temporary folder whose name ssh would take apart', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'a b%d"\\c '));
+      try {
+        const program = new Program(python, block('machine.run("nvidia-smi")'), {
+          ...city.env,
+          TMPDIR: folder,
+        });
+        const { code } = await program.ended;
+        assert.equal(code, 0, program.err);
+        assert.match(program.out, /^NVIDIA-SMI $/m);
+        assert.deepEqual(readdirSync(folder), []);
+        await assertEnded();
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
 
     it('is not entered when it shows another host key', async () => {

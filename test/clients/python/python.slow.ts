@@ -1,14 +1,22 @@
+import { describeCommands } from './commands.js';
 import { describePythonContract } from './contract.js';
 import { describeEnds } from './ends.js';
-import { describeExport } from './export.js';
+import { describeLimits } from './limits.js';
+import { describeLongFiles } from './long-files.js';
 import { describeNewerWords } from './newer-words.js';
 import { describePackage } from './package.js';
+import { describeRefused } from './refused.js';
 import { describeSameRequests } from './same-requests.js';
+import { describeUnsent } from './unsent.js';
 
 // One process builds the package and installs it once, for all of them.
 describePackage();
-describeExport();
+describeLongFiles();
 describeEnds();
+describeCommands();
+describeRefused();
+describeUnsent();
+describeLimits();
 describeSameRequests();
 describePythonContract();
 describeNewerWords();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { GpuRental, isApiError, RentalNotReadyError } from '@gpu-rental/client';
+import { ConnectionError, GpuRental, isApiError, RentalNotReadyError } from '@gpu-rental/client';
 
 interface Looks {
   /** What each look at the rental shows; the last one again and again. */
@@ -30,6 +30,13 @@ function clientOf({ rentals, stream, status = 200 }: Looks): { gpu: GpuRental; l
     return Promise.resolve(Response.json(shown, { status }));
   };
   return { gpu: new GpuRental({ baseUrl: 'http://127.0.0.1:9', fetch, retries: 0 }), looks: () => looks };
+}
+
+/** No answer, for as long as somebody waits for one. */
+function silence({ signal }: Request): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('aborted')));
+  });
 }
 
 describe('waiting for a machine', () => {
@@ -98,4 +105,31 @@ describe('waiting for a machine', () => {
       isApiError(error, 'rental_not_found'),
     );
   });
+
+  it('ends with its time also where the service stays silent', async () => {
+    const asked: Request[] = [];
+    const fetch = (request: Request): Promise<Response> => {
+      asked.push(request);
+      return silence(request);
+    };
+    const gpu = new GpuRental({ baseUrl: 'http://127.0.0.1:9', fetch, answerWithinMs: 3_600_000 });
+    await assert.rejects(
+      gpu.rentals.waitUntilReady('rent_1', { timeoutMs: 50 }),
+      (error) => error instanceof ConnectionError && error.timedOut,
+    );
+    assert.ok(asked.every(({ signal }) => signal.aborted));
+  }).timeout(30_000);
+
+  it('tells of the rental as it was seen where the service falls silent', async () => {
+    const answers = [Response.json(provisioning('booting'))];
+    const fetch = (request: Request): Promise<Response> => {
+      const answer = request.url.includes('/stream') ? new Response('{}', { status: 404 }) : answers.shift();
+      return answer ? Promise.resolve(answer) : silence(request);
+    };
+    const gpu = new GpuRental({ baseUrl: 'http://127.0.0.1:9', fetch, answerWithinMs: 3_600_000 });
+    await assert.rejects(
+      gpu.rentals.waitUntilReady('rent_1', { timeoutMs: 2_500 }),
+      (error) => error instanceof RentalNotReadyError && error.timedOut && error.rental.phase === 'booting',
+    );
+  }).timeout(30_000);
 });

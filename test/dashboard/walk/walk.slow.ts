@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
 import { pseudoText } from '../../../clients/dashboard/src/texts/texts.js';
-import { pages, type Opening, type WalkedPage } from '../../../lab/dashboard/pages.js';
+import { pages, type DialogOpener, type WalkedPage } from '../../../lab/dashboard/pages.js';
 import { buildDashboard } from '../../support/dashboard/built.js';
 import type { Visitor } from '../../support/dashboard/dashboard.js';
 import { startLivedLab, type LivedLab } from '../../support/dashboard/lived-lab.js';
@@ -153,20 +153,20 @@ describe('each page of the dashboard', function () {
   }
 
   /** Opens a dialog by something else than a button alone, and leaves it by Escape. */
-  async function enterBy(walker: Walker, { asksDialogs, nameOf }: Look, opening: Opening): Promise<void> {
+  async function enterBy(walker: Walker, { asksDialogs, nameOf }: Look, opener: DialogOpener): Promise<void> {
     const { page } = walker.visitor;
     const named = (text: string) => ({ name: nameOf?.(text) ?? text, exact: true });
     const main = page.locator('main');
-    if ('presses' in opening) await page.keyboard.press(opening.presses);
-    else if ('chooses' in opening) {
-      const { name, exact } = named(opening.follows);
+    if ('presses' in opener) await page.keyboard.press(opener.presses);
+    else if ('chooses' in opener) {
+      const { name, exact } = named(opener.follows);
       await main.getByText(name, { exact }).click();
-      await main.getByRole(opening.chooses).nth(1).click();
+      await main.getByRole(opener.chooses).nth(1).click();
     } else {
-      await main.getByRole('checkbox', named(opening.checks)).check();
-      await main.getByRole('button', named(opening.button)).click();
+      await main.getByRole('checkbox', named(opener.checks)).check();
+      await main.getByRole('button', named(opener.button)).click();
     }
-    await asked(walker, asksDialogs, JSON.stringify(opening));
+    await asked(walker, asksDialogs, JSON.stringify(opener));
   }
 
   /** Asks of the dialog that opens, and closes it. */

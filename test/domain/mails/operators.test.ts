@@ -89,7 +89,7 @@ const mails: readonly Whole[] = [
     'Our account at vast can’t be used',
     [
       'We offer none of its machines: refused: the account has 1 SSH keys',
-      'Mend it in its console. We look every few minutes, and offer its machines again once it is well.',
+      'Fix it in the provider’s console. We check every few minutes, and offer its machines again once it works.',
       'To see its state: npm run ops -- providers',
     ],
   ],

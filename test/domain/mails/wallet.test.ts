@@ -6,10 +6,10 @@ const refunded = { rentalId: 'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV' as const, cents: 
 const mails: readonly Whole[] = [
   [
     'warns of a low balance',
-    lowBalanceMail({ totalCents: 1_999, burnCents: 3_992 }),
+    lowBalanceMail({ fundsCents: 1_999, burnCents: 3_992 }),
     'Your balance is running low',
     [
-      'Your wallet holds $19.99, and your machines cost $39.92 an hour:',
+      'You have $19.99 left for your running machines. They cost $39.92 an hour:',
       'enough for about 30 minutes. When your balance runs out, we stop your machines.',
       '',
       'Top up your wallet to keep them running.',

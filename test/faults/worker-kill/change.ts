@@ -4,7 +4,7 @@ import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import type { SignedIn } from '../../support/http/api.js';
 import type { KilledWorker } from '../../support/service/killed-worker.js';
 import type { TestService } from '../../support/service/living-service.js';
-import { isAsleep } from '../../support/servers/sleepers.js';
+import { Gate } from '../../support/servers/gate.js';
 import { b200, netCents, Renting } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 
@@ -60,16 +60,13 @@ export function describeChange(world: KilledWorker): void {
     });
 
     it('at its commit: the row answers, and the next worker does nothing twice', async () => {
-      await service.db.raw(`create function wait_at_commit() returns trigger language plpgsql as
-        $$ begin perform pg_sleep(3); return null; end $$`);
-      await service.db.raw(`create constraint trigger wait_at_commit after update on rental_changes
-        deferrable initially deferred for each row execute function wait_at_commit()`);
+      const gate = await Gate.close(service.db, { at: 'commit', of: 'update', table: 'rental_changes' });
       const before = netCents(await renting.row(rental.id));
       const answer = user.patch(`/v1/rentals/${rental.id}`, { maxSpendCents: 1, name: 'y' });
-      await until('it is being committed', () => isAsleep(service.db, 'commit'));
+      await until('it is being committed', () => gate.isReached());
       await world.kill();
+      await gate.open();
       await until('it is committed', async () => (await changed()) === 1);
-      await service.db.raw('drop trigger wait_at_commit on rental_changes');
       await world.startWorker();
       const { status, body } = await answer;
       assert.deepEqual([status, body.name], [200, 'y'], JSON.stringify(body));

@@ -5,7 +5,7 @@ import type { RentalId } from '../../../domain/ids.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import type { KilledWorker } from '../../support/service/killed-worker.js';
 import type { TestService } from '../../support/service/living-service.js';
-import { isAsleep } from '../../support/servers/sleepers.js';
+import { Gate } from '../../support/servers/gate.js';
 import { getRental } from '../../support/money/money.js';
 import { Paying } from '../../support/story/paying.js';
 import { orderAffected } from '../../support/story/refunding.js';
@@ -22,22 +22,12 @@ export function describeRefunds(world: KilledWorker): void {
       ({ service } = world);
     });
 
-    /** Stops this item's transaction at one point: time enough to kill the worker that waits for it. */
-    async function standStill(id: RentalId, where: 'begun' | 'committed', seconds: number): Promise<void> {
+    /** Stops this item's transaction at one point. */
+    async function standStill(id: RentalId, at: 'write' | 'commit'): Promise<Gate> {
       const { no } = await getRental(service.db, id);
-      await service.db.raw(`create or replace function stand_still() returns trigger language plpgsql as
-        $$ begin perform pg_sleep(${seconds}); return new; end $$`);
-      await service.db.raw(
-        where === 'begun'
-          ? `create trigger stand_still before update on operator_order_items
-               for each row when (new.rental_no = ${no}) execute function stand_still()`
-          : `create constraint trigger stand_still after update on operator_order_items deferrable initially deferred
-               for each row when (new.rental_no = ${no}) execute function stand_still()`,
-      );
+      const when = `new.rental_no = ${no}`;
+      return Gate.close(service.db, { at, of: 'update', table: 'operator_order_items', when });
     }
-    const goOn = () => service.db.raw('drop trigger stand_still on operator_order_items');
-
-    const isStanding = (): Promise<boolean> => isAsleep(service.db);
 
     it('is followed by another one: before, between and after a commit, each rental is refunded once', async () => {
       const paying = new Paying(service);
@@ -52,22 +42,21 @@ export function describeRefunds(world: KilledWorker): void {
       const operationId = await orderAffected(service.db, window, ids);
       const done = async (): Promise<number> => (await readProgress(service.db, operationId)).done;
 
-      await standStill(ids[2]!, 'begun', 3);
+      const third = await standStill(ids[2]!, 'write');
       const handle = await service.temporal.workflow.start('operation', {
         ...{ workflowId: operationId, taskQueue: taskQueues.rentals, args: [{ operationId }] },
       });
-      await until('the third item has begun', isStanding);
+      await until('the third item has begun', () => third.isReached());
       assert.equal(await done(), 2, 'between two items');
       await world.kill();
-      await until('its transaction is over', async () => !(await isStanding()));
-      await goOn();
+      await third.open();
 
-      await standStill(ids[4]!, 'committed', 3);
+      const fifth = await standStill(ids[4]!, 'commit');
       await world.startWorker();
-      await until('the fifth item is being committed', isStanding);
+      await until('the fifth item is being committed', () => fifth.isReached());
       await world.kill();
+      await fifth.open();
       await until('it is committed', async () => (await done()) === 5);
-      await goOn();
       assert.equal((await handle.describe()).status.name, 'RUNNING');
 
       await world.startWorker();

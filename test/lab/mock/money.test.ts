@@ -3,9 +3,11 @@ import fc from 'fast-check';
 import { firstBrokenLink } from '../../../domain/ledger/ledger.js';
 import { finalCents } from '../../../domain/metering/metering.js';
 import type { Account } from '../../../lab/mock/account.js';
-import { saveAutoTopup } from '../../../lab/mock/auto-topup.js';
+import { saveAutoTopup } from '../../../lab/mock/auto-topup-settings.js';
 import { removeCard, saveCard } from '../../../lab/mock/cards.js';
-import { payInvoice, readDebt } from '../../../lab/mock/invoices.js';
+import { explainEntry } from '../../../lab/mock/explain.js';
+import { giveUpInvoice, issueInvoice, payInvoice, readDebt } from '../../../lab/mock/invoices.js';
+import { closeAccount } from '../../../lab/mock/routes/closing.js';
 import { openRental, stopRental } from '../../../lab/mock/rentals.js';
 import { beginTopup, payPage } from '../../../lab/mock/topups.js';
 import type { World } from '../../../lab/mock/world.js';
@@ -20,9 +22,10 @@ describe('money in the mock', () => {
   let account: Account;
   let live: (ms: number) => void;
   let pass: (ms: number) => void;
+  let jump: (ms: number) => void;
 
   beforeEach(() => {
-    ({ world, account, live, pass } = createTestWorld());
+    ({ world, account, live, pass, jump } = createTestWorld());
   });
 
   function topUp(cents: number): void {
@@ -69,6 +72,77 @@ describe('money in the mock', () => {
     assertAddsUp(account);
   });
 
+  it('is explained by the occasion on which it was charged, also where the last tick took all of it', () => {
+    topUp(20_000);
+    const capped = openRental(world, account, requestOf({ maxSpendCents: 100 }), 'runs').row;
+    live(100_000);
+    const stopped = openRental(world, account, requestOf(), 'runs').row;
+    live(2_000);
+    pass(5_000);
+    stopRental(world, account, stopped);
+    openRental(world, account, requestOf(), 'fails');
+    live(3_000);
+    const occasions = account.wallet.entries
+      .filter(({ type }) => type === 'rental_charge')
+      .map(({ id }) => explainEntry(account, id)?.charge?.occasion);
+    assert.equal(capped.charged_cents, 100);
+    assert.deepEqual([...new Set(occasions.splice(0, occasions.length - 2))], ['tick']);
+    assert.deepEqual(occasions, ['settlement', 'capture']);
+  });
+
+  it('is owed until a tick that comes too late to have noticed its end', () => {
+    topUp(PRICE_CENTS);
+    const { row } = openRental(world, account, requestOf(), 'runs');
+    live(2_000);
+    jump(2 * HOUR_MS);
+    assert.deepEqual(
+      [row.stop_reason, Number(row.ended_at) - Number(row.running_at)],
+      ['balance_exhausted', 2 * HOUR_MS],
+    );
+    assert.deepEqual([row.charged_cents, row.overage_cents], [PRICE_CENTS, PRICE_CENTS]);
+    assertAddsUp(account);
+  });
+
+  it('says what ended a rental first when its user stops it before the next tick', () => {
+    topUp(PRICE_CENTS * 2);
+    const timed = openRental(world, account, requestOf({ autoStopAfterMs: 90_500 }), 'runs').row;
+    live(2_000);
+    pass(90_600);
+    stopRental(world, account, timed);
+    assert.deepEqual(
+      [timed.stop_reason, Number(timed.ended_at) - Number(timed.running_at)],
+      ['auto_stop', 90_500],
+    );
+    const unpaid = openRental(world, account, requestOf(), 'runs').row;
+    live(2_000);
+    pass(3 * HOUR_MS);
+    stopRental(world, account, unpaid);
+    assert.equal(unpaid.stop_reason, 'balance_exhausted');
+    assertAddsUp(account);
+  });
+
+  it('is fetched by auto-topup for what a late tick could not take, though the level was high enough', () => {
+    topUp(2 * PRICE_CENTS);
+    saveCard(world, account, false);
+    saveAutoTopup(world, account, { enabled: true, thresholdCents: 1_000, topupAmountCents: 9_000 });
+    const { row } = openRental(world, account, requestOf(), 'runs');
+    live(2_000);
+    jump(3 * HOUR_MS);
+    assert.deepEqual([row.status, row.charged_cents], ['running', 3 * PRICE_CENTS]);
+    assertAddsUp(account);
+  });
+
+  it('ends in its own millisecond, however late, when an auto-topup for it failed', () => {
+    topUp(PRICE_CENTS);
+    saveCard(world, account, true);
+    saveAutoTopup(world, account, { enabled: true, thresholdCents: 1_000 });
+    const { row } = openRental(world, account, requestOf(), 'runs');
+    jump(2_000 + 2 * HOUR_MS);
+    assert.equal(Number(row.ended_at) - Number(row.running_at), HOUR_MS);
+    assert.deepEqual([row.stop_reason, row.overage_cents], ['balance_exhausted', 0]);
+    assertAddsUp(account);
+  });
+
   it('is owed for usage beyond the balance, which no tick has ended', () => {
     topUp(PRICE_CENTS);
     const { row } = openRental(world, account, requestOf(), 'runs');
@@ -103,6 +177,18 @@ describe('money in the mock', () => {
       assertAddsUp(account);
     });
   }
+
+  it('is not lent for machines of own software that fail before they run: their renter may make them', () => {
+    topUp(PRICE_CENTS * 3);
+    const software = { ports: [] } as never;
+    for (const own of [{ software: null }, { software }, { software }]) {
+      const { row } = openRental(world, account, requestOf(), 'fails');
+      Object.assign(row, own);
+      live(2_000);
+      assert.deepEqual([row.status, row.running_at], ['failed', null]);
+    }
+    assert.throws(() => openRental(world, account, requestOf(), 'runs'), { code: 'rate_limited' });
+  });
 
   it('is fetched by auto-topup below the threshold, once per cooldown and up to the cap', () => {
     topUp(PRICE_CENTS + 300);
@@ -142,6 +228,19 @@ describe('money in the mock', () => {
     assertAddsUp(account);
   });
 
+  it('pays an invoice that was given up, once', () => {
+    const debt = { reason: 'manual', amountCents: 700, description: 'What is owed' } as const;
+    const invoice = issueInvoice(world, account, debt);
+    giveUpInvoice(world, account, invoice);
+    assert.deepEqual([invoice.row.status, readDebt(account).openInvoiceCount], ['uncollectible', 0]);
+    for (let time = 0; time < 2; time += 1) payInvoice(world, account, invoice);
+    const { events } = world.events.read(account.user.id, { limit: 10 });
+    assert.deepEqual(
+      [invoice.row.status, ...events.map(({ type }) => type)],
+      ['paid', 'invoice.opened', 'invoice.uncollectible', 'invoice.paid'],
+    );
+  });
+
   it('makes the offer of a declined auto-topup void when it comes by another way', () => {
     topUp(PRICE_CENTS);
     saveCard(world, account, true);
@@ -154,6 +253,19 @@ describe('money in the mock', () => {
     assert.equal(status(), 'open');
     topUp(2_000);
     assert.equal(status(), 'void');
+  });
+
+  it('is offered no more once the account is being closed, also where the offer was given up', () => {
+    const offer = { reason: 'topup_failed', amountCents: 700, description: 'A top-up' } as const;
+    const givenUp = issueInvoice(world, account, offer);
+    giveUpInvoice(world, account, givenUp);
+    const open = issueInvoice(world, account, offer);
+    const debt = issueInvoice(world, account, { ...offer, reason: 'manual' });
+    closeAccount(world, account);
+    assert.deepEqual(
+      [givenUp, open, debt].map(({ row }) => row.status),
+      ['void', 'void', 'open'],
+    );
   });
 
   it('adds up whatever is done with it, and whenever one looks', () => {

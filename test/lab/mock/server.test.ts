@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
-import { startMock, type MockServer } from '../../../lab/mock/server.js';
+import { operations } from '../../../api/http/openapi/document.js';
+import { createMockRouter, startMock, type MockServer } from '../../../lab/mock/server.js';
 import { mockFamilies } from '../../../lab/mock/listings.js';
 import { ApiClient } from '../../support/http/api.js';
 import { describedOperations } from '../../support/http/described.js';
@@ -90,6 +91,17 @@ describe('the mock backend', () => {
         assert.ok(!isUnrouted && body.error !== 'internal_error', body.message);
       });
     }
+  });
+
+  it('has the described routes, and beside them only pages of its own', () => {
+    const { stack } = createMockRouter(mock.world, undefined);
+    const routes = stack.flatMap(({ methods, path }) =>
+      methods.filter((method) => method !== 'HEAD').map((method) => `${method} ${String(path)}`),
+    );
+    assert.deepEqual(
+      routes.filter((route) => !route.includes(' /mock/')).sort(),
+      operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort(),
+    );
   });
 
   describe('failures on demand', () => {

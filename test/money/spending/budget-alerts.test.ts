@@ -8,14 +8,44 @@ import {
   tellReached,
   type Reached,
 } from '../../../adapters/postgres/spending/budget-alerts.js';
-import { readBudgetUse } from '../../../adapters/postgres/spending/budgets.js';
+import { monthSql, readBudgetUse, sharesSql } from '../../../adapters/postgres/spending/budgets.js';
+import { countedOf } from '../../../adapters/postgres/rentals/facts.js';
+import type { RentalId } from '../../../domain/ids.js';
 import { accruedCents } from '../../../domain/metering/metering.js';
+import { percentsReached, shareOfMonth, type CountedRental } from '../../../domain/spending/pots.js';
 import { tick } from '../../../money/metering/tick.js';
 import { settleEnded } from '../../../money/rentals/lifecycle.js';
 import { getRental, insertRunning, insertWallet, openMoneyDatabase } from '../../support/money/money.js';
 import { VirtualClock } from '../../support/money/virtual-clock.js';
 
 const HOUR_MS = 3_600_000;
+
+const times = {
+  march: '2026-03-31T12:00:00Z',
+  april: '2026-04-01T00:00:00Z',
+  later: '2026-04-02T00:00:00Z',
+};
+
+/** The columns of rentals that begin and end before and in April, with each kind of limit, also below what they cost. */
+function rowsOfAllStates(): object[] {
+  const { march, april, later } = times;
+  const runs = [
+    { status: 'provisioning', running_at: null, ended_at: null },
+    { status: 'running', running_at: '2026-03-30T00:00:00Z', ended_at: null },
+    { status: 'running', running_at: '2026-04-01T06:00:00Z', ended_at: null },
+    ...[march, april, later].map((ended_at) => ({ running_at: '2026-03-30T00:00:00Z', ended_at })),
+    { running_at: '2026-04-01T06:00:00Z', ended_at: later },
+  ];
+  const settled = { settled_at: later, hold_cents: 0, refunded_cents: 30, overage_cents: 50 };
+  return runs.flatMap((run) =>
+    [100, 4_799, 4_801, 7_000].flatMap((charged_cents) =>
+      [null, 1_000, 4_810, 90_000].flatMap((max_spend_cents) => {
+        const row = { status: 'stopping', ...run, charged_cents, max_spend_cents };
+        return run.ended_at === null ? [row] : [row, { ...row, ...settled }];
+      }),
+    ),
+  );
+}
 
 describe('what a month has cost of its budget', () => {
   let db: Database;
@@ -43,7 +73,12 @@ describe('what a month has cost of its budget', () => {
     await tick(db, { shard: 0, shards: 1 });
     const { reached } = await lookAtBudgets(db, undefined);
     const own = reached.filter(({ userId }) => userId === wallet.user_id);
-    for (const one of own) await tellReached(db, one);
+    for (const one of own) {
+      // What was told before are the lower ones.
+      const all = percentsReached(one.spentCents, one.monthlyCents);
+      assert.deepEqual(one.percents, all.slice(-one.percents.length), 'as the domain finds them');
+      await tellReached(db, one);
+    }
     return own;
   }
 
@@ -132,6 +167,26 @@ describe('what a month has cost of its budget', () => {
       [open.spentCents, open.reservedCents, settled.spentCents, settled.reservedCents],
       [0, 0, 0, 0],
     );
+  });
+
+  it('is of each rental what the domain says, whatever its state, and beyond its limit too', async () => {
+    await db.raw(`update virtual_clock set at = '2026-04-03T00:00:00Z'`);
+    for (const row of rowsOfAllStates()) {
+      const id = await insertRunning(db, wallet, { priceCents: 100, ranMs: 0, holdCents: 0 });
+      await db('rentals').where({ id }).update(row);
+    }
+    const { rows: shares } = await db.raw<{ rows: { id: RentalId; spent: number; reserved: number }[] }>(
+      `with m as (select ${monthSql} as at), u as (select :userId::text as user_id) ${sharesSql}`,
+      { userId: wallet.user_id },
+    );
+    assert.equal(shares.length, rowsOfAllStates().length);
+    const counted = new Map<string, CountedRental>();
+    for (const { id } of shares) counted.set(id, countedOf(await getRental(db, id)));
+    for (const { id, spent, reserved } of shares) {
+      const due = shareOfMonth(counted.get(id)!, Date.parse(times.april));
+      const facts = JSON.stringify(counted.get(id));
+      assert.deepEqual({ spentCents: spent, reservedCents: reserved }, due, facts);
+    }
   });
 
   it('is not looked at again while nothing runs and nothing was settled', async () => {

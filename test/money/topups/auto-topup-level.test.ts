@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { saveAutoTopup } from '../../../adapters/postgres/payments/auto-topup-settings.js';
+import { readCooldownMs, saveAutoTopup } from '../../../adapters/postgres/payments/auto-topup-settings.js';
 import type { Database } from '../../../adapters/postgres/database.js';
 import { beginAutoTopup } from '../../../money/topups/auto-topups.js';
 import { post } from '../../../money/ledger/post.js';
 import { insertRental } from '../../../money/rentals/rentals.js';
 import { lockWalletOfUser, moveHold } from '../../../money/ledger/wallets.js';
 import { tick } from '../../../money/metering/tick.js';
+import { findHardBudget } from '../../../adapters/postgres/spending/budgets.js';
 import type { IntentRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import {
@@ -15,6 +16,7 @@ import {
   insertWallet,
   onVerifiedDatabase,
 } from '../../support/money/money.js';
+import { until } from '../../support/until.js';
 
 const whole = { shard: 0, shards: 1 };
 
@@ -95,6 +97,19 @@ describe('the level of auto-topup in a tick', () => {
     await postpone(wallet, '-1 second');
     await tickLater(wallet, 1_000);
     assert.equal((await openIntents(wallet)).length, 1);
+  });
+
+  it('goes by no instant that a clock which ran ahead has set, in a tick and in its attempt', async () => {
+    const wallet = await armed(900);
+    await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 1_000, holdCents: 0 });
+    await postpone(wallet, '1 hour');
+    await tick(db, whole);
+    assert.equal((await openIntents(wallet)).length, 1);
+    assert.equal(await readCooldownMs(db, wallet.user_id), 0);
+    const step = await beginAutoTopup(db, wallet.user_id, newId('top'), { cooldownMs: 1_000 });
+    assert.equal(step.kind, 'attempt');
+    const settings = await db('auto_topups').where({ wallet_id: wallet.id }).first();
+    assert.ok(settings!.next_attempt_at!.getTime() < Date.now() + 2_000, 'the next cooldown is a true one');
   });
 
   it('leaves nothing when it is disabled, or when what ran has just ended', async () => {
@@ -231,6 +246,27 @@ describe('the level of auto-topup in a tick', () => {
       await saveAutoTopup(db, wallet.user_id, { enabled: true, thresholdCents: 1_000 });
       assert.deepEqual(await openIntents(wallet), []);
       await saveAutoTopup(db, wallet.user_id, { enabled: true, thresholdCents: 1_031 });
+      assert.equal((await openIntents(wallet)).length, 1);
+    });
+
+    it('by settings that are stored beside an opening, which takes the intent before the user', async () => {
+      const wallet = await armed(1_030);
+      await insertRunning(db, wallet, slow);
+      const saving = await db.transaction(async (trx) => {
+        const locked = await lockWalletOfUser(trx, wallet.user_id);
+        const cause = { kind: 'operation', operationId: newId('op') } as const;
+        await post(trx, locked, { type: 'adjustment', availableCents: -50, cause });
+        const settled = saveAutoTopup(db, wallet.user_id, { enabled: true, thresholdCents: 1_031 });
+        const waits = `select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into intents%'`;
+        await until(
+          'the settings wait',
+          async () => (await db.raw<{ rows: unknown[] }>(waits)).rows.length > 0,
+        );
+        await findHardBudget(trx, wallet.user_id, 'locked');
+        return { settled };
+      });
+      assert.equal((await saving.settled)?.threshold_cents, 1_031);
       assert.equal((await openIntents(wallet)).length, 1);
     });
 

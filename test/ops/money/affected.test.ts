@@ -284,7 +284,7 @@ describe('ops affected', () => {
 
     it('does nothing more once it is rejected', async () => {
       await begin();
-      assert.equal((await orders('reject', orderId, '--reason', 'the wrong window')).code, 0);
+      assert.equal((await orders('reject', orderId, '--reason', 'the wrong window', '--yes')).code, 0);
       await mend();
       await service.temporal.workflow.getHandle(orderId).signal('look');
       assert.deepEqual(await service.temporal.workflow.getHandle(orderId).result(), {

@@ -6,7 +6,7 @@ import { insertApiKeyOf, insertSessionOf } from '../../support/money/factories.j
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 import { runOps, type OpsResult } from '../../support/ops/ops.js';
 import { until } from '../../support/until.js';
-import type { UserId } from '../../../domain/ids.js';
+import type { OperationId, UserId } from '../../../domain/ids.js';
 
 describe('ops users, ops pause and ops providers pause', () => {
   let database: MoneyDatabase;
@@ -95,17 +95,22 @@ describe('ops users, ops pause and ops providers pause', () => {
     );
     const { out: json } = await ops('users', 'keys', owner, '--json');
     assert.ok(!json.includes('token_hash') && !json.includes(token), json);
-    const one = await ops('users', 'revoke-keys', owner, '--key', first.id, ...who);
+    const silent = await ops('users', 'revoke-keys', owner, ...who);
+    assert.deepEqual([silent.code, silent.err.includes('Add --yes')], [2, true]);
+    const one = await ops('users', 'revoke-keys', owner, '--key', first.id, ...who, '--yes');
     assert.match(one.out, /^Done: userId usr_\w+, keys 1\n$/);
     assert.match(
-      (await ops('users', 'revoke-keys', owner, '--key', first.id, ...who)).out,
+      (await ops('users', 'revoke-keys', owner, '--key', first.id, ...who, '--yes')).out,
       /^Refused \(key_not_found\)/,
     );
     assert.match(
-      (await ops('users', 'revoke-keys', owner, '--key', others.id, ...who)).out,
+      (await ops('users', 'revoke-keys', owner, '--key', others.id, ...who, '--yes')).out,
       /^Refused \(key_not_found\)/,
     );
-    assert.match((await ops('users', 'revoke-keys', owner, ...who)).out, /^Done: userId usr_\w+, keys 1\n$/);
+    assert.match(
+      (await ops('users', 'revoke-keys', owner, ...who, '--yes')).out,
+      /^Done: userId usr_\w+, keys 1\n$/,
+    );
     assert.equal((await ops('users', 'keys', owner)).out.match(/REVOKED/g)?.length, 2);
     const told = await db('event_outbox').where({ user_id: owner, type: 'api_key.revoked' });
     assert.equal(told.length, 2);
@@ -161,6 +166,24 @@ describe('ops users, ops pause and ops providers pause', () => {
     assert.match((JSON.parse(out) as { earlierBlock: string }).earlierBlock, /^an earlier account/);
     assert.equal((await ops('users', 'unblock', own, ...who)).code, 0);
     assert.doesNotMatch(await found(), /^blocked/m);
+  });
+
+  it('closes an account only for who consents, and prints the id to repeat it with', async () => {
+    const { db } = database;
+    const { user_id: leaving } = await insertWallet(db, 0);
+    const close = ['users', 'close', leaving, ...who];
+    const silent = await ops(...close);
+    assert.deepEqual([silent.code, silent.out], [2, '']);
+    assert.match(silent.err, /Add --yes/);
+    assert.equal(await db('account_closings').where({ user_id: leaving }).first(), undefined);
+    const first = await ops(...close, '--yes');
+    assert.equal(first.code, 0, first.err);
+    const [, id = ''] =
+      /^Operation (op_\w{26})\. If the connection breaks, repeat this with --operation \1$/m.exec(
+        first.err,
+      ) ?? [];
+    assert.equal((await ops(...close, '--yes', '--operation', id)).out, first.out);
+    assert.equal((await db('operator_actions').where({ id: id as OperationId })).length, 1);
   });
 
   it('pulls a brake and releases it, once each', async () => {

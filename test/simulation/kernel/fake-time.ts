@@ -1,7 +1,6 @@
-import { AsyncResource } from 'node:async_hooks';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type { Entry, Kernel } from './kernel.js';
-import { currentScope } from './scope.js';
+import { currentScope, inThisContext } from './scope.js';
 
 const require = createRequire(import.meta.url);
 
@@ -59,7 +58,7 @@ export function installTime(kernel: Kernel): void {
     }
   }
   const set = (work: (...args: unknown[]) => void, ms: number, args: unknown[]): Timer => {
-    const bound = AsyncResource.bind(() => work(...args));
+    const bound = inThisContext(() => work(...args));
     return new Timer((timer) => {
       timer.entry = kernel.after(Math.max(1, Math.ceil(ms)), 'timer', bound);
     }, kernel);
@@ -79,7 +78,7 @@ export function installTime(kernel: Kernel): void {
         { scope, isWeak },
       );
     };
-    const bound = AsyncResource.bind(() => work(...args));
+    const bound = inThisContext(() => work(...args));
     return new Timer(again, kernel);
   };
   const clear = (timer: unknown): void => {

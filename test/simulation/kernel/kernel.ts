@@ -23,6 +23,8 @@ interface RestingLoop {
   readonly nominal: number;
   readonly periodMs: number;
   readonly restUntil: number;
+  /** The count of happenings when the rest began: a loop may have several lines, each with a rest of its own. */
+  readonly seen: number;
   readonly process: SimProcess | undefined;
   readonly resume: () => void;
 }
@@ -118,7 +120,7 @@ export class Kernel {
     const growth = isAtOnce ? 1 : REST_GROWTH ** Math.min(loop.calm, 12);
     const restMs = Math.min(REST_MAX_MS, periodMs * growth);
     this.#resting.push({
-      ...{ loop, periodMs, resume, process },
+      ...{ loop, periodMs, resume, process, seen: loop.seen },
       ...{ nominal: this.nowMs + periodMs, restUntil: this.nowMs + restMs },
     });
   }
@@ -232,21 +234,25 @@ export class Kernel {
   }
 
   /** The same on the loop's own grid. */
-  #instantOnGrid({ loop, nominal, periodMs, restUntil }: RestingLoop, outside: number): number {
-    const atOrAfter = (ms: number): number =>
-      ms <= nominal ? nominal : nominal + Math.ceil((ms - nominal) / periodMs) * periodMs;
-    if (loop.seen !== this.#happenings) {
-      return atOrAfter(Math.max(this.nowMs, nominal - periodMs + loop.patienceMs));
+  #instantOnGrid({ loop, nominal, periodMs, restUntil, seen }: RestingLoop, outside: number): number {
+    if (seen !== this.#happenings) {
+      const patientMs = Math.max(this.nowMs, nominal - periodMs + loop.patienceMs);
+      return atOrAfter(patientMs, nominal, periodMs);
     }
     let wanted = restUntil;
     if (loop.dueMs !== undefined) wanted = Math.min(wanted, Math.max(loop.dueMs, this.nowMs));
-    let instant = atOrAfter(wanted);
+    let instant = atOrAfter(wanted, nominal, periodMs);
     if (loop.isAhead && outside !== Infinity && outside > nominal) {
       const before = nominal + Math.floor((outside - 1 - nominal) / periodMs) * periodMs;
       if (before >= this.nowMs) instant = Math.min(instant, before);
     }
     return instant;
   }
+}
+
+/** The first instant of a loop's grid that is not before `ms`. */
+function atOrAfter(ms: number, nominal: number, periodMs: number): number {
+  return ms <= nominal ? nominal : nominal + Math.ceil((ms - nominal) / periodMs) * periodMs;
 }
 
 /** Whether an entry is of the world outside or of a workflow that is no loop: what it does can be found by loops. */

@@ -12,11 +12,30 @@ describe('the rests of loops that poll', () => {
   it('are not taken by a loop that has more to do at once', async () => {
     assert.deepEqual(await roundsOf(1), [1, 2, 3, 4]);
   });
+
+  it('end for each line of a loop when something happens, though another line has looked since', async () => {
+    const kernel = newKernel();
+    const loop = newLoop('deliverMails', { isAhead: false });
+    const rounds: string[] = [];
+    const rest = (line: string): void =>
+      kernel.rest(loop, 500, () => {
+        rounds.push(`${line} ${kernel.nowMs}`);
+        rest(line);
+      });
+    for (const line of ['all', 'codes']) rest(line);
+    kernel.after(20_100, 'a mail is due', () => undefined, { scope: {} });
+    await kernel.run(20_600);
+    assert.deepEqual(rounds.slice(-2).toSorted(), ['all 20500', 'codes 20500']);
+  });
 });
+
+function newKernel(): Kernel {
+  return new Kernel(new Chance(1, 'order'), new Trace(undefined, 0), 0);
+}
 
 /** Lets a loop ask for its next round after so many milliseconds. @returns when its first four rounds came */
 async function roundsOf(pauseMs: number): Promise<number[]> {
-  const kernel = new Kernel(new Chance(1, 'order'), new Trace(undefined, 0), 0);
+  const kernel = newKernel();
   const loop = newLoop('deliverMails', { isAhead: false });
   const rounds: number[] = [];
   const resume = (): void => {

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import type { Loop } from './loop.js';
 
 /** A simulated process of the service: what it began ends with it, at whatever await it stands. */
@@ -36,4 +36,12 @@ export function currentScope(): Scope {
 /** Runs work within a scope. */
 export function within<T>(scope: Scope, work: () => T): T {
   return scopes.run(scope, work);
+}
+
+/** Returns work that will run in the context of the present code. Node's own `bind` costs several times as much. */
+export function inThisContext<Args extends unknown[]>(
+  work: (...args: Args) => void,
+): (...args: Args) => void {
+  const here = new AsyncResource('simulated');
+  return (...args) => here.runInAsyncScope(work, undefined, ...args);
 }

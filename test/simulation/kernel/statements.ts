@@ -1,12 +1,11 @@
 import { isCommit } from '../../../adapters/postgres/acknowledged.js';
-import { AsyncResource } from 'node:async_hooks';
 import pg from 'pg';
 import { showingLimits, takeLimits } from './connection-limits.js';
 import type { Kernel } from './kernel.js';
 import { LockWaits } from './lock-waits.js';
 import { realSleep } from './real.js';
 import { orRefused, refuseConnection } from './refusals.js';
-import { currentScope, type Scope, type SimProcess } from './scope.js';
+import { currentScope, inThisContext, type Scope, type SimProcess } from './scope.js';
 import type { Callback, RefusedStatement, Session, Statement } from './session.js';
 import { silence } from './silence.js';
 import type { StatementFaults } from './statement-faults.js';
@@ -157,7 +156,7 @@ export class Statements {
         this.#take(real, client, config, given, settle);
       });
     }
-    const deliver = AsyncResource.bind(done);
+    const deliver = inThisContext(done);
     if (session === undefined) {
       process.nextTick(deliver, new Error('the connection has ended'));
       return undefined;

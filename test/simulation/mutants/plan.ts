@@ -223,15 +223,15 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'adapters/postgres/restore/restore.ts',
-    from: '      await beginEpoch(trx);\n',
+    from: "if (order.status !== 'done') await beginEpoch(trx);",
     to: '',
     what: 'a restored database goes on in its old epoch',
     at: 'end of a restore',
   },
   {
     file: 'activities/restore/restore.ts',
-    from: 'if (await failed.unlessItFails(rental.rentalId, end)) count += 1;',
-    to: 'count += end.length;',
+    from: "await eachUndone(deps.db, 'ended', pass, (trx, rental) => endAtPast(trx, rental, reason));",
+    to: "await eachUndone(deps.db, 'ended', pass, () => Promise.resolve());",
     what: 'a rental that was stopped in the lost time is not ended at its stop',
     at: 'reconciling of a restored database',
   },

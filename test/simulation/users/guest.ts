@@ -4,6 +4,8 @@ import type { User } from './user.js';
 
 /** A user of the last evening, who does the same in each run: their ledger has seals for sure. */
 export class Guest {
+  /** Whether they have rented since the restore. */
+  hasGoneOn = false;
   readonly #rentals: string[] = [];
 
   constructor(private readonly user: User) {}
@@ -27,6 +29,7 @@ export class Guest {
   async goOn(): Promise<void> {
     await this.user.signIn();
     await this.#rent();
+    this.hasGoneOn = true;
   }
 
   /** Stops everything. */

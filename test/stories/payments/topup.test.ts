@@ -46,7 +46,7 @@ describe('a top-up', () => {
   let user: SignedIn;
 
   before(async () => {
-    service = await startService({ wrapProcessor: withOdds });
+    service = await startService({ wrapProcessor: withOdds, pollMs: 1_000 });
     paying = new Paying(service);
   });
   beforeEach(async () => {

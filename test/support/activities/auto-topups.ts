@@ -2,6 +2,7 @@ import type { AutoTopupRow, TopupRow } from '../../../adapters/postgres/rows/tab
 import type { Payment } from '../../../adapters/processor/processor.js';
 import type { UserId } from '../../../domain/ids.js';
 import { getWallet, insertRunning, insertWallet } from '../money/money.js';
+import { insertSavedCard } from '../money/factories.js';
 import { startActivities, type LoneActivities } from './lone-activities.js';
 import { paymentOf } from './scripted-processor.js';
 import { ScriptedTemporal } from './scripted-temporal.js';
@@ -31,16 +32,7 @@ export class AutoTopups {
     await db('users')
       .where({ id: userId })
       .update({ processor_customer_id: `cus_${userId}` });
-    await db('saved_cards').insert({
-      pm_id: `pm_${userId}`,
-      user_id: userId,
-      brand: 'visa',
-      last4: '4242',
-      exp_month: 12,
-      exp_year: 2099,
-      set_up_at: new Date(),
-      fingerprint: `fp_${userId}`,
-    });
+    await insertSavedCard(db, userId);
     await db('auto_topups').insert({
       wallet_id: wallet.id,
       user_id: userId,

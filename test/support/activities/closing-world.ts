@@ -10,7 +10,7 @@ import {
   type Refund,
   type RefundInput,
 } from '../../../adapters/processor/processor.js';
-import type { UserId } from '../../../domain/ids.js';
+import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import type { LedgerEntryType } from '../../../domain/ledger/ledger.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
@@ -174,6 +174,18 @@ export class ClosingWorld {
       const wallet = await lockWalletOfUser(trx, this.userId);
       return insertManualInvoice(trx, wallet, { cause, amountCents, description: 'a debt' });
     });
+  }
+
+  /** An offer to pay what a card did not, which the processor knows. */
+  async offer(status: 'open' | 'uncollectible'): Promise<InvoiceId> {
+    const id = newId('inv');
+    const { id: walletId } = await getWallet(this.db, this.userId);
+    await this.db('invoices').insert({
+      ...{ id, user_id: this.userId, wallet_id: walletId, status, reason: 'topup_failed', amount_cents: 500 },
+      ...{ cause: `test:${id}`, processor_invoice_id: `in_${id}`, finalized_at: new Date() },
+      closed_at: status === 'open' ? null : new Date(),
+    });
+    return id;
   }
 
   async close(): Promise<AccountClosingRow> {

@@ -62,12 +62,14 @@ const names = [
   'listRefundsOfCharge',
   'getDispute',
   'getCardFingerprint',
+  'listEvents',
   'createInvoice',
   'finalizeInvoice',
   'getInvoice',
   'findInvoice',
   'voidInvoice',
   'writeOffInvoice',
+  'listEvents',
 ] as const satisfies readonly (keyof Calls)[];
 
 /** Does the work once, then throws as if the worker had died before it heard the answer. */

@@ -7,6 +7,7 @@ import type {
   ApiKeyRow,
   ListingRow,
   RentalRow,
+  SavedCardRow,
   SshKeyRow,
   TopupRow,
   UserRow,
@@ -136,6 +137,19 @@ export async function insertTopup(
     })
     .returning('*');
   return topup!;
+}
+
+/** A saved card that can be charged. Its payment method and its fingerprint are named after its owner. */
+export async function insertSavedCard(
+  db: Database,
+  userId: UserId,
+  columns: Partial<SavedCardRow> = {},
+): Promise<void> {
+  await db('saved_cards').insert({
+    ...{ pm_id: `pm_${userId}`, user_id: userId, brand: 'visa', last4: '4242', exp_month: 12 },
+    ...{ exp_year: 2099, set_up_at: new Date(), fingerprint: `fp_${userId}` },
+    ...columns,
+  });
 }
 
 /** A key of a user. Nobody can sign in with it. */

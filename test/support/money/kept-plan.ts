@@ -1,4 +1,5 @@
-import { verifyLedger, type Discrepancy } from '../../../adapters/postgres/ledger/verify.js';
+import { verifyLedger } from '../../../adapters/postgres/ledger/verify.js';
+import type { Discrepancy } from '../../../adapters/postgres/ledger/verify-rules.js';
 import { runPrepared } from '../../../adapters/postgres/prepared.js';
 import type { Database } from '../../../adapters/postgres/database.js';
 import type { UserId } from '../../../domain/ids.js';

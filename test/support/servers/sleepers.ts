@@ -1,11 +1,9 @@
 import type { Database } from '../../../adapters/postgres/database.js';
 
-/** Whether a statement stands still in the database, by the trigger of a test; or one commit, where that is asked. */
-export async function isAsleep(db: Database, what: 'any' | 'commit' = 'any'): Promise<boolean> {
+/** Whether a statement stands still in the database, by the trigger of a test. */
+export async function isAsleep(db: Database): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
-    `select 1 from pg_stat_activity
-      where datname = current_database() and wait_event = 'PgSleep' and query ilike ?`,
-    [what === 'commit' ? '%commit' : '%'],
+    `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
   );
   return rows.length > 0;
 }

@@ -79,7 +79,7 @@ export interface ServiceOptions {
   /** false: starts without a worker; startWorker starts one later. */
   readonly worker?: boolean;
   /**
-   * How often the worker asks upstreams after machines, in milliseconds; default: 100. Most of what an idle service costs is
+   * How often the worker asks upstreams after machines, in milliseconds; default: 300. Most of what an idle service costs is
    * this: whoever waits for no machine asks less often.
    */
   readonly pollMs?: number;
@@ -334,7 +334,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       publicUrl: parts.api.url,
       noticeQuietMs: options.noticeQuietMs ?? 3_600_000,
       checkoutUrls: checkoutUrlsOf(parts, options),
-      pollMs: options.pollMs ?? 100,
+      pollMs: options.pollMs ?? 300,
       installationKey,
       machineUrl: machineUrlOf(parts),
       ...(options.ownSoftwareGraceMs !== undefined && { ownSoftwareGraceMs: options.ownSoftwareGraceMs }),

@@ -227,10 +227,17 @@ export class MockedWorkflows {
 
 /** Answers an activity's call with the script of the workflow that made it. */
 async function answerOf(runs: ReadonlyMap<string, MockedRun>, args: unknown[]): Promise<unknown> {
-  const { activityType, workflowExecution } = Context.current().info;
+  const context = Context.current();
+  const { activityType, workflowExecution } = context.info;
   const run = runs.get(workflowExecution?.workflowId ?? '');
   if (!run) throw ApplicationFailure.nonRetryable('no test has begun this workflow');
-  return await run.answer(activityType, args);
+  // One that waits for its test lives, however slow the machine is.
+  const beating = setInterval(() => context.heartbeat(), 1_000);
+  try {
+    return await run.answer(activityType, args);
+  } finally {
+    clearInterval(beating);
+  }
 }
 
 /**
@@ -273,7 +280,7 @@ export function closedGate(): Gate {
  * The failure with which an update is refused.
  * @throws AssertionError when the update was answered
  */
-export async function refusalOf(answer: Promise<unknown>): Promise<ApplicationFailure> {
+export async function failureOf(answer: Promise<unknown>): Promise<ApplicationFailure> {
   const error = await answer.then(
     () => assert.fail('it was answered'),
     (refused: unknown) => refused,

@@ -10,7 +10,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Failure } from '../failure.js';
@@ -26,7 +26,8 @@ export function writePrivately(given: string, text: string): void {
   try {
     const handle = openSync(draft, 'wx', 0o600);
     try {
-      writeSync(handle, text);
+      // A disk that is nearly full takes a part of one write, without an error: this one goes on.
+      writeFileSync(handle, text);
       fsyncSync(handle);
     } finally {
       closeSync(handle);

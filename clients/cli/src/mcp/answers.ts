@@ -1,9 +1,17 @@
-import { ConnectionError, isApiError, RentalNotReadyError, type AnyApiError } from '@gpu-rental/client';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ConnectionError,
+  isApiError,
+  mayBeDone,
+  openIdOf,
+  RentalNotReadyError,
+  type AnyApiError,
+} from '@gpu-rental/client';
+import type { CallToolResult, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
 import { withoutRoutes } from '../explain-failure.js';
 import { Failure } from '../failure.js';
 import { printableJson } from '../output/colour.js';
+import { mostOpen } from '../standing.js';
 import type { McpOptions } from './options.js';
 
 /** Why a tool did not do what it was asked, in its own words. */
@@ -27,12 +35,41 @@ export const TOOL_WITHIN_MS = 50_000;
 /** What a tool's handler gets beside its arguments. */
 export interface Call {
   readonly signal: AbortSignal;
+  /** What is left of the time that the tool has, as options of the next request. */
   readonly timeoutMs: number;
+  /**
+   * Sends what commits something: an agent that gives up does not take back what it asked for, and what may have come of
+   * it is remembered for when it asks again.
+   */
+  commit<T>(send: (options: Pick<Call, 'timeoutMs'>) => Promise<T>): Promise<T>;
 }
 
-/** For what commits something: an agent that gives up does not take back what it asked for. */
-export function unended({ timeoutMs }: Call): Omit<Call, 'signal'> {
-  return { timeoutMs };
+/** What became of a call. */
+export interface CallEnd {
+  /** Whether it changed something, or may have. */
+  readonly mayBeDone: boolean;
+  /** The machine that it was about, where that is known by now. */
+  readonly rentalId: string | undefined;
+}
+
+/** Is told of calls, beside their answers: one that was cancelled gets none. */
+export interface Calls {
+  began(id: RequestId): void;
+  ended(id: RequestId, end: CallEnd): void;
+}
+
+/** What tools are added with. */
+export interface ToolOptions extends McpOptions {
+  readonly calls: Calls;
+}
+
+/** More than an agent has under way. */
+const OPEN_MAX = 1_000;
+
+/** What the SDK hands on beside the arguments. */
+interface Extra {
+  readonly signal: AbortSignal;
+  readonly requestId: RequestId;
 }
 
 /**
@@ -40,19 +77,80 @@ export function unended({ timeoutMs }: Call): Omit<Call, 'signal'> {
  * as a failure that the agent can read, never as one of the protocol.
  */
 export function answering<Args, Shape extends z.ZodObject>(
-  options: Pick<McpOptions, 'ownKeyBy'>,
+  options: Pick<ToolOptions, 'ownKeyBy' | 'calls'>,
   shape: Shape,
   handler: (args: Args, call: Call) => Promise<z.input<Shape>>,
 ) {
-  return async (args: Args, extra: { readonly signal: AbortSignal }): Promise<CallToolResult> => {
+  /** What failed so that it may be done all the same, by the arguments. */
+  const open = new Map<string, unknown>();
+  return async (args: Args, { signal, requestId }: Extra): Promise<CallToolResult> => {
+    const { calls } = options;
+    const end = { mayBeDone: false, rentalId: undefined as string | undefined };
+    calls.began(requestId);
+    const asked = JSON.stringify(args);
+    const endsAt = Date.now() + TOOL_WITHIN_MS;
+    const timeLeft = (): number => Math.max(1, endsAt - Date.now());
+    const commit: Call['commit'] = async (send) => {
+      try {
+        const answer = await send({ timeoutMs: timeLeft() });
+        open.delete(asked);
+        end.mayBeDone = true;
+        return answer;
+      } catch (error) {
+        const before = open.get(asked);
+        open.delete(asked);
+        const left = mostOpen(before, error);
+        if (mayBeDone(left)) open.set(asked, left);
+        end.mayBeDone = open.has(asked);
+        end.rentalId = openIdOf(left);
+        for (const oldest of [...open.keys()].slice(0, -OPEN_MAX)) open.delete(oldest);
+        throw error;
+      }
+    };
     try {
-      const given = await handler(args, { signal: extra.signal, timeoutMs: TOOL_WITHIN_MS });
+      const given = await handler(args, {
+        ...{ signal, commit },
+        get timeoutMs() {
+          return timeLeft();
+        },
+      });
       const { success, data } = shape.safeParse(given);
+      if ('rentalId' in given && typeof given['rentalId'] === 'string') end.rentalId = given['rentalId'];
       if (!success) return { isError: true, content: [textOf({ ...strange, answer: given })] };
       return { content: [textOf(data)], structuredContent: data };
     } catch (error) {
-      return { isError: true, content: [textOf({ ...namedIn(args), ...failureOf(error, options) })] };
+      const told = failureOf(error, options);
+      const before = open.get(asked);
+      const more = before === undefined || before === error ? {} : openOf(before, error, told);
+      return { isError: true, content: [textOf({ ...namedIn(args), ...told, ...more })] };
+    } finally {
+      calls.ended(requestId, end);
     }
+  };
+}
+
+/** Why a tool failed, and what its agent can do. */
+interface ToldFailure {
+  readonly error: string;
+  readonly message: string;
+  readonly [more: string]: unknown;
+  readonly next?: string | undefined;
+}
+
+const nothingYet = 'Nothing happened. Try again.';
+const unknownYet =
+  'The result is unknown. Call the same tool again with the same arguments: it never acts twice.';
+
+/** What is told of a call that was made before, beside why this one failed. */
+function openOf(before: unknown, error: unknown, { next = nothingYet }: ToldFailure): object {
+  const rentalId = openIdOf(before);
+  const first = next === nothingYet || next === unknownYet ? '' : `${next} `;
+  // What is refused here is refused again.
+  const last = error instanceof ToolRefusal ? 'Look with list.' : unknownYet;
+  return {
+    outcome: 'unknown',
+    ...(rentalId !== undefined && { rentalId }),
+    next: `${first}An earlier call may have done it. ${last}`,
   };
 }
 
@@ -72,7 +170,7 @@ function namedIn(args: unknown): object {
   return isNamed && args.rentalId !== undefined ? { rentalId: args.rentalId } : {};
 }
 
-function failureOf(error: unknown, { ownKeyBy }: Pick<McpOptions, 'ownKeyBy'>): object {
+function failureOf(error: unknown, { ownKeyBy }: Pick<McpOptions, 'ownKeyBy'>): ToldFailure {
   if (error instanceof ToolRefusal) return { error: error.code, message: error.message, ...error.more };
   if (error instanceof Failure) return { error: error.kind, message: error.message, next: error.next };
   if (isApiError(error)) return refusalOf(error, ownKeyBy);
@@ -80,9 +178,7 @@ function failureOf(error: unknown, { ownKeyBy }: Pick<McpOptions, 'ownKeyBy'>): 
     return { error: 'not_ready', message: error.message, rentalId: error.rental.id };
   }
   if (error instanceof ConnectionError) {
-    const next = error.neverSent
-      ? 'Nothing happened. Try again.'
-      : 'The result is unknown. Call the same tool again with the same arguments: it never acts twice.';
+    const next = error.neverSent ? nothingYet : unknownYet;
     return { error: 'no_answer', message: 'The service did not answer.', next };
   }
   return { error: 'failed', message: error instanceof Error ? error.message : String(error) };
@@ -95,7 +191,7 @@ const keyless: ReadonlySet<string> = new Set(['key_expired', 'key_revoked', 'key
 function refusalOf(
   { code, message, details, requestId, support, retryAfterSeconds }: AnyApiError,
   ownKeyBy: string,
-): object {
+): ToldFailure {
   const told = Object.entries(details ?? {}).filter(([name]) => name !== 'lookAt');
   return {
     error: code,

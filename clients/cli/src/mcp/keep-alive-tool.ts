@@ -1,12 +1,11 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { answering, unended } from './answers.js';
-import type { McpOptions } from './options.js';
+import { answering, type ToolOptions } from './answers.js';
 import * as shapes from './shapes.js';
 import type { Spending } from './spending.js';
 
 /** Adds the tool that keeps an idle machine running. */
-export function addKeepAlive(server: McpServer, options: McpOptions, spending: Spending): void {
+export function addKeepAlive(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   server.registerTool(
     'keep_alive',
@@ -24,7 +23,7 @@ export function addKeepAlive(server: McpServer, options: McpOptions, spending: S
     answering(options, shapes.rental, async ({ rentalId, minutes }, call) => {
       await spending.requireOwn(rentalId, call);
       const until = new Date(Date.now() + minutes * 60_000);
-      return shapes.shownRental(await client.rentals.keepAlive(rentalId, until, unended(call)));
+      return shapes.shownRental(await call.commit((rest) => client.rentals.keepAlive(rentalId, until, rest)));
     }),
   );
 }

@@ -1,8 +1,7 @@
 import { isApiError, type Balance, type GpuRental } from '@gpu-rental/client';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { answering, ToolRefusal, type Call } from './answers.js';
-import type { McpOptions } from './options.js';
+import { answering, ToolRefusal, type Call, type ToolOptions } from './answers.js';
 import * as shapes from './shapes.js';
 import { shownRental } from './shapes.js';
 import { readKey, type Spending } from './spending.js';
@@ -19,7 +18,7 @@ export const wish = {
 const reads = { readOnlyHint: true, openWorldHint: true };
 
 /** Adds the tools that change nothing: offers, list, balance, explain and events. */
-export function addReadingTools(server: McpServer, options: McpOptions, spending: Spending): void {
+export function addReadingTools(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   addOffers(server, options);
   addList(server, options, spending);
@@ -41,7 +40,7 @@ export function addReadingTools(server: McpServer, options: McpOptions, spending
   addEvents(server, options);
 }
 
-function addList(server: McpServer, options: McpOptions, spending: Spending): void {
+function addList(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   server.registerTool(
     'list',
@@ -72,7 +71,7 @@ function addList(server: McpServer, options: McpOptions, spending: Spending): vo
 
 const none = { rows: [], more: {} };
 
-function addOffers(server: McpServer, options: McpOptions): void {
+function addOffers(server: McpServer, options: ToolOptions): void {
   const { client } = options;
   server.registerTool(
     'offers',
@@ -103,7 +102,7 @@ function addOffers(server: McpServer, options: McpOptions): void {
   );
 }
 
-function addExplain(server: McpServer, options: McpOptions): void {
+function addExplain(server: McpServer, options: ToolOptions): void {
   const { client } = options;
   server.registerTool(
     'explain',
@@ -128,7 +127,7 @@ function addExplain(server: McpServer, options: McpOptions): void {
   );
 }
 
-function addEvents(server: McpServer, options: McpOptions): void {
+function addEvents(server: McpServer, options: ToolOptions): void {
   const { client } = options;
   server.registerTool(
     'events',

@@ -1,4 +1,5 @@
 import {
+  ConnectionError,
   isApiError,
   openIdOf,
   RentalNotReadyError,
@@ -9,12 +10,11 @@ import {
 } from '@gpu-rental/client';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { answering, dollars, ToolRefusal, unended, type Call } from './answers.js';
+import { answering, dollars, ToolRefusal, type Call, type ToolOptions } from './answers.js';
 import { addKeepAlive } from './keep-alive-tool.js';
 import { refuseUnknownFamily, wish, withoutUndefined } from './reading-tools.js';
 import * as shapes from './shapes.js';
 import { shownRental } from './shapes.js';
-import type { McpOptions } from './options.js';
 import type { Spending } from './spending.js';
 
 const limits = {
@@ -77,7 +77,7 @@ const software = {
 const rentalId = z.string().describe('rent_…, from rent or list');
 
 /** Adds the tools that rent, extend, enter and stop. What spends is told beforehand, and needs the id of what was told. */
-export function addRentingTools(server: McpServer, options: McpOptions, spending: Spending): void {
+export function addRentingTools(server: McpServer, options: ToolOptions, spending: Spending): void {
   addQuote(server, options, spending);
   addRent(server, options, spending);
   addQuoteExtension(server, options, spending);
@@ -88,7 +88,7 @@ export function addRentingTools(server: McpServer, options: McpOptions, spending
   addRename(server, options, spending);
 }
 
-function addQuote(server: McpServer, options: McpOptions, spending: Spending): void {
+function addQuote(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   server.registerTool(
     'quote',
@@ -152,7 +152,7 @@ function shownQuote({ listing, alternatives, ...quote }: Quote) {
   };
 }
 
-function addRent(server: McpServer, options: McpOptions, spending: Spending): void {
+function addRent(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   server.registerTool(
     'rent',
@@ -169,7 +169,9 @@ function addRent(server: McpServer, options: McpOptions, spending: Spending): vo
       await spending.requireCap(call);
       try {
         const idempotencyKey = `mcp-${quoteId}`;
-        const rental = await client.rentals.create({ quoteId }, { ...unended(call), idempotencyKey });
+        const rental = await call.commit((rest) =>
+          client.rentals.create({ quoteId }, { ...rest, idempotencyKey }),
+        );
         spending.opened(rental.id);
         const { id, status, pricePerHourCents, warnings } = rental;
         return { rentalId: id, status, pricePerHourCents, worstCaseCents, warnings };
@@ -183,7 +185,7 @@ function addRent(server: McpServer, options: McpOptions, spending: Spending): vo
   );
 }
 
-function addQuoteExtension(server: McpServer, options: McpOptions, spending: Spending): void {
+function addQuoteExtension(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   server.registerTool(
     'quote_extension',
@@ -211,7 +213,7 @@ function addQuoteExtension(server: McpServer, options: McpOptions, spending: Spe
   );
 }
 
-function addExtend(server: McpServer, options: McpOptions, spending: Spending): void {
+function addExtend(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   server.registerTool(
     'extend',
@@ -227,13 +229,15 @@ function addExtend(server: McpServer, options: McpOptions, spending: Spending): 
       await spending.requireCap(call);
       await spending.requireOwn(id, call);
       const idempotencyKey = `mcp-${extensionId}`;
-      const rental = await client.rentals.change(id, body, { ...unended(call), idempotencyKey });
+      const rental = await call.commit((rest) =>
+        client.rentals.change(id, body, { ...rest, idempotencyKey }),
+      );
       return { ...shownRental(rental), worstCaseCents };
     }),
   );
 }
 
-function addSshCommand(server: McpServer, options: McpOptions): void {
+function addSshCommand(server: McpServer, options: ToolOptions): void {
   server.registerTool(
     'ssh_command',
     {
@@ -254,16 +258,17 @@ function addSshCommand(server: McpServer, options: McpOptions): void {
   );
 }
 
-async function readyWithin(
-  client: GpuRental,
-  id: string,
-  seconds: number,
-  { signal }: Call,
-): Promise<Rental> {
+/** @returns the rental as it was seen last, where it is not ready by then */
+async function readyWithin(client: GpuRental, id: string, seconds: number, call: Call): Promise<Rental> {
+  const first = await client.rentals.get(id, call);
+  if (first.status === 'running' || (first.status === 'provisioning' && seconds === 0)) return first;
+  const { signal } = call;
   try {
-    return await client.rentals.waitUntilReady(id, { signal, timeoutMs: seconds * 1_000 });
+    const timeoutMs = Math.min(seconds * 1_000, call.timeoutMs);
+    return await client.rentals.waitUntilReady(id, { signal, timeoutMs });
   } catch (error) {
     if (error instanceof RentalNotReadyError && error.timedOut) return error.rental;
+    if (error instanceof ConnectionError && first.status === 'provisioning') return first;
     throw error;
   }
 }
@@ -273,7 +278,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function addStop(server: McpServer, options: McpOptions, spending: Spending): void {
+function addStop(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   server.registerTool(
     'stop',
@@ -287,13 +292,14 @@ function addStop(server: McpServer, options: McpOptions, spending: Spending): vo
     },
     answering(options, shapes.stopped, async ({ rentalId: id }, call) => {
       await spending.requireOwn(id, call);
-      const { status, finalChargedCents, refundedCents } = await client.rentals.stop(id, unended(call));
+      const stopped = await call.commit((rest) => client.rentals.stop(id, rest));
+      const { status, finalChargedCents, refundedCents } = stopped;
       return { rentalId: id, status, finalChargedCents, refundedCents };
     }),
   );
 }
 
-function addRename(server: McpServer, options: McpOptions, spending: Spending): void {
+function addRename(server: McpServer, options: ToolOptions, spending: Spending): void {
   const { client } = options;
   server.registerTool(
     'rename',
@@ -306,7 +312,7 @@ function addRename(server: McpServer, options: McpOptions, spending: Spending): 
     },
     answering(options, shapes.rental, async ({ rentalId: id, name }, call) => {
       await spending.requireOpened(id, call);
-      return shownRental(await client.rentals.change(id, { name }, unended(call)));
+      return shownRental(await call.commit((rest) => client.rentals.change(id, { name }, rest)));
     }),
   );
 }

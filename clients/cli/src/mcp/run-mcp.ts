@@ -2,6 +2,7 @@ import { finished } from 'node:stream/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { AgentStdio, type Act } from './agent-stdio.js';
 import { TOOL_WITHIN_MS } from './answers.js';
+import { DeclaredTools } from './declared-tools.js';
 import type { McpOptions } from './options.js';
 import { addReadingTools } from './reading-tools.js';
 import { addRentingTools } from './renting-tools.js';
@@ -27,9 +28,10 @@ export async function runMcp(options: McpOptions): Promise<readonly Act[]> {
   const { stdin, stdout, signal } = options;
   const server = new McpServer({ name: 'gpu', version: options.version }, { instructions: INSTRUCTIONS });
   const spending = new Spending(options);
-  addReadingTools(server, options, spending);
-  addRentingTools(server, options, spending);
-  const transport = new AgentStdio(stdin, stdout);
+  const transport = new AgentStdio(stdin, stdout, new DeclaredTools(server));
+  const served = { ...options, calls: transport };
+  addReadingTools(server, served, spending);
+  addRentingTools(server, served, spending);
   await server.connect(transport);
   try {
     await finished(stdin, { writable: false, ...(signal && { signal }) });

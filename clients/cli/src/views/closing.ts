@@ -65,7 +65,7 @@ const returnStates: Readonly<Record<CardReturn['status'], string>> = {
 /** What follows, in sentences. */
 export function closingWords({ state }: AccountClosing): string {
   return state === null
-    ? 'Amounts are as of now. Your API keys end, and nothing new can begin. Then we erase your personal data: address, names, keys, cards and emails. What bookkeeping law asks for stays under your account’s number. You can’t undo this.'
+    ? 'Amounts are as of now. Your API keys stop working, and you can’t rent or add money. Then we erase your personal data: address, names, keys, cards and emails. Accounting records that the law requires stay under your account’s number. You can’t undo this.'
     : 'You can’t undo this. Until your personal data is erased, you can see here how far it is.';
 }
 

@@ -1,3 +1,4 @@
+import { meterAfter } from '@gpu-rental/client';
 import type { Event, LiveBalance, LiveMeter, Rental, StreamItem } from '@gpu-rental/client';
 import { shortId } from '../views/rental.js';
 
@@ -89,6 +90,14 @@ export class LiveState {
       this.#setClock(item.meter.readAt, nowMs);
     } else if (item.kind === 'reconnecting') this.#connection = 'cut';
     else this.#connection = 'live';
+    if (item.kind === 'event') this.#endBy(item.event);
+    // What ended meanwhile, nothing tells: what runs is read anew.
+    else if (item.kind === 'resync') this.#meters.clear();
+  }
+
+  #endBy(event: Event): void {
+    const meter = this.#meters.get(event.entityId);
+    if (meter) this.#meters.set(event.entityId, meterAfter(event, meter));
   }
 
   /** What is to be seen now. */

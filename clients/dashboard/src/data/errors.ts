@@ -1,5 +1,6 @@
 import { ConnectionError, isApiError } from '@gpu-rental/client';
 import { errorTexts } from '../texts/errors.js';
+import { StillUnknown } from './still-unknown.js';
 
 /** A failure that is in plain words already. */
 export class PlainError extends Error {
@@ -31,6 +32,7 @@ export interface ReadableError {
 
 /** Reads what was thrown by a call of the API. */
 export function readableError(error: unknown): ReadableError {
+  if (error instanceof StillUnknown) return readableError(error.cause);
   if (isApiError(error)) {
     const { message, requestId, support, retryAfterSeconds } = error;
     // A wait of minutes stands in the message itself.

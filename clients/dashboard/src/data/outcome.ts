@@ -1,15 +1,29 @@
-import { ConnectionError, isApiError, type DetailsOf, type Quote } from '@gpu-rental/client';
+import { isApiError, leavesEarlierOpen, mayBeDone, type Quote } from '@gpu-rental/client';
+import { StillUnknown } from './still-unknown.js';
+import { DoneBefore } from './wishes.js';
 
 /**
- * Tells whether a create that failed may have rented all the same: nobody answered, the service could not say, or the same
+ * Sends a wish, again where its outcome is open: then only an answer that is about the wish ends that.
+ * @param isOpen whether somebody may have done it by its key already
+ * @throws StillUnknown
+ */
+export async function sendWish<Answer>(isOpen: boolean, send: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!isOpen || !leavesEarlierOpen(error)) throw error;
+    throw new StillUnknown('nobody looked at it', { cause: error });
+  }
+}
+
+/**
+ * Tells whether a wish that failed may have been done all the same: nobody answered, the service could not say, or the same
  * request is still under way. The same request under the same key is the way to find out.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
-  if (error instanceof ConnectionError) return !error.neverSent;
-  if (isApiError(error, 'idempotency_in_progress')) return true;
-  if (!isApiError(error) || error.status < 500) return false;
-  const details = error.details as DetailsOf<'temporarily_unavailable'>;
-  return details?.outcome !== 'not_done';
+  // Found done by an earlier wish, before anything was sent.
+  if (error instanceof DoneBefore) return false;
+  return error instanceof StillUnknown || mayBeDone(error);
 }
 
 /** Tells whether a create was refused for good: its key gives this answer again, so the next try takes another one. */

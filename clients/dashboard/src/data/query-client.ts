@@ -1,5 +1,6 @@
 import { isApiError } from '@gpu-rental/client';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { StillUnknown } from './still-unknown.js';
 
 const signedOutListeners = new Set<() => void>();
 
@@ -10,7 +11,8 @@ export function onSignedOut(listener: () => void): () => void {
 }
 
 function tellSignedOut(error: unknown): void {
-  if (isApiError(error, 'unauthorized')) for (const listener of signedOutListeners) listener();
+  const cause = error instanceof StillUnknown ? error.cause : error;
+  if (isApiError(cause, 'unauthorized')) for (const listener of signedOutListeners) listener();
 }
 
 /** What the service said, kept while somebody looks at it. The client repeats by itself what failed. */

@@ -49,11 +49,26 @@ export const rentalsQuery = (filter: RentalFilter = {}) =>
     placeholderData: keepPreviousData,
   });
 
-/** The rentals that still have a machine, all of them: they are few. */
+/** What no event tells is asked for: this often, in milliseconds. */
+export const WATCH_MS = 2_000;
+
+/**
+ * The rentals that still have a machine, all of them: they are few. A machine is taken down some time after its last event,
+ * so while one stops they are watched; when one has left them, the lists of the others are read anew.
+ */
 export const liveRentals = (filter: RentalSought & { readonly sort?: RentalSort }) =>
   queryOptions({
     queryKey: ['rentals', 'live', filter],
-    queryFn: ({ signal }) => api.rentals.list({ ...filter, live: true, pageSize: 200 }, { signal }).toArray(),
+    queryFn: async ({ client, queryKey, signal }) => {
+      const found = await api.rentals.list({ ...filter, live: true, pageSize: 200 }, { signal }).toArray();
+      const before = client.getQueryData<Rental[]>(queryKey) ?? [];
+      if (before.some(({ id }) => !found.some((rental) => rental.id === id)))
+        void client.invalidateQueries({
+          predicate: ({ queryKey: [noun, kind] }) => noun === 'rentals' && kind !== 'live',
+        });
+      return found;
+    },
+    refetchInterval: ({ state }) => state.data?.some(({ status }) => status === 'stopping') && WATCH_MS,
     placeholderData: keepPreviousData,
   });
 

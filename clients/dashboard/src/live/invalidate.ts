@@ -86,13 +86,6 @@ const unmoved = new Set([
   'quote',
 ]);
 
-/** Reads a rental anew of which the stream has told another state. */
-export function readRentalAnew(queryClient: QueryClient, rentalId: string): void {
-  for (const queryKey of [['rentals'], ['rental', rentalId]]) {
-    void queryClient.invalidateQueries({ queryKey, refetchType: refetchType() });
-  }
-}
-
 /** Reads everything of the account anew: something may have happened that was not told. */
 export function readAllAnew(queryClient: QueryClient): void {
   void queryClient.invalidateQueries({

@@ -1,10 +1,10 @@
-import type { LiveMeter, StreamItem } from '@gpu-rental/client';
+import type { StreamItem } from '@gpu-rental/client';
 import type { QueryClient } from '@tanstack/react-query';
 import { api } from '../data/client.js';
 import { TabChannel, type SharedState, type TabMessage } from './channel.js';
 import { Election } from './election.js';
 import { holdStream } from './hold-stream.js';
-import { readAllAnew, readAnewAfter, readRentalAnew } from './invalidate.js';
+import { readAllAnew, readAnewAfter } from './invalidate.js';
 import { Poller } from './poller.js';
 import { heardServiceTime } from './service-clock.js';
 import { liveStore } from './store.js';
@@ -116,7 +116,6 @@ export class Live {
 
   #take(item: StreamItem, receivedAtMs: number): void {
     const { queryClient } = this.#options;
-    if (item.kind === 'meter' && hasTurned(item.meter)) readRentalAnew(queryClient, item.meter.rentalId);
     liveStore.take(item, receivedAtMs);
     if (item.kind === 'event') readAnewAfter(queryClient, item.event);
     else if (item.kind === 'resync') readAllAnew(queryClient);
@@ -141,9 +140,3 @@ export class Live {
 
 /** An event's instant may be so much older than its telling. */
 const COMMIT_MS = 10_000;
-
-/** A machine is taken down some time after its last event: its state alone tells when it is gone. */
-function hasTurned({ rentalId, status }: LiveMeter): boolean {
-  const before = liveStore.read().meters[rentalId];
-  return before !== undefined && before.status !== status;
-}

@@ -1,4 +1,4 @@
-import type { Event, LiveBalance, StreamItem } from '@gpu-rental/client';
+import { meterAfter, type Event, type LiveBalance, type StreamItem } from '@gpu-rental/client';
 import { timed, type TimedMeter } from './interpolate.js';
 
 /** How fresh what is shown is: told at once, told again soon, or asked for now and then. */
@@ -65,7 +65,7 @@ class LiveStore {
     else if (item.kind === 'event') this.#takeEvent(item.event);
     else if (item.kind === 'connected') this.change({ lastSeq: item.afterSeq });
     else if (item.kind === 'seen') this.change({ lastSeq: item.lastSeq });
-    else if (item.kind === 'resync' && item.lastSeq !== undefined) this.change({ lastSeq: item.lastSeq });
+    else if (item.kind === 'resync') this.#takeResync(item.lastSeq);
   }
 
   #takeMeter(meter: Parameters<typeof timed>[0], receivedAtMs: number): void {
@@ -74,8 +74,17 @@ class LiveStore {
     this.change({ meters: { ...meters, [rentalId]: timed(meter, receivedAtMs, meters[rentalId]) } });
   }
 
+  /** What ended meanwhile, nothing tells: what runs is read anew. */
+  #takeResync(lastSeq: number | undefined): void {
+    this.change({ meters: {}, ...(lastSeq !== undefined && { lastSeq }) });
+  }
+
   #takeEvent(event: Event): void {
-    this.change({ lastSeq: event.seq });
+    const { meters } = this.#state;
+    const meter = meters[event.entityId];
+    const after = meter && meterAfter(event, meter);
+    const isOver = after !== undefined && after !== meter;
+    this.change({ lastSeq: event.seq, ...(isOver && { meters: { ...meters, [event.entityId]: after } }) });
     for (const listener of this.#listeners) listener(event);
   }
 }

@@ -15,14 +15,14 @@ export const accountTexts = texts({
         one: '1 machine stops at once. Everything on its disk is lost.',
         other: `${count} machines stop at once. Everything on their disks is lost.`,
       }),
-    ends: 'Your API keys end, and nothing new can begin.',
+    ends: 'Your API keys stop working, and you can’t rent or add money.',
     unsettled: (invoices: number, disputes: number) =>
       `${openWords(invoices, disputes)} ${invoices + disputes === 1 ? 'keeps' : 'keep'} your account open for up to ${closingWaitsAtMostDays} days.`,
     returns: 'Your money goes back:',
     noReturns: 'There is no money to give back.',
     lapses: (amount: string) => `${amount} that we gave you lapses.`,
     erases:
-      'Then we erase your personal data: address, names, keys, cards and emails. What bookkeeping law asks for stays under your account’s number.',
+      'Then we erase your personal data: address, names, keys, cards and emails. Accounting records that the law requires stay under your account’s number.',
     address: (email: string) => `Type ${email} to confirm`,
     confirm: 'Close for good',
   },
@@ -33,9 +33,9 @@ export const accountTexts = texts({
     now: 'Now',
     since: 'Since',
     waits: 'Waiting for',
-    machines: 'Machines not gone yet',
+    machines: 'Machines still shutting down',
     returns: 'Back to you',
-    lapses: 'Lapsed or set off',
+    lapses: 'Expired or used for what you owed',
     states: {
       stopping: 'Your machines are shutting down.',
       settling: 'We are waiting for open invoices, disputes and payments.',
@@ -47,8 +47,8 @@ export const accountTexts = texts({
     statuses: { planned: 'Planned', sent: 'Sent', refused: 'Refused by the bank' },
   },
   closed: {
-    title: 'Nothing new can begin',
-    text: 'Your account is being closed, so you can neither rent nor add money.',
+    title: 'You can’t rent or add money',
+    text: 'Your account is being closed.',
   },
 });
 

@@ -1,3 +1,4 @@
+import type { ApiKeyScope } from '@gpu-rental/client';
 import { plural, texts } from './texts.js';
 
 /** The keys of programs. */
@@ -14,7 +15,13 @@ export const apiKeyTexts = texts({
   states: { live: 'Active', suspended: 'Suspended', expired: 'Expired', revoked: 'Revoked' },
   suspendedText:
     'We lost some data and can’t tell whether you revoked this key in the meantime. Sign out and in again to reactivate it, or revoke it.',
-  scopes: { read: 'Read', rentals: 'Rent', billing: 'Billing', setup: 'Setup' },
+  /** In the order in which they are offered. One that a later release brings doesn’t compile before it stands here. */
+  scopes: {
+    read: 'Read',
+    rentals: 'Rent',
+    billing: 'Billing',
+    setup: 'Setup',
+  } satisfies Readonly<Record<ApiKeyScope, string>>,
   scopeTexts: {
     read: 'Sees machines, offers, events, keys and webhooks, but nothing that Billing covers.',
     rentals: 'Gets quotes, and rents, changes and stops machines. It spends money.',
@@ -35,9 +42,10 @@ export const apiKeyTexts = texts({
   moreAddresses: (count: number) => `and ${count} more`,
   spent: 'Spent',
   noCap: 'no cap',
-  spendBar: (spent: string, held: string, cap: string) => `${spent} spent and ${held} held of ${cap}`,
+  spendBar: (spent: string, reserved: string, cap: string) =>
+    `${spent} spent and ${reserved} reserved of ${cap}`,
   spentOf: (spent: string, cap: string) => `${spent} of ${cap} spent`,
-  held: (amount: string) => `${amount} held`,
+  reserved: (amount: string) => `${amount} reserved`,
   left: (amount: string) => `${amount} left`,
   change: 'Change',
   changeNamed: (name: string) => `Change the key ${name}`,
@@ -84,5 +92,7 @@ export const apiKeyTexts = texts({
     'Otherwise they keep running and cost money until you stop them, they reach their limits, or your balance runs out.',
   removeMade: 'Remove what it set up too',
   removeMadeHint: 'The webhooks and SSH keys that it made. Machines that are running keep their SSH keys.',
-  heldNow: (amount: string) => `Its machines may still cost ${amount}.`,
+  reservedNow: (amount: string) => `Its machines may still cost ${amount}.`,
 });
+
+export const scopes = Object.keys(apiKeyTexts.scopes) as readonly ApiKeyScope[];

@@ -70,7 +70,7 @@ export const rentTexts = texts({
   startsLately: (count: number, of: number) => `lately ${count} of ${of} here`,
   counted: (count: number, of: number) => `${count} of ${of}`,
   sshShort: (half: string, most: string) => `${half} / ${most}`,
-  sshTitle: 'Half of the machines were ready within the first time, and nine of ten within the second.',
+  sshTitle: 'Half of the machines were ready within the shorter time, nine in ten within the longer one.',
   tooLittle: 'Too few rentals yet',
   reliabilityNote: (days: number, samples: string) =>
     `Of ${samples} machines that we ordered in ${days} days`,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any, Dict, Literal, Mapping, Optional
 from urllib.parse import quote
@@ -37,6 +38,15 @@ def segment(text: str) -> str:
     if text in ("", ".", ".."):
         raise ValueError(f"an id is a text such as rent_01JZ8Q4M6T3V5X7Y9A1B2C3D4E, not {text!r}")
     return quote(text, safe="")
+
+
+def written(body: object) -> str:
+    """Write a body as JSON.
+
+    :raises ValueError: when JSON has no such number
+    :raises TypeError: when JSON has no form for it
+    """
+    return json.dumps(body, allow_nan=False)
 
 
 def _text(value: object) -> str:

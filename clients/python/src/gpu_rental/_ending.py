@@ -11,6 +11,8 @@ import threading
 from types import FrameType
 from typing import Callable, Dict, Iterator, Optional
 
+from .errors import StillRunningError
+
 _FATAL = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
@@ -27,6 +29,12 @@ def _in_main_thread() -> bool:
 
 def _unwind(number: int, _frame: Optional[FrameType]) -> None:
     raise SystemExit(128 + number)
+
+
+def tell(text: str) -> None:
+    """Say something to whoever started the program. A terminal that is gone must not keep a machine from its end."""
+    with contextlib.suppress(Exception):
+        print(text, file=sys.stderr)
 
 
 def soften() -> None:
@@ -70,19 +78,34 @@ def not_now(what: str) -> Iterator[None]:
         if got and callable(handler):
             handler(number, frame)
         got.append(number)
-        print(f"{what} Once more leaves it as it is.", file=sys.stderr)
+        tell(f"{what} Once more leaves it as it is.")
+
+    def hand_over() -> None:
+        handler = before[signal.Signals(got[0])] if got else None
+        if callable(handler):
+            handler(got[0], None)
 
     for number in waiting:
         signal.signal(number, note)
     try:
-        yield
-    finally:
-        for number in waiting:
-            signal.signal(number, before[number])
-    if got:
-        handler = before[signal.Signals(got[0])]
-        if callable(handler):
-            handler(got[0], None)
+        try:
+            yield
+        finally:
+            for number in waiting:
+                signal.signal(number, before[number])
+    except Exception as error:
+        if not outranks(error):
+            hand_over()
+        raise
+    hand_over()
+
+
+def outranks(error: BaseException) -> bool:
+    """Whether what was done tells more by its failure than that the program is to end.
+
+    A refusal does not: a program that catches it and tries again would go on after it was told to end.
+    """
+    return not isinstance(error, Exception) or isinstance(error, StillRunningError)
 
 
 def keep(machine: object, end: Callable[[], None]) -> None:
@@ -102,8 +125,14 @@ def _end_all() -> None:
     # A forked child has a copy of the list, and no machine of its own in it.
     if os.getpid() != _owner:
         return
+    told: Optional[BaseException] = None
     for end in list(_live.values()):
         try:
             end()
         except Exception as error:
-            print(error, file=sys.stderr)
+            tell(str(error))
+        except BaseException as error:
+            # A signal that came during one end comes after it, and before no other one.
+            told = told or error
+    if told is not None:
+        raise told

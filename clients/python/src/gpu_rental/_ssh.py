@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, List, Optional, Sequence, TextIO, Union
 
@@ -46,7 +47,7 @@ class Entrance:
         if not known_hosts.exists():
             known_hosts.write_text(self._scan(rental))
         settings = (
-            f"UserKnownHostsFile={known_hosts}",
+            f"UserKnownHostsFile={_quoted(known_hosts)}",
             "GlobalKnownHostsFile=/dev/null",
             "StrictHostKeyChecking=yes",
             "UpdateHostKeys=no",
@@ -57,7 +58,7 @@ class Entrance:
             "ConnectTimeout=20",
             "ServerAliveInterval=15",
             "IdentitiesOnly=yes",
-            f"IdentityFile={self._folder / 'key'}",
+            f"IdentityFile={_quoted(self._folder / 'key')}",
         )
         options = [word for setting in settings for word in ("-o", setting)]
         host, port, username = rental["host"] or "", rental["port"] or 22, rental["username"] or ""
@@ -80,6 +81,14 @@ class Entrance:
         )
 
 
+def _quoted(path: Path) -> str:
+    """ssh reads the value of an option as a line of its configuration, where % begins a token."""
+    text = path.as_posix()
+    for special, written in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%")):
+        text = text.replace(special, written)
+    return f'"{text}"'
+
+
 def run_shown(
     line: Sequence[str],
     command: Union[str, Sequence[str]],
@@ -88,7 +97,10 @@ def run_shown(
     input: Optional[str],
     timeout: Optional[float],
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command on a machine, and show what it writes as it comes: in a notebook too."""
+    """Run a command on a machine, and show what it writes as it comes: in a notebook too.
+
+    :raises BrokenPipeError: when nobody reads any more what is shown, as a print does
+    """
     remote = command if isinstance(command, str) else shlex.join(command)
     told: List[List[str]] = [[], []]
     process = subprocess.Popen(
@@ -102,9 +114,10 @@ def run_shown(
     try:
         with process:
             assert process.stdout is not None and process.stderr is not None
+            shown = [_Shown(sys.stdout, process), _Shown(sys.stderr, process)] if show else []
             pumps = [
-                threading.Thread(target=_pump, args=(process.stdout, told[0], sys.stdout if show else None)),
-                threading.Thread(target=_pump, args=(process.stderr, told[1], sys.stderr if show else None)),
+                threading.Thread(target=_pump, args=(process.stdout, told[0], shown[:1])),
+                threading.Thread(target=_pump, args=(process.stderr, told[1], shown[1:])),
             ]
             if process.stdin is not None:
                 # What is not read blocks who writes it.
@@ -121,6 +134,11 @@ def run_shown(
                     pump.join()
     except subprocess.TimeoutExpired as late:
         raise subprocess.TimeoutExpired(remote, late.timeout, "".join(told[0]), "".join(told[1])) from None
+    for error in (one.error for one in shown):
+        if isinstance(error, BrokenPipeError):
+            raise error
+        if error is not None:
+            warnings.warn(f"The output of the command is no longer shown: {error}", RuntimeWarning, stacklevel=4)
     return subprocess.CompletedProcess(remote, process.returncode, "".join(told[0]), "".join(told[1]))
 
 
@@ -132,12 +150,36 @@ def _feed(stdin: IO[str], text: str) -> None:
         pass  # It ended before it read all: its exit code says why.
 
 
-def _pump(source: IO[str], kept: List[str], shown: Optional[TextIO]) -> None:
+class _Shown:
+    """Where one of a command's outputs is shown, until that fails."""
+
+    def __init__(self, stream: Optional[TextIO], process: subprocess.Popen[str]) -> None:
+        self._stream = stream
+        self._process = process
+        self.error: Optional[Exception] = None
+
+    def write(self, text: str) -> None:
+        if self._stream is None or self.error is not None:
+            return
+        try:
+            try:
+                self._stream.write(text)
+            except UnicodeEncodeError as error:
+                self._stream.write(text.encode(error.encoding, "replace").decode(error.encoding))
+            self._stream.flush()
+        except Exception as error:
+            self.error = error
+            if isinstance(error, BrokenPipeError):
+                # Whoever closes the pipe wants no more of it: a command that goes on costs money for nobody.
+                self._process.kill()
+
+
+def _pump(source: IO[str], kept: List[str], shown: Sequence[_Shown]) -> None:
+    # It reads to the end, whatever becomes of what it shows: a full pipe stops ssh, and who waits for it, for good.
     for text in source:
         kept.append(text)
-        if shown is not None:
-            shown.write(text)
-            shown.flush()
+        for one in shown:
+            one.write(text)
 
 
 def _fingerprint(key: str) -> str:

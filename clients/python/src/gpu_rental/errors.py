@@ -88,6 +88,19 @@ class RentalNotReadyError(GpuRentalError):
         """True when the wait is over and the rental is not: it may still come up."""
 
 
+def not_ready(rental: types.Rental, waited: Optional[float]) -> RentalNotReadyError:
+    """Tell of a rental as it was seen last.
+
+    :param waited: how many seconds were given; None when it ended before they were over
+    """
+    id, failure = rental["id"], rental["failure"]
+    if waited is not None:
+        late = f"Rental {id} is not ready after {waited:g} s. It is still starting: look again, or stop it."
+        return RentalNotReadyError(late, rental, timed_out=True)
+    why = failure["message"] if failure else rental["error"] or rental["stopReason"] or rental["status"]
+    return RentalNotReadyError(f"Rental {id} did not start: {why}", rental, timed_out=False)
+
+
 class MachineError(GpuRentalError):
     """A machine that can't be entered from here: OpenSSH is missing, or the machine shows another host key."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 import time
 import uuid
 from decimal import Decimal
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, List, Optional, Sequ
 import httpx
 
 from . import _ending
+from ._ask import written
 from ._retries import growing, is_passing, open_id, was_begun
 from ._ssh import Entrance, run_shown
 from ._wish import Wish, body_of
@@ -51,13 +51,16 @@ class _Rented:
         """What it cost, once it has ended; None where the service could not tell any more."""
         self.has_ended = False
 
-    def _begin(self) -> types.NewRental:
-        """Prepare everything that can fail without a machine."""
+    def _begin(self, client: Union[Client, AsyncClient]) -> types.NewRental:
+        """Prepare everything that can fail without a machine: what fails later may have been sent."""
+        if client._transport.is_closed:
+            raise RuntimeError("The client is closed: rent with one that is open.")
         if self.id is not None or self._entrance is not None:
             raise GpuRentalError("This machine was rented before: rent another one.")
         self._entrance = Entrance()
         try:
             body = body_of(self._family, self._wish, self._entrance.public_key)
+            written(body)
         except BaseException:
             self._entrance.remove()
             raise
@@ -192,7 +195,7 @@ class Machine(_Rented):
 
         Call stop() when you are done; the end of the interpreter does it as well.
         """
-        body = self._begin()
+        body = self._begin(self._client)
         _ending.soften()
         try:
             with _ending.not_now(_ASKED):
@@ -213,7 +216,7 @@ class Machine(_Rented):
             self.id = open_id(error) or (self._look_for() if _perhaps_rented(error) else None)
             raise
         except BaseException:
-            print(_UNSURE, file=sys.stderr)
+            _ending.tell(_UNSURE)
             raise
         finally:
             self._keep(lambda: (self.stop(), None)[1])
@@ -223,7 +226,7 @@ class Machine(_Rented):
         try:
             return self._found()
         except BaseException as error:
-            print(_UNSURE, file=sys.stderr)
+            _ending.tell(_UNSURE)
             if isinstance(error, GpuRentalError):
                 return None
             raise
@@ -306,7 +309,7 @@ class AsyncMachine(_Rented):
 
     async def start(self) -> AsyncMachine:
         """As Machine.start."""
-        body = await asyncio.to_thread(self._begin)
+        body = await asyncio.to_thread(self._begin, self._client)
         _ending.soften()
         try:
             await _to_its_end(self._open(body))
@@ -408,6 +411,7 @@ async def _to_its_end(work: Awaitable[T]) -> T:
             await asyncio.wait([task])
         except asyncio.CancelledError as error:
             cancelled = error
-    if cancelled is not None and (task.cancelled() or task.exception() is None):
-        raise cancelled
+    fault = None if task.cancelled() else task.exception()
+    if cancelled is not None and (fault is None or not _ending.outranks(fault)):
+        raise cancelled from fault
     return task.result()

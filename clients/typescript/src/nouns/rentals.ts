@@ -113,7 +113,7 @@ export class Rentals extends Noun {
    */
   waitUntilReady(id: string, options: WaitOptions = {}): Promise<Rental> {
     const looks = {
-      read: (signal: AbortSignal | undefined) => this.get(id, { signal }),
+      read: (rest: CallOptions) => this.get(id, rest),
       follow: (signal: AbortSignal) => this.#events.stream({ types: readyEvents, signal }),
     };
     return waitUntilReady(looks, id, options);

@@ -3,6 +3,7 @@ import { isPassing } from '../retries.js';
 import type { Rental } from '../schema.js';
 import type { StreamItem } from '../stream.js';
 import { sleep } from '../time.js';
+import { CALL_WITHIN_MS, type CallOptions } from '../transport.js';
 
 /** How a machine is waited for. */
 export interface WaitOptions {
@@ -40,7 +41,8 @@ const POLL_MS = 2_000;
 
 /** What a wait asks the service. */
 export interface Looks {
-  read(signal: AbortSignal | undefined): Promise<Rental>;
+  /** @param options what a look has of the wait: its signal, and the time that is left */
+  read(options: CallOptions): Promise<Rental>;
   follow(signal: AbortSignal): AsyncIterable<StreamItem>;
 }
 
@@ -58,19 +60,17 @@ export async function waitUntilReady(looks: Looks, id: string, options: WaitOpti
   let phase: Rental['phase'] | undefined;
   try {
     for (;;) {
-      const rental = await gaps.over(() => looks.read(signal));
+      const leftMs = Math.min(CALL_WITHIN_MS, Math.max(1, endsAt - Date.now()));
+      const rental = await gaps.over(() => looks.read({ signal, timeoutMs: leftMs }));
       if (rental === undefined) {
-        await nudge.wait(POLL_MS);
+        await nudge.wait(Math.min(POLL_MS, endsAt - Date.now()));
         continue;
       }
       if (rental.phase !== phase) onPhase?.(rental);
       phase = rental.phase;
       if (rental.status === 'running') return rental;
       if (rental.status !== 'provisioning') throw ended(rental);
-      if (Date.now() >= endsAt) {
-        const message = `Rental ${id} is not ready after ${Math.round(timeoutMs / 1_000)} s. It is still starting: check again, or stop it.`;
-        throw new RentalNotReadyError(message, rental, true);
-      }
+      if (Date.now() >= endsAt) throw late(rental, timeoutMs);
       await nudge.wait(endsAt - Date.now());
     }
   } finally {
@@ -81,6 +81,7 @@ export async function waitUntilReady(looks: Looks, id: string, options: WaitOpti
 /** Looks that fail for a while end no wait: the machine goes on meanwhile. */
 class Gaps {
   #seenAt = Date.now();
+  #seen: Rental | undefined;
 
   constructor(
     private readonly options: WaitOptions,
@@ -89,19 +90,26 @@ class Gaps {
 
   /** @returns undefined for a look that failed */
   async over(look: () => Promise<Rental>): Promise<Rental | undefined> {
-    const { signal, gapMs = GAP_MS, onGap } = this.options;
+    const { signal, gapMs = GAP_MS, timeoutMs = WAIT_MS, onGap } = this.options;
     try {
       const rental = await look();
       this.#seenAt = Date.now();
+      this.#seen = rental;
       return rental;
     } catch (error) {
       signal?.throwIfAborted();
-      const giveUpAt = Math.min(this.endsAt, this.#seenAt + gapMs);
-      if (!isPassing(error) || Date.now() >= giveUpAt) throw error;
+      if (!isPassing(error) || Date.now() >= this.#seenAt + gapMs) throw error;
+      // Where the time is over as well, it is told how the rental was seen last.
+      if (Date.now() >= this.endsAt) throw this.#seen ? late(this.#seen, timeoutMs) : error;
       onGap?.(error);
       return undefined;
     }
   }
+}
+
+function late(rental: Rental, timeoutMs: number): RentalNotReadyError {
+  const message = `Rental ${rental.id} is not ready after ${Math.round(timeoutMs / 1_000)} s. It is still starting: check again, or stop it.`;
+  return new RentalNotReadyError(message, rental, true);
 }
 
 function ended(rental: Rental): RentalNotReadyError {

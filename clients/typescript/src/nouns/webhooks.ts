@@ -12,6 +12,7 @@ import type {
 } from '../schema.js';
 import type { CallOptions } from '../transport.js';
 import { Noun } from './noun.js';
+import type { QueryOf } from './query.js';
 
 /** Addresses to which events are delivered. */
 export class Webhooks extends Noun {
@@ -46,7 +47,7 @@ export class Webhooks extends Noun {
   /** What was sent to it, newest first. */
   deliveries(
     id: string,
-    query: { pageSize?: number } = {},
+    query: QueryOf<'/v1/webhooks/{id}/deliveries'> = {},
     options?: CallOptions,
   ): Paged<WebhookDelivery, WebhookDeliveryPage> {
     return byCursor(

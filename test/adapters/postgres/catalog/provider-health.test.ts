@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { findCheapestOffer } from '../../../../adapters/postgres/catalog/offers.js';
 import { listLiveListings } from '../../../../adapters/postgres/catalog/listings.js';
 import {
+  isOutNow,
   listProviders,
   noteProviderFailure,
   noteProviderSuccess,
@@ -153,6 +154,25 @@ describe('the circuit of an upstream', () => {
     await noteProviderFailure(database.db, 'lab', 'reading', failure('rate_limited', { retryAfterMs: day }));
     assert.ok((await rateLimitedForMs(database.db, 'lab')) <= catalogLimits.rateLimitMaxMs);
   });
+
+  for (const [use, error] of [
+    ['reading', failure('rate_limited', { retryAfterMs: 3_600_000 })],
+    ['creating', failure('refused', { status: 401 })],
+  ] as const) {
+    it(`closes when a clock that ran ahead has noted its end (${error.kind})`, async () => {
+      const { db } = database;
+      await noteProviderFailure(db, 'lab', use, error);
+      assert.ok(!(await isForSale()));
+      await db('providers').update({ out_until: db.raw(`out_until + interval '1 day'`) });
+      assert.ok(await isForSale());
+      assert.equal(await rateLimitedForMs(db, 'lab'), 0);
+      const [row = assert.fail()] = await listProviders(db);
+      assert.equal(isOutNow(row, Date.now()), false, 'for operators too');
+      await noteProviderFailure(db, 'lab', use, error);
+      assert.ok(!(await isForSale()), 'a true one');
+      assert.equal(isOutNow((await listProviders(db))[0]!, Date.now()), true);
+    });
+  }
 
   it('keeps what was skipped in answers, counted', async () => {
     const book = createOddityBook();

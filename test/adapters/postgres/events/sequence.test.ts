@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readClock } from '../../../../adapters/postgres/clock.js';
 import type { Database } from '../../../../adapters/postgres/database.js';
 import { recordEvent } from '../../../../adapters/postgres/events/outbox.js';
 import {
@@ -169,7 +170,7 @@ describe('the sequencer', () => {
     const [known, silent] = [await insertUser(db), await insertUser(db)];
     await tell(known.id, 'a');
     await sequenceEvents(db);
-    await db.transaction((trx) => stepOverLostEvents(trx));
+    await stepOverLostEvents(db, new Date(0), () => undefined);
     await tell(known.id, 'b');
     await sequenceEvents(db);
     const feed = await db('events').where({ user_id: known.id }).orderBy('seq').select('seq', 'type');
@@ -180,5 +181,29 @@ describe('the sequencer', () => {
     ]);
     const other = await db('events').where({ user_id: silent.id }).select('seq', 'type');
     assert.deepEqual(other, [{ seq: 1_000_000, type: 'feed.resync' }]);
+  });
+
+  it('steps over them batch by batch, and once for each user however often it begins anew', async () => {
+    const users = Array.from({ length: 5 }, () => insertUser(db));
+    const ids = (await Promise.all(users)).map(({ id }) => id);
+    const { length: all } = await db('users').select('id');
+    const since = await readClock(db);
+    const dying = (): never => {
+      throw new Error('the worker dies');
+    };
+    await assert.rejects(stepOverLostEvents(db, since, dying, 2), /dies/);
+    const heard: number[] = [];
+    await stepOverLostEvents(db, since, ({ steppedFeeds }) => heard.push(steppedFeeds), 2);
+    const told = await db('events').select('user_id', 'seq', 'type').whereIn('user_id', ids);
+    assert.deepEqual(
+      told.map(({ user_id, seq, type }) => [user_id, seq, type]).toSorted(),
+      ids.map((id) => [id, 1_000_000, 'feed.resync']).toSorted(),
+    );
+    assert.equal(heard.at(-1), all - 2);
+    assert.ok(heard.length >= 3, heard.join());
+    const later = new Date((await readClock(db)).getTime() + 1);
+    await stepOverLostEvents(db, later, () => undefined);
+    const [again] = await db('event_feeds').where({ user_id: ids[0]! }).select('last_seq');
+    assert.equal(again?.last_seq, 2_000_000, 'a later restore steps again');
   });
 });

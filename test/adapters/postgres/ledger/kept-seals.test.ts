@@ -3,7 +3,8 @@ import { openDatabase, type Database } from '../../../../adapters/postgres/datab
 import { readSettlementSheet } from '../../../../adapters/postgres/explain/settlement-sheet.js';
 import { readLedger } from '../../../../adapters/postgres/ledger/ledger-reads.js';
 import { readStatement } from '../../../../adapters/postgres/ledger/statement-reads.js';
-import { verifyLedger, verifyRecent, type Discrepancy } from '../../../../adapters/postgres/ledger/verify.js';
+import type { Discrepancy } from '../../../../adapters/postgres/ledger/verify-rules.js';
+import { verifyLedger, verifyRecent } from '../../../../adapters/postgres/ledger/verify.js';
 import type { WalletRow } from '../../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../../domain/ids.js';
 import { databaseRoles, type DatabaseRole } from '../../../../migrations/roles.js';
@@ -273,7 +274,7 @@ describe('a seal keeps what it holds', () => {
     );
     await db.raw('alter table ledger_seals enable trigger user');
     const rules = (found: Discrepancy[]): string[] => found.map(({ rule }) => rule);
-    assert.deepEqual(rules(await ofMetering(verifyLedger(db, wallet.user_id))), ['chain']);
+    assert.deepEqual(rules(await ofMetering(verifyLedger(db, wallet.user_id))), ['chain', 'rental', 'price']);
     const again = await verifyLedgerAgain(db, wallet.user_id);
     assert.deepEqual(again, await verifyLedger(db, wallet.user_id), 'the plan that tests keep finds it too');
     assert.ok(rules(await ofMetering(verifyRecent(db, new Date(0)))).includes('rental'));

@@ -6,8 +6,10 @@ import { tieAccount } from '../../../../adapters/postgres/accounts/account-ties.
 import { openDatabase, type Database, type Transaction } from '../../../../adapters/postgres/database.js';
 import { readFreeMachines } from '../../../../adapters/postgres/rentals/free-machines.js';
 import type { RentalRow, UserRow } from '../../../../adapters/postgres/rows/tables.js';
-import { tooManyFree } from '../../../../domain/rentals/free-machines.js';
+import { seenOf } from '../../../../adapters/postgres/rentals/facts.js';
+import { mayBeFree, tooManyFree } from '../../../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../../../domain/rentals/limits.js';
+import { stopReasons } from '../../../../domain/rentals/rental.js';
 import { createTestDatabase } from '../../../support/servers/database.js';
 import { insertRental, insertUser } from '../../../support/money/factories.js';
 
@@ -57,6 +59,38 @@ describe('machines that nobody was billed for', () => {
     const refunded = { charged_cents: 50, refunded_cents: 50, status: 'failed', error: 'lost' } as const;
     await ended(1, { ...refunded, ...ran, ...soon, stop_reason: null });
     assert.equal(await refusedAt(), 250);
+  });
+
+  it('are found in SQL as the domain finds them', async () => {
+    const at = Date.now();
+    const software = JSON.stringify({ ports: [] }) as never;
+    const ends: Partial<RentalRow>[] = [
+      { status: 'failed', stop_reason: null, error: 'failed' },
+      ...stopReasons.map((stop_reason) => ({ status: 'stopped' as const, stop_reason })),
+    ];
+    const rows = [
+      await insertRental(db, user.id, { price_per_hour_cents: 1 }),
+      await insertRental(db, user.id, { price_per_hour_cents: 2, status: 'running', running_at: new Date() }),
+    ];
+    for (const end of ends) {
+      for (const ranMs of [null, limits.minMs - 1, limits.minMs]) {
+        for (const more of [{}, { software }]) {
+          for (const minutesAgo of [1, 61]) {
+            const running_at = ranMs === null ? null : new Date(at - minutesAgo * MINUTE - ranMs);
+            const ended_at = new Date(at - minutesAgo * MINUTE);
+            const price = { price_per_hour_cents: rows.length + 1 };
+            rows.push(await ended(minutesAgo, { ...end, ...more, ...price, running_at, ended_at }));
+          }
+        }
+      }
+    }
+    const seen = await db.transaction((trx) => readFreeMachines(trx, user.id, limits));
+    const free = rows.filter((row) => mayBeFree(seenOf(row), seen.at, limits));
+    const pricesOf = (prices: readonly number[]): number[] => [...prices].sort((a, b) => a - b);
+    assert.deepEqual(
+      pricesOf(seen.machines.map(({ pricePerHourCents }) => pricePerHourCents)),
+      pricesOf(free.map((row) => row.price_per_hour_cents)),
+    );
   });
 
   it('count what was charged for them off, and one that came up late not at all', async () => {

@@ -26,7 +26,15 @@ describe('the request budget of an upstream', () => {
     assert.ok(waitMs > 0 && waitMs <= 60_000, `${waitMs} ms`);
   });
 
-  it('lets renewals of end dates have an eighth, and fails those beyond it as out of turn', async () => {
+  it('keeps a fifth for reads, however many pods end and dates are renewed: they are gone by the lists alone', async () => {
+    const budget = createRequestBudget(database.db, 'fifths', 20);
+    assert.equal(await spend(budget, 'acting', 14), 14);
+    assert.equal(await spend(budget, 'renewing', 10), 2);
+    assert.equal(await spend(budget, 'acting', 30), 0);
+    assert.equal(await spend(budget, 'reading', 30), 4);
+  });
+
+  it('lets renewals of end dates have an eighth, and fails those and reads beyond their shares as out of turn', async () => {
     const budget = createRequestBudget(database.db, 'eighths', 40);
     assert.equal(await spend(budget, 'renewing', 30), 5);
     assert.equal(await spend(budget, 'reading', 40), 30);
@@ -34,6 +42,8 @@ describe('the request budget of an upstream', () => {
     const upstream = createUpstream({ url: 'http://127.0.0.1:1', headers: {}, timeoutMs: 1_000, budget });
     const renewal = upstream.call('renewing', { method: 'POST', path: '/', use: 'renewing' });
     await assert.rejects(renewal, (error: ProviderError) => error.details.outOfTurn === true);
+    const read = upstream.call('listing', { method: 'GET', path: '/' });
+    await assert.rejects(read, (error: ProviderError) => error.details.outOfTurn === true);
     const act = upstream.call('buying', { method: 'POST', path: '/' });
     await assert.rejects(act, (error: ProviderError) => error.details.outOfTurn === undefined);
   });
@@ -54,35 +64,87 @@ describe('the request budget of an upstream', () => {
 
   it('gives the next turns in the order of asking, and none to those who can’t wait for theirs', async () => {
     const budgets = [1, 2].map(() => createRequestBudget(database.db, 'in-order', 1_000));
-    const pace = { name: 'list', everyMs: 60_000 };
+    const everyMs = 10_000;
+    const pace = { name: 'list', everyMs };
     const ask = (index: number, mostWaitMs: number) => budgets[index % 2]!.takeTurn(pace, mostWaitMs);
     const waits: number[] = [];
     for (let nth = 0; nth < 4; nth += 1) {
-      const { isTaken, waitMs } = await ask(nth, 200_000);
+      const { isTaken, waitMs } = await ask(nth, 50_000);
       assert.equal(isTaken, true);
-      waits.push(Math.ceil(waitMs / 60_000));
+      waits.push(Math.ceil(waitMs / everyMs));
     }
     assert.deepEqual(waits, [0, 1, 2, 3]);
     const refused = await ask(0, 5_000);
     assert.equal(refused.isTaken, false);
-    assert.ok(refused.waitMs > 180_000 && refused.waitMs <= 240_000, `${refused.waitMs} ms`);
+    assert.ok(refused.waitMs > 30_000 && refused.waitMs <= 40_000, `${refused.waitMs} ms`);
     // Whoever was refused has taken nobody's turn.
-    const next = await ask(1, 240_000);
-    assert.deepEqual([next.isTaken, Math.ceil(next.waitMs / 60_000)], [true, 4]);
+    const next = await ask(1, 40_000);
+    assert.deepEqual([next.isTaken, Math.ceil(next.waitMs / everyMs)], [true, 4]);
+    // Nobody waits for longer than a minute.
     const together = await Promise.all(Array.from({ length: 6 }, (_, index) => ask(index, 1_000_000)));
+    const taken = together.filter(({ isTaken }) => isTaken);
     assert.deepEqual(
-      together.map(({ waitMs }) => Math.ceil(waitMs / 60_000)).sort((a, b) => a - b),
-      [5, 6, 7, 8, 9, 10],
+      taken.map(({ waitMs }) => Math.ceil(waitMs / everyMs)).sort((a, b) => a - b),
+      [5, 6],
     );
   });
 
   it('is one for all workers', async () => {
     const budgets = [1, 2, 3].map(() => createRequestBudget(database.db, 'shared', 10));
-    const allowed = await Promise.all(budgets.map((budget) => spend(budget, 'acting', 10)));
-    assert.equal(
-      allowed.reduce((sum, count) => sum + count, 0),
-      10,
-    );
+    const spendAll = async (use: RequestUse): Promise<number> => {
+      const allowed = await Promise.all(budgets.map((budget) => spend(budget, use, 10)));
+      return allowed.reduce((sum, count) => sum + count, 0);
+    };
+    assert.equal(await spendAll('reading'), 7);
+    assert.equal(await spendAll('acting'), 3);
+  });
+
+  describe('that a clock which ran ahead by a day has noted', () => {
+    const ahead = async (table: string, column: string, key: string, where: string): Promise<void> => {
+      const day = `${column} = ${column} + ${table === 'rate_limits' ? '86400000' : `interval '1 day'`}`;
+      const { rowCount } = await database.db.raw<{ rowCount: number }>(
+        `update ${table} set ${day} where ${key} like ?`,
+        [where],
+      );
+      assert.ok(rowCount > 0);
+    };
+
+    it('begins its minute anew once it is used up', async () => {
+      const budget = createRequestBudget(database.db, 'fast-minute', 20);
+      assert.equal(await spend(budget, 'reading', 10), 10);
+      await ahead('rate_limits', 'expire', 'key', 'upstream-%:fast-minute');
+      assert.equal(await spend(budget, 'reading', 5), 5, 'of the minute that was noted');
+      assert.equal(await spend(budget, 'reading', 1), 1, 'and then of a true one');
+      assert.equal(await spend(budget, 'reading', 30), 14);
+      const waitMs = await budget.take('reading');
+      assert.ok(waitMs > 0 && waitMs <= 60_000, `${waitMs} ms`);
+    });
+
+    it('gives the next turn at once, and those after it in order', async () => {
+      const budget = createRequestBudget(database.db, 'fast-turns', 1_000);
+      const pace = { name: 'list', everyMs: 20_000 };
+      const now = { isTaken: true, waitMs: 0 };
+      assert.deepEqual(await budget.takeTurn(pace, 0), now);
+      await ahead('rate_limits', 'expire', 'key', 'upstream-turn-%:fast-turns');
+      assert.deepEqual(await budget.takeTurn(pace, 0), now);
+      const { isTaken, waitMs } = await budget.takeTurn(pace, 30_000);
+      assert.ok(isTaken && waitMs > 0 && waitMs <= 20_000, `${waitMs} ms`);
+    });
+
+    it('puts off no read by it', async () => {
+      const budget = createRequestBudget(database.db, 'fast-reads', 1_000, 0);
+      const usedUp = { name: 'day', quota: 100, windowMs: 60_000, remaining: 0, resetMs: 3_600_000 };
+      await budget.learn([usedUp]);
+      assert.equal(await budget.pace(1), 0);
+      await ahead('provider_quotas', 'next_read_at', 'provider_code', 'fast-reads');
+      assert.equal(await budget.pace(1), 0);
+      const waitMs = await budget.pace(1);
+      assert.ok(waitMs > 50_000 && waitMs <= 60_000, `${waitMs} ms, as long as a read may be late`);
+      await ahead('provider_quotas', 'told_at', 'provider_code', 'fast-reads');
+      for (let n = 0; n < 3; n += 1) assert.equal(await budget.pace(1), 0, 'what was told then says nothing');
+      await budget.learn([usedUp]);
+      assert.ok((await budget.pace(1)) > 0, 'this was told now');
+    });
   });
 
   describe('that has learned the upstream’s quotas', () => {

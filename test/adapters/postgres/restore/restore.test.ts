@@ -7,10 +7,11 @@ import {
   endRestoredSessions,
   insertLostTopup,
   releaseUnknownPods,
-  resume,
+  resume as resumeRun,
   listUnknownPods,
   lowerLimit,
 } from '../../../../adapters/postgres/restore/restore.js';
+import { keepItems, keepReport } from '../../../../adapters/postgres/restore/items.js';
 import { advanceMetering } from '../../../../money/rentals/lifecycle.js';
 import type { EndedBy } from '../../../../domain/operations/lost-time.js';
 import { tick } from '../../../../money/metering/tick.js';
@@ -20,7 +21,7 @@ import {
   raiseWatermark,
 } from '../../../../adapters/postgres/restore/watermark.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
-import type { RentalId } from '../../../../domain/ids.js';
+import type { OperationId, RentalId } from '../../../../domain/ids.js';
 import { finalCents } from '../../../../domain/metering/metering.js';
 import { databaseRoles } from '../../../../migrations/roles.js';
 import type { RestoreReport } from '../../../../domain/operations/restore.js';
@@ -55,6 +56,16 @@ const report: RestoreReport = {
 const reconcile = { kind: 'reconcile_restored', withoutSilentUpstreams: false } as const;
 const by = { operator: 'ada', reason: 'disk failed' };
 const done = { endedRentals: 0, credited: [], parked: [], listedPods: 1 };
+
+/** Goes on with a report whose items are rows of a run, as a look leaves them. */
+async function resume(
+  db: Database,
+  order: OperationId,
+  told: Pick<Parameters<typeof resumeRun>[2], 'kept' | 'report' | 'done'>,
+): Promise<number> {
+  await keepReport(db, order, told.report);
+  return resumeRun(db, order, { ...told, runId: order });
+}
 
 describe('reconciling a restored database, step by step and twice', () => {
   let money: MoneyDatabase;
@@ -279,6 +290,18 @@ describe('reconciling a restored database, step by step and twice', () => {
     assert.deepEqual(await listUnknownPods(db), []);
     const byNobody = { provider_code: 'lab', pod_id: 'pod-2', tag: 't-2', released_at: new Date() };
     await assert.rejects(db('unknown_pods').insert(byNobody), { constraint: 'unknown_pods_released' });
+  });
+
+  it('keeps what a run found once, each by one of its kinds', async () => {
+    for (const pricePerHourCents of [1, 2]) {
+      await keepItems(db, 'run', 'pod', [{ ...unknownPod, pricePerHourCents }]);
+    }
+    assert.deepEqual(
+      (await db('restore_items')).map(({ kind, id, item }) => [kind, id, item]),
+      [['pod', 'lab pod-1', { ...unknownPod, pricePerHourCents: 1 }]],
+    );
+    const odd = { run_id: 'run', kind: 'odd' as 'pod', id: 'x', item: '{}' };
+    await assert.rejects(db('restore_items').insert(odd), { constraint: 'restore_items_kind' });
   });
 
   it('writes the row of a lost top-up once, and none of an amount that no top-up has', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createVastProvider } from '../../../../adapters/providers/vast/vast.js';
 import type { Provider, ProviderError } from '../../../../adapters/providers/provider.js';
+import type { RequestBudget } from '../../../../adapters/providers/upstream/request-budget.js';
 import {
   API_KEY,
   login,
@@ -135,10 +136,10 @@ describe('the lists of Vast, of any length (decision 190)', () => {
 
   const SPEED = 100;
   /** Its paces are faster, so that a call has time for some hundred turns. */
-  const paced = (): Provider =>
+  const paced = (budget = turnBudget(SPEED)): Provider =>
     createVastProvider({
       ...{ code: 'vast', url: upstream.url, apiKey: 'k', deployment: 'test' },
-      ...{ timeoutMs: 2_000, budget: turnBudget(SPEED) },
+      ...{ timeoutMs: 2_000, budget },
     });
 
   it('are told of after each page, and each takes its turn', async () => {
@@ -179,6 +180,47 @@ describe('the lists of Vast, of any length (decision 190)', () => {
     assert.equal(upstream.asked.length, PAGES + 2);
     failures = 3;
     await assert.rejects(paced().listPods(), (error) => isOfKind(error, 'unknown'));
+  });
+
+  describe('that our own request budget puts off', () => {
+    /** Refuses the request for a page so many times. */
+    const short = (page: number, times: number): RequestBudget => {
+      const budget = turnBudget(SPEED);
+      let [turns, left] = [0, times];
+      return {
+        ...budget,
+        takeTurn(...pace) {
+          turns += 1;
+          return budget.takeTurn(...pace);
+        },
+        take: () => Promise.resolve(turns >= page && left-- > 0 ? 20 : 0),
+      };
+    };
+    const isPutOff = (error: ProviderError): boolean => {
+      assert.equal(error.details.outOfTurn, true);
+      return isOfKind(error, 'rate_limited');
+    };
+
+    it('wait for the rest of their pages, and tell that they do', async () => {
+      let told = 0;
+      const pods = await paced(short(7, 2)).listPods(() => void (told += 1));
+      assert.equal(pods.length, 2 * PAGES);
+      assert.equal(upstream.asked.length, PAGES);
+      assert.ok(told > PAGES, `${told} times`);
+    });
+
+    it('come later when they have not begun, or wait for long: that is no failure of the upstream', async () => {
+      await assert.rejects(paced(short(1, 1)).listPods(), isPutOff);
+      assert.deepEqual(upstream.asked, []);
+      await assert.rejects(paced(short(7, 3)).listPods(), isPutOff);
+    });
+
+    it('are none for a caller who can’t wait so long', async () => {
+      upstream.handlers[PATH] = json(200, { instances: [], next_token: 'more' });
+      const wait = { untilMs: performance.now() + 1_000 };
+      const budget = { ...short(2, 1), take: () => Promise.resolve(upstream.asked.length > 0 ? 20_000 : 0) };
+      await assert.rejects(paced(budget).find('test-1', wait), isPutOff);
+    });
   });
 
   it('are none where the word on the next page can’t be read', async () => {

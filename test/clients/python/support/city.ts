@@ -12,14 +12,19 @@ import { ApiClient } from '../../../support/http/api.js';
 import { until } from '../../../support/until.js';
 import { SshMachine } from '../../cli/support/ssh-machine.js';
 
-/** What becomes of an answer on its way: it goes on, waits for a second, is lost, or says that its work goes on. */
-export type Fate = 'passes' | 'waits' | 'is lost' | 'is in progress';
+/**
+ * What becomes of an answer on its way: it goes on, waits for a second, is lost, or says that its work goes on. What is
+ * refused is never passed on, and its answer waits in `held`.
+ */
+export type Fate = 'passes' | 'waits' | 'is lost' | 'is in progress' | 'is refused';
 
 /** The mock with machines that can be entered: each is this computer, on which `nvidia-smi` answers. */
 export class City {
   /** What becomes of the next answers, by method and path without its query; the rest passes. */
   readonly fates = new Map<string, Fate[]>();
   readonly arrived: string[] = [];
+  /** Lets the refusals go, in the order of their requests. */
+  readonly held: (() => void)[] = [];
   key = '';
   readonly session: ApiClient;
   readonly #path = process.env['PATH'] ?? '';
@@ -86,6 +91,12 @@ export class City {
     const body = Buffer.concat((await request.toArray()) as Buffer[]);
     // Whoever is cut off from here on has asked.
     this.arrived.push(what);
+    const fate = this.#fateOf(what);
+    if (fate === 'is refused') {
+      await new Promise<void>((resolve) => this.held.push(resolve));
+      response.writeHead(409, { 'Content-Type': 'application/json' }).end(JSON.stringify(unavailable));
+      return;
+    }
     const sent = Object.entries(headers).filter(([name]) => !/^(host|connection|content-length)$/.test(name));
     try {
       const answer = await this.machine.told()(this.mock.url + url, {
@@ -97,10 +108,14 @@ export class City {
         await pipeline(answer.body, response);
         return;
       }
-      await this.#deliver(answer, this.fates.get(what)?.shift() ?? 'passes', response);
+      await this.#deliver(answer, fate, response);
     } catch {
       response.destroy();
     }
+  }
+
+  #fateOf(what: string): Fate {
+    return this.fates.get(what)?.shift() ?? 'passes';
   }
 
   async #deliver(answer: Response, fate: Fate, response: ServerResponse): Promise<void> {
@@ -137,6 +152,13 @@ const inProgress = (rentalId: string): object => ({
   requestId: 'req_1',
   details: { rentalId },
 });
+
+const unavailable = {
+  error: 'model_unavailable',
+  message: 'No machine of this family is free.',
+  requestId: 'req_2',
+  details: { alternatives: [] },
+};
 
 /** A Python program that runs. */
 export class Program {

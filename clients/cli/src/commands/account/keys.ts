@@ -7,7 +7,7 @@ import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { cut } from '../../output/text.js';
 import { ago, localDate } from '../../output/time.js';
-import { agentLimits, allScopes, createKey, endAfter } from './new-key.js';
+import { agentLimits, createKey, endAfter, programScopes } from './new-key.js';
 import { addSshKeys } from './ssh-keys.js';
 
 interface CreateOptions {
@@ -51,7 +51,7 @@ export const addKeys: AddCommand = (program, act) => {
     .description('Create a key for a program. It is shown only once.')
     .option(
       '--scopes <scopes>',
-      `what it may do, separated by commas (default: ${allScopes.join(',')})`,
+      `what it may do, separated by commas (default: ${programScopes.join(',')})`,
       scopes,
     )
     .option('--setup', 'for CI: it sets up webhooks and SSH keys, lowers the budget, and reads')
@@ -101,9 +101,11 @@ export const addKeys: AddCommand = (program, act) => {
 
 function scopes(text: string): ApiKeyScope[] {
   const words = text.split(',').map((word) => word.trim());
-  const known = allScopes.filter((scope) => words.includes(scope));
+  const known = programScopes.filter((scope) => words.includes(scope));
   if (known.length === words.length) return known;
-  throw usageFailure(`--scopes takes ${allScopes.join(', ')}, separated by commas.`);
+  throw usageFailure(
+    `--scopes takes ${programScopes.join(', ')}, separated by commas. For webhooks and SSH keys, use --setup.`,
+  );
 }
 
 async function list(cli: Cli): Promise<void> {
@@ -187,7 +189,7 @@ async function create(
 
 /** A key that sets up does nothing else unless asked to, and reads what is there. */
 function scopesOf(asked: readonly ApiKeyScope[] | undefined, setup: boolean): ApiKeyScope[] {
-  return setup ? [...(asked ?? (['read'] as const)), 'setup'] : [...(asked ?? allScopes)];
+  return setup ? [...(asked ?? (['read'] as const)), 'setup'] : [...(asked ?? programScopes)];
 }
 
 /** What a key may do, and until what. */
@@ -217,8 +219,13 @@ async function change(cli: Cli, given: string, options: ChangeOptions): Promise<
   const body = changeOf(options);
   if (Object.keys(body).length === 0) throw usageFailure('Say what to change.', 'Such as: --spend-cap 50');
   const changed = await withSession(cli, 'An API key can’t change keys: sign in.', async (client) => {
-    const { id } = keyMeant(await client.apiKeys.list().toArray(), given);
-    return client.apiKeys.change(id, body);
+    const { id, name } = keyMeant(await client.apiKeys.list().toArray(), given);
+    const about = { details: { keyId: id }, next: 'Check with: gpu keys' };
+    return cli.commit(
+      () => client.apiKeys.change(id, body),
+      { ...about, message: `The service did not confirm whether it changed ${name} (${id}).` },
+      () => ({ ...about, message: `${name} (${id}) is changed.` }),
+    );
   });
   const { out } = cli;
   out.result(changed, () => [

@@ -7,7 +7,7 @@ import type { Profile } from '../../config/store.js';
 import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { localDate } from '../../output/time.js';
-import { allScopes, endAfter, keptOrRevoked } from './new-key.js';
+import { endAfter, keptOrRevoked, programScopes } from './new-key.js';
 
 interface Options {
   readonly email?: string;
@@ -53,7 +53,7 @@ async function byCode(cli: Cli, options: Options): Promise<void> {
     const { user } = await client.auth.me();
     const made = await client.apiKeys.create({
       name: `gpu on ${cli.surroundings.hostname}`.slice(0, 64),
-      scopes: [...allScopes],
+      scopes: [...programScopes],
       expiresAt: endAfter(cli, options.days),
       ...(options.spendCap !== undefined && { spendCapCents: options.spendCap }),
     });

@@ -7,7 +7,7 @@ import { centsOf } from '../../output/money.js';
 const dayMs = 86_400_000;
 
 /** What a program usually needs. The scope `setup` is asked for by --setup. */
-export const allScopes: readonly ApiKeyScope[] = ['read', 'rentals', 'billing'];
+export const programScopes: readonly ApiKeyScope[] = ['read', 'rentals', 'billing'];
 
 /** When a key ends that is made now. @returns ISO 8601, UTC */
 export function endAfter({ surroundings }: Cli, days: number): string {

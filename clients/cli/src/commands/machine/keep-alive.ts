@@ -1,3 +1,4 @@
+import type { Rental } from '@gpu-rental/client';
 import type { Cli } from '../../cli.js';
 import { instant, timeSpan, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
@@ -34,12 +35,21 @@ async function keepAlive(cli: Cli, given: string | undefined, options: Options):
   const until = untilOf(options, cli.surroundings.now());
   const client = cli.client();
   const rental = await findRental(cli, client, given, 'keep');
-  const kept = await client.rentals.keepAlive(rental.id, until, { signal: cli.signal });
   const { out } = cli;
-  out.result(kept, () => {
-    const at = localTime(kept.idleGuard?.keepAliveUntil ?? until);
-    return out.text(`${out.paint('bold', shortId(kept.id))} does not stop for being idle before ${at}.`);
-  });
+  const endOf = ({ idleGuard }: Rental): string => localTime(idleGuard?.keepAliveUntil ?? until);
+  const named = `${shortId(rental.id)} (${rental.id})`;
+  const about = { details: { rentalId: rental.id }, next: `Check with: gpu show ${shortId(rental.id)}` };
+  const kept = await cli.commit(
+    () => client.rentals.keepAlive(rental.id, until),
+    {
+      ...about,
+      message: `The service did not confirm whether it keeps ${named} running. Where it does, it costs money until then.`,
+    },
+    (after) => ({ ...about, message: `${named} does not stop for being idle before ${endOf(after)}.` }),
+  );
+  out.result(kept, () =>
+    out.text(`${out.paint('bold', shortId(kept.id))} does not stop for being idle before ${endOf(kept)}.`),
+  );
 }
 
 function untilOf({ for: seconds, until }: Options, nowMs: number): string {

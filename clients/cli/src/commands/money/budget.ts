@@ -58,9 +58,17 @@ async function set(
 /** @param bodyFor makes the request; `before` reads what holds until now: a request that leaves `hard` out makes it soft */
 async function save(cli: Cli, bodyFor: (before: () => Promise<Budget>) => Promise<PutBudget>): Promise<void> {
   const { signal } = cli;
-  const saved = await byKeyOrSession(cli, 'This API key can’t set the budget: sign in.', async ({ wallet }) =>
-    wallet.saveBudget(await bodyFor(() => wallet.budget({ signal })), { signal }),
-  );
+  const next = 'Check with: gpu budget';
+  const why = 'This API key can’t set the budget: sign in.';
+  const saved = await byKeyOrSession(cli, why, async ({ wallet }) => {
+    const body = await bodyFor(() => wallet.budget({ signal }));
+    const details = { monthlyCents: body.monthlyCents };
+    return cli.commit(
+      () => wallet.saveBudget(body),
+      { details, next, message: 'The service did not confirm whether it changed the budget.' },
+      () => ({ details, next, message: 'The budget is changed.' }),
+    );
+  });
   show(cli, saved);
 }
 

@@ -1,4 +1,4 @@
-import { type Invoice, wordOf } from '@gpu-rental/client';
+import { isPayable, payableStatuses, type Invoice, wordOf } from '@gpu-rental/client';
 import { openPage } from '../../asking/open-page.js';
 import type { Cli } from '../../cli.js';
 import { wholeNumber, type AddCommand } from '../../command.js';
@@ -23,8 +23,8 @@ export const addInvoices: AddCommand = (program, act) => {
     );
   invoices
     .command('pay')
-    .argument('[invoice]', 'its id (default: your only open one)')
-    .description('Pay an open invoice on the payment processor’s page.')
+    .argument('[invoice]', 'its id (default: your only open one, else your only one not paid)')
+    .description('Pay an invoice on the payment processor’s page. One that we gave up can still be paid.')
     .option('--no-browser', 'only print the page’s address')
     .action(
       act(async (cli, given: string | undefined, { browser }: { browser: boolean }) => {
@@ -37,13 +37,13 @@ export const addInvoices: AddCommand = (program, act) => {
 async function list(cli: Cli, limit: number): Promise<void> {
   const { out } = cli;
   const { rows: invoices, words, more } = cutFirst(await readNewest(cli, limit), limit);
-  const open = invoices.filter(({ status }) => status === 'open');
+  const payable = invoices.filter(isPayable);
   out.result({ invoices, ...more }, () => {
     if (invoices.length === 0) return ['No invoices yet.'];
     return [
       ...out.table(columns, invoices),
-      ...(words.length + open.length === 0 ? [] : ['', ...words]),
-      ...(open.length === 0 ? [] : ['Pay one: gpu invoices pay ID']),
+      ...(words.length + payable.length === 0 ? [] : ['', ...words]),
+      ...(payable.length === 0 ? [] : ['Pay one: gpu invoices pay ID']),
     ];
   });
 }
@@ -97,7 +97,7 @@ function forWhat({ reason, lineItems }: Invoice): string {
 
 async function pay(cli: Cli, given: string | undefined, browser: boolean): Promise<void> {
   const client = cli.client();
-  const id = given ?? (await onlyOpen(cli));
+  const id = given ?? (await onlyPayable(cli));
   const { url } = await client.invoices.payUrl(id, { signal: cli.signal });
   if (url === null) {
     throw new Failure(
@@ -111,10 +111,13 @@ async function pay(cli: Cli, given: string | undefined, browser: boolean): Promi
   await openPage(cli, url, browser);
 }
 
-async function onlyOpen(cli: Cli): Promise<string> {
-  const [first, ...others] = await cli.client().invoices.list({ status: 'open' }, { signal: cli.signal });
-  if (!first) throw new Failure('notFound', 'You have no open invoice.');
-  if (others.length > 0)
-    throw new Failure('usage', 'You have several open invoices.', 'Name one: gpu invoices');
-  return first.id;
+/** One that is open comes first: those that were given up are in nobody's way, and stay for ever. */
+async function onlyPayable(cli: Cli): Promise<string> {
+  for (const status of payableStatuses) {
+    const [first, ...others] = await cli.client().invoices.list({ status }, { signal: cli.signal });
+    if (others.length > 0)
+      throw new Failure('usage', 'You have several invoices to pay.', 'Name one: gpu invoices');
+    if (first) return first.id;
+  }
+  throw new Failure('notFound', 'You have no invoice to pay.');
 }

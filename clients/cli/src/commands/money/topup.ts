@@ -1,4 +1,4 @@
-import { type AutoTopup, type Topup, wordOf } from '@gpu-rental/client';
+import { type AutoTopup, type GpuRental, type Topup, wordOf } from '@gpu-rental/client';
 import { withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { dollars, wholeNumber, type AddCommand } from '../../command.js';
@@ -53,11 +53,7 @@ export const addTopup: AddCommand = (program, act) => {
     .description('Turn off automatic top-ups. Asks for a code that we email you.')
     .action(
       act(async (cli) => {
-        const settings = await withSession(
-          cli,
-          'An API key can’t change automatic top-ups: sign in.',
-          (client) => client.autoTopup.save({ enabled: false }),
-        );
+        const settings = await save(cli, { enabled: false });
         cli.out.result(settings, () => cli.out.text(wordsOf(settings)));
         return undefined;
       }),
@@ -70,19 +66,30 @@ async function switchOn(cli: Cli, { below, amount, dailyCap }: AutoOptions): Pro
     ...{ enabled: true, thresholdCents: below, topupAmountCents: amount },
     ...(dailyCap !== undefined && { dailyCapCents: dailyCap === false ? null : dailyCap }),
   };
-  const about = { details: { topupAmountCents: amount }, next: 'Check with: gpu topup auto' };
-  const settings = await withSession(cli, 'An API key can’t change automatic top-ups: sign in.', (client) =>
-    cli.commit(
-      () => client.autoTopup.save(body),
-      { ...about, message: 'The service did not confirm whether automatic top-ups are on.' },
-      () => ({ ...about, message: 'Automatic top-ups are now on.' }),
-    ),
-  );
+  const settings = await save(cli, body);
   cli.out.result(settings, () => [
     ...cli.out.text(wordsOf(settings)),
     ...settings.warnings.flatMap((warning) => cli.out.text(`Note: ${inOptions(warning)}`)),
   ]);
   return undefined;
+}
+
+type SaveAutoTopup = GpuRental['autoTopup']['save'];
+
+function save(cli: Cli, body: Parameters<SaveAutoTopup>[0]): ReturnType<SaveAutoTopup> {
+  const { enabled, topupAmountCents } = body;
+  const state = enabled ? 'on' : 'off';
+  const about = {
+    details: { enabled, ...(topupAmountCents !== undefined && { topupAmountCents }) },
+    next: 'Check with: gpu topup auto',
+  };
+  return withSession(cli, 'An API key can’t change automatic top-ups: sign in.', (client) =>
+    cli.commit(
+      () => client.autoTopup.save(body),
+      { ...about, message: `The service did not confirm whether automatic top-ups are ${state}.` },
+      () => ({ ...about, message: `Automatic top-ups are now ${state}.` }),
+    ),
+  );
 }
 
 async function list(cli: Cli, limit: number): Promise<void> {

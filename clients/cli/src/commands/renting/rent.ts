@@ -8,7 +8,7 @@ import { usd } from '../../output/money.js';
 import { ofFamily } from '../../rentals/unknown-family.js';
 import { ensureIdentity } from '../../ssh/identity.js';
 import { quoteFacts, worstCase } from '../../views/quote.js';
-import type { Standing } from '../../standing.js';
+import { mostOpen, type Standing } from '../../standing.js';
 import { awaitReady, goingOn, readyLines, rentedLines } from './await-ready.js';
 import { addWish, wishOf, type WishOptions } from './wish.js';
 
@@ -113,7 +113,7 @@ async function take(cli: Cli, client: GpuRental, quoteId: string): Promise<strin
   const idempotencyKey = randomUUID();
   try {
     const { id } = await cli.commit(
-      () => overGaps(cli, () => client.rentals.create({ quoteId }, { idempotencyKey })),
+      () => overGaps(cli, () => client.rentals.create({ quoteId }, { idempotencyKey }), mostOpen),
       perhapsRented(quoteId),
       (rental) => goingOn(rental.id, undefined),
     );

@@ -1,10 +1,10 @@
-import { isApiError, type GpuRental, type Rental, type StoppedRental } from '@gpu-rental/client';
+import { isApiError, mayBeDone, type GpuRental, type Rental, type StoppedRental } from '@gpu-rental/client';
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { findRental } from '../../rentals/find-rental.js';
-import { mayBeDone, type Standing } from '../../standing.js';
+import type { Standing } from '../../standing.js';
 import { forgetMachine } from '../../ssh/pinned.js';
 import { costNow, gpusOf, nameOf, shortId } from '../../views/rental.js';
 import { rentalArgument } from './show.js';

@@ -3,7 +3,7 @@ import { withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { placeOf } from '../../config/store.js';
 import { factsOf } from '../account/keys.js';
-import { agentLimits, allScopes, createKey, endAfter, keptOrRevoked } from '../account/new-key.js';
+import { agentLimits, createKey, endAfter, keptOrRevoked, programScopes } from '../account/new-key.js';
 
 /** Under which profile agents have their key, beside the sign-in that is used, and where it is kept. */
 export function agentPlace({ url, profile }: Cli): { readonly name: string; readonly at: string } {
@@ -128,7 +128,7 @@ async function makeKey(cli: Cli): Promise<AgentKey> {
     const { user } = await client.auth.me();
     const { key, ...made } = await createKey(cli, client, {
       name: `agent on ${cli.surroundings.hostname}`.slice(0, 64),
-      scopes: [...allScopes],
+      scopes: [...programScopes],
       ends: 'own',
       expiresAt: endAfter(cli, days),
       spendCapCents: spendCap,

@@ -60,7 +60,7 @@ export function ApiKeyRow({ apiKey, state, onChange, onRevoke }: ApiKeyRowProps)
 }
 
 function Spending({ apiKey }: { readonly apiKey: ApiKey }) {
-  const { spendCapCents: cap, spentCents: spent, reservedCents: held } = apiKey;
+  const { spendCapCents: cap, spentCents: spent, reservedCents: reserved } = apiKey;
   if (cap === null) {
     return (
       <p className="text-[13px] text-muted">
@@ -71,16 +71,16 @@ function Spending({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
     <div className="min-w-0">
       <SpendBar
-        label={t.spendBar(money(spent), money(held), money(cap))}
+        label={t.spendBar(money(spent), money(reserved), money(cap))}
         spentCents={spent}
-        heldCents={held}
+        reservedCents={reserved}
         limitCents={cap}
       />
       <p className="mt-1.5 flex flex-wrap justify-between gap-x-3 text-[13px] text-muted tabular">
         <span className="text-ink">{t.spentOf(money(spent), money(cap))}</span>
         <span>
-          {held > 0 && <>{t.held(money(held))} · </>}
-          {t.left(money(Math.max(0, cap - spent - held)))}
+          {reserved > 0 && <>{t.reserved(money(reserved))} · </>}
+          {t.left(money(Math.max(0, cap - spent - reserved)))}
         </span>
       </p>
     </div>

@@ -5,7 +5,7 @@ import { useCreateApiKey } from '../../data/api-keys.js';
 import { DAY_MS } from '../../format/months.js';
 import { date } from '../../format/time.js';
 import { serviceTimeAt, useServiceNow } from '../../live/service-clock.js';
-import { apiKeyTexts as t } from '../../texts/api-keys.js';
+import { apiKeyTexts as t, scopes as allScopes } from '../../texts/api-keys.js';
 import { Callout } from '../../ui/badge.js';
 import { Checkbox, Field, Select } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
@@ -15,7 +15,6 @@ import { capOf, cidrsOf, faultsOf, type KeyFaults } from './form.js';
 import { NameField } from '../../ui/name-field.js';
 import { LimitFields } from './key-fields.js';
 
-const SCOPES: readonly ApiKeyScope[] = ['read', 'rentals', 'billing', 'setup'];
 const EXPIRY_DAYS = [7, 30, 90, 180, 365] as const;
 
 /** Makes a key, and shows it once. */
@@ -103,14 +102,14 @@ function Scopes({ chosen, error, onChange }: ScopesProps) {
   return (
     <fieldset aria-describedby={error === undefined ? undefined : id} className="flex flex-col gap-2.5">
       <legend className="mb-1.5 text-[13px] font-medium text-soft">{t.scopesLabel}</legend>
-      {SCOPES.map((scope) => (
+      {allScopes.map((scope) => (
         <Checkbox
           key={scope}
           label={t.scopes[scope]}
           hint={t.scopeTexts[scope]}
           checked={chosen.includes(scope)}
           onChange={({ target }) =>
-            onChange(SCOPES.filter((one) => (one === scope ? target.checked : chosen.includes(one))))
+            onChange(allScopes.filter((one) => (one === scope ? target.checked : chosen.includes(one))))
           }
         />
       ))}

@@ -30,7 +30,7 @@ export function RevokeApiKeyDialog({ apiKey, onClose }: RevokeApiKeyDialogProps)
       error={revoke.error}
     >
       <p className="font-mono text-[13px] text-muted">{t.hint(apiKey.hint)}</p>
-      {apiKey.reservedCents > 0 && <p>{t.heldNow(money(apiKey.reservedCents))}</p>}
+      {apiKey.reservedCents > 0 && <p>{t.reservedNow(money(apiKey.reservedCents))}</p>}
       {mayRent && (
         <Checkbox
           label={t.stopMachines}

@@ -1,6 +1,5 @@
-import { ConnectionError, isApiError } from '@gpu-rental/client';
+import { isOutcomeUnknown } from '../../data/outcome.js';
 import type { TopupWish } from '../../data/topups.js';
-import { DoneBefore } from '../../data/wishes.js';
 
 /** What became of a wish to pay. */
 export type WishOutcome =
@@ -34,10 +33,5 @@ function isMeantAgain(sent: SentWish, amountCents: number): boolean {
 
 /** What a failure says of the payment: only an answer that refuses it promises that nothing is charged. */
 export function outcomeOf(error: unknown): Exclude<WishOutcome, 'page'> {
-  if (error instanceof DoneBefore) return 'over';
-  if (error instanceof ConnectionError) return error.neverSent ? 'over' : 'open';
-  if (!isApiError(error)) return 'open';
-  if (isApiError(error, 'idempotency_in_progress')) return 'open';
-  if (isApiError(error, 'temporarily_unavailable') && error.details?.outcome === 'not_done') return 'over';
-  return error.status >= 500 ? 'open' : 'over';
+  return isOutcomeUnknown(error) ? 'open' : 'over';
 }

@@ -3,9 +3,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { noteTopup } from '../../data/before-leaving.js';
 import { wishes } from '../../data/open-wishes.js';
+import { sendWish } from '../../data/outcome.js';
 import { beginTopup, paidBefore, type TopupWish } from '../../data/topups.js';
 import { useMutation } from '../../data/use-mutation.js';
 import { refuseTwice } from '../../data/wishes.js';
+import { serviceTimeAt } from '../../live/service-clock.js';
 import { useGoneBack } from '../../ui/use-gone-back.js';
 import { nextWish, outcomeOf, type SentWish, type WishOutcome } from './topup-wish.js';
 
@@ -41,12 +43,14 @@ interface SentTopup extends TopupWish {
   readonly userId: string;
   /** It is not asked whether the same was paid a moment ago. */
   readonly isMeant: boolean;
+  /** It was sent before, and nobody knows what became of it. */
+  readonly isOpen: boolean;
 }
 
-async function pay({ userId, isMeant, amountCents, idempotencyKey: key }: SentTopup) {
-  if (!isMeant) refuseTwice(await paidBefore(amountCents), Date.now());
+async function pay({ userId, isMeant, isOpen, amountCents, idempotencyKey: key }: SentTopup) {
+  if (!isMeant) refuseTwice(await paidBefore(amountCents), serviceTimeAt(Date.now()));
   wishes.keep('topup', { userId, key, body: { amountCents }, atMs: Date.now() });
-  return beginTopup({ amountCents, idempotencyKey: key });
+  return sendWish(isOpen, () => beginTopup({ amountCents, idempotencyKey: key }));
 }
 
 /** One form's payment: its key is made when it is first sent, and kept as long as it may have been done. */
@@ -78,7 +82,8 @@ export function useTopup(userId: string, isCardExpected: boolean): TopupHandle {
       const before = sentBy(paying);
       const wish = nextWish(before, amountCents, newIdempotencyKey);
       const isSame = wish.idempotencyKey === before?.idempotencyKey;
-      paying.mutate({ ...wish, userId, isMeant: isMeant || isSame });
+      const isOpen = isSame && before.outcome === 'open';
+      paying.mutate({ ...wish, userId, isMeant: isMeant || isSame, isOpen });
     },
     reset: () => {
       wishes.forget('topup');

@@ -1,4 +1,4 @@
-import { type Invoice, lookUp, wordOf } from '@gpu-rental/client';
+import { isPayable, type Invoice, lookUp, wordOf } from '@gpu-rental/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { readPayUrl } from '../../data/invoices.js';
@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.js';
 import { Money } from '../../ui/money.js';
 import { ErrorNote } from '../../ui/states.js';
 import { useGoneBack } from '../../ui/use-gone-back.js';
-import { isOffer, isOverdue, isPayable } from './invoice-state.js';
+import { isOffer, isOverdue } from './invoice-state.js';
 
 interface InvoiceRowProps {
   readonly invoice: Invoice;

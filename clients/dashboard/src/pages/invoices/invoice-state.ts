@@ -1,10 +1,5 @@
 import type { Invoice } from '@gpu-rental/client';
 
-/** Whether it can be paid now: one that was given up still can. */
-export function isPayable({ status }: Pick<Invoice, 'status'>): boolean {
-  return status === 'open' || status === 'uncollectible';
-}
-
 /** Whether it is an offer, which nobody owes. */
 export function isOffer({ reason }: Pick<Invoice, 'reason'>): boolean {
   return reason === 'topup_failed';

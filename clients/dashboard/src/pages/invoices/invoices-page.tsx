@@ -27,6 +27,8 @@ export function InvoicesPage() {
   const navigate = useNavigate();
   const list = useInfiniteQuery(invoicesQuery(status));
   const invoices = list.data?.pages.flat();
+  // Whatever part of the list is shown.
+  const open = useInfiniteQuery(invoicesQuery('open')).data?.pages.flat();
   const nowMs = useServiceNow(MINUTE_MS);
   const show = (chosen: ListedStatus | undefined): void =>
     void navigate({
@@ -36,7 +38,7 @@ export function InvoicesPage() {
     });
   return (
     <Page title={shellTexts.pages.invoices} lead={t.lead}>
-      {invoices?.some((invoice) => isOverdue(invoice, nowMs)) === true && (
+      {open?.some((invoice) => isOverdue(invoice, nowMs)) === true && (
         <Callout tone="bad" title={t.overdueTitle}>
           {t.overdue}
         </Callout>

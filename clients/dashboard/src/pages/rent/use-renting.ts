@@ -16,7 +16,8 @@ import { DoneBefore, refuseTwice } from '../../data/wishes.js';
 import { familyName } from '../../format/machine.js';
 import { rentTexts } from '../../texts/rent.js';
 import { holdQuote, type HeldQuote } from './quote-state.js';
-import { isOutcomeUnknown, isRefused, quoteOfRefusal } from '../../data/outcome.js';
+import { isOutcomeUnknown, isRefused, quoteOfRefusal, sendWish } from '../../data/outcome.js';
+import { serviceTimeAt } from '../../live/service-clock.js';
 
 /** A create that was sent: its retries carry the same quote and the same key. */
 interface Attempt {
@@ -31,6 +32,8 @@ interface Asked {
   readonly listing: Listing;
   /** It is not asked whether the same was rented a moment ago. */
   readonly isMeant: boolean;
+  /** It was sent before, and nobody knows what became of it. */
+  readonly isOpen: boolean;
 }
 
 /** A quote is asked for anew when the same choices come back later than this. */
@@ -54,14 +57,14 @@ function useTaking(userId: string, request: NewRental, onRented: (rentalId: stri
   const queryClient = useQueryClient();
   const attempt = useRef<Attempt>(undefined);
   const taking = useMutation({
-    mutationFn: async ({ quoteId, listing, isMeant }: Asked) => {
-      if (!isMeant) refuseTwice(await rentedBefore(listing), Date.now());
+    mutationFn: async ({ quoteId, listing, isMeant, isOpen }: Asked) => {
+      if (!isMeant) refuseTwice(await rentedBefore(listing), serviceTimeAt(Date.now()));
       const sent =
         attempt.current?.quoteId === quoteId ? attempt.current : { quoteId, key: newIdempotencyKey() };
       attempt.current = sent;
       const machine = rentTexts.machine(listing.gpuCount, familyName(listing.family));
       wishes.keep('rent', { userId, key: sent.key, body: { quoteId, machine }, atMs: Date.now() });
-      return takeQuote(quoteId, sent.key);
+      return sendWish(isOpen, () => takeQuote(quoteId, sent.key));
     },
     onSuccess: async ({ id }) => {
       await queryClient.invalidateQueries({ queryKey: ['rentals'], refetchType: 'none' });
@@ -110,7 +113,7 @@ export function useRenting(
   });
   const { taking: renting, isUnknown } = useTaking(userId, request, onRented);
   const ask = ({ quoteId, listing }: Quote, isMeant: boolean): void =>
-    renting.mutate({ quoteId, listing, choices, isMeant });
+    renting.mutate({ quoteId, listing, choices, isMeant, isOpen: false });
   /** Somebody pressed while the price of their last choice was on its way: it is taken where it is the one they saw. */
   const early = useMutation({
     mutationFn: async (seen: Quote) => {
@@ -131,7 +134,7 @@ export function useRenting(
     },
     /** Rents by a quote; while the outcome of a create is not known, by the quote of that one. */
     rent: (seen: Quote) => {
-      if (renting.isError && isUnknown) renting.mutate({ ...renting.variables, isMeant: true });
+      if (renting.isError && isUnknown) renting.mutate({ ...renting.variables, isMeant: true, isOpen: true });
       else if (isStale) early.mutate(seen);
       else ask(seen, failure instanceof DoneBefore);
     },

@@ -48,14 +48,14 @@ function Reach({ endpoint, rental }: ReachProps) {
       ) : (
         <Copied label={labelOf(endpoint)} copy={texts.copy(name)} text={address} />
       )}
-      <Opening endpoint={endpoint} rental={rental} />
+      <OpenLink endpoint={endpoint} rental={rental} />
       {endpoint.changesOnRestart && <p className="text-[13px] text-muted">{texts.changes}</p>}
     </>
   );
 }
 
 /** What opens it: its page, and its token. */
-function Opening({ endpoint, rental }: ReachProps) {
+function OpenLink({ endpoint, rental }: ReachProps) {
   const { name, url } = endpoint;
   return (
     <>

@@ -2,7 +2,7 @@ import { isApiError, type Rental } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { isLive, isUsed, rentalQuery } from '../../data/rentals.js';
+import { isLive, isUsed, rentalQuery, WATCH_MS } from '../../data/rentals.js';
 import { familyName } from '../../format/machine.js';
 import { notFoundTexts } from '../../texts/not-found.js';
 import { rentalTexts } from '../../texts/rentals.js';
@@ -31,9 +31,6 @@ const StopDialog = lazyPart(() => import('./overlays/stop-dialog.js'), 'StopDial
 const LimitsDialog = lazyPart(() => import('./overlays/limits-dialog.js'), 'LimitsDialog');
 const Usage = lazyPart(() => import('./overlays/usage.js'), 'Usage');
 const NamingDialog = lazyPart(() => import('./overlays/naming-dialog.js'), 'NamingDialog');
-
-/** Phases between two events are asked for: this often, in milliseconds. */
-const WATCH_MS = 2_000;
 
 /** One rental: how far it is, how to enter it, what it costs, and what can be done with it. */
 export function RentalPage() {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import time as clock
 from typing import AsyncIterator, Dict, Optional, Sequence
 
 import httpx
@@ -12,7 +13,7 @@ from httpx_sse import EventSource
 
 from ..errors import ApiError, GpuRentalError, NoAnswerError, error_of
 from ..stream import Reconnecting, StreamItem, items_of
-from .transport import AsyncTransport
+from .transport import ANSWER_WITHIN, AsyncTransport
 
 SILENCE = 45.0
 """The service gives a sign of life each 15 s."""
@@ -69,10 +70,10 @@ class AsyncFeed:
             headers["Last-Event-ID"] = self._last_id
         request = self._transport.request("GET", "/v1/events/stream", params=self._params, headers=headers)
         request.extensions["timeout"] = httpx.Timeout(SILENCE, connect=10.0).as_dict()
-        response = await self._transport.send(request, stream=True)
+        response = await self._transport.send(request)
         try:
             if not response.is_success:
-                await response.aread()
+                await self._transport.read(response, clock.monotonic() + ANSWER_WITHIN)
                 raise error_of(response)
             async for message in EventSource(response).aiter_sse():
                 self._failures = 0

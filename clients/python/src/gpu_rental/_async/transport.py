@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time as clock
 from typing import Any, BinaryIO, Callable, Dict, Mapping, Optional, Union
@@ -11,8 +10,9 @@ from typing import Any, BinaryIO, Callable, Dict, Mapping, Optional, Union
 import httpx
 from typing_extensions import TypedDict
 
-from .._ask import Ask
+from .._ask import Ask, written
 from .._files import write_whole
+from .._limits import Limited
 from .._retries import FIRST_PAUSE, RETRIES, pause_before, was_begun
 from .._settings import base_url_of, headers_of
 from ..errors import ApiError, GpuRentalError, NoAnswerError, error_of
@@ -21,6 +21,12 @@ CALL_WITHIN = 120.0
 """How long a call may take with all its retries, in seconds."""
 ANSWER_WITHIN = 40.0
 """Longer than the service needs to say what it knows."""
+
+NEVER_SENT = (
+    *(httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout),
+    *(httpx.ProxyError, httpx.UnsupportedProtocol, httpx.LocalProtocolError),
+)
+"""What fails before a connection, behind a proxy too, takes anything of a request."""
 
 
 class AsyncOptions(TypedDict, total=False):
@@ -46,7 +52,8 @@ class AsyncTransport:
         api_key = options.get("api_key") or (os.environ.get("GPU_API_KEY") if session is None else None)
         self._retries = options.get("retries", RETRIES)
         self._first_pause = options.get("first_pause", FIRST_PAUSE)
-        self._timeout = options.get("timeout", CALL_WITHIN)
+        self.timeout = options.get("timeout", CALL_WITHIN)
+        """How long a call may take where it is not told."""
         self._on_retry = options.get("on_retry")
         self._http = httpx.AsyncClient(
             headers=headers_of(api_key or None, options.get("user_agent")),
@@ -76,13 +83,13 @@ class AsyncTransport:
         :raises ApiError: what the API refused, as the class of its code
         :raises NoAnswerError: when there was no answer of it
         """
-        ends_at = clock.monotonic() + (self._timeout if timeout is None else timeout)
+        ends_at = clock.monotonic() + (self.timeout if timeout is None else timeout)
         open_error: Optional[GpuRentalError] = None
         tries = 0
         while True:
             tries += 1
             try:
-                return await self._attempt(ask, ends_at - clock.monotonic())
+                return await self._attempt(ask, ends_at)
             except (ApiError, NoAnswerError) as error:
                 error.sent = tries
                 if tries > 1 and isinstance(error, ApiError) and error.status == ask.gone:
@@ -99,11 +106,12 @@ class AsyncTransport:
                     self._on_retry(tries, pause, error)
             await asyncio.sleep(pause)
 
-    async def _attempt(self, ask: Ask, left: float) -> Any:
-        answer_within = max(0.001, min(left, ANSWER_WITHIN))
+    async def _attempt(self, ask: Ask, ends_at: float) -> Any:
+        answer_within = max(0.001, min(ends_at - clock.monotonic(), ANSWER_WITHIN))
         request = self.request(ask.method, ask.path, params=ask.params(), body=ask.body, key=ask.key)
         request.extensions["timeout"] = httpx.Timeout(answer_within, connect=min(10.0, answer_within)).as_dict()
         response = await self.send(request)
+        await self.read(response, ends_at)
         if not response.is_success:
             raise error_of(response)
         kind = response.headers.get("Content-Type", "")
@@ -116,15 +124,15 @@ class AsyncTransport:
         except ValueError as error:
             raise NoAnswerError("The answer is not whole JSON.", status=response.status_code) from error
 
-    async def save(self, path: str, file: BinaryIO) -> int:
-        """Write the answer of a route to a file, as it comes.
+    async def save(self, ask: Ask, file: BinaryIO) -> int:
+        """Write the answer to a file, as it comes.
 
         :returns: how many bytes it has
         """
-        response = await self.send(self.request("GET", path), stream=True)
+        response = await self.send(self.request(ask.method, ask.path, params=ask.params()))
         try:
             if not response.is_success:
-                await response.aread()
+                await self.read(response, clock.monotonic() + ANSWER_WITHIN)
                 raise error_of(response)
             written = 0
             async for piece in response.aiter_bytes():
@@ -152,17 +160,17 @@ class AsyncTransport:
         content = None
         if body is not None:
             own["Content-Type"] = "application/json"
-            content = json.dumps(body, allow_nan=False)
+            content = written(body)
         url = self.base_url + path
         return self._http.build_request(method, url, params=params or None, headers=own, content=content)
 
-    async def send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
-        """Send one request.
+    async def send(self, request: httpx.Request) -> httpx.Response:
+        """Send one request. Its answer is not read.
 
         :raises NoAnswerError: when there is no answer, or one of another place
         """
         try:
-            response = await self._http.send(request, stream=stream)
+            response = await self._http.send(request, stream=True)
         except httpx.RequestError as error:
             raise self._no_answer(error) from error
         if response.is_redirect:
@@ -173,7 +181,23 @@ class AsyncTransport:
             )
         return response
 
+    async def read(self, response: httpx.Response, ends_at: float) -> None:
+        """Read the whole of an answer, and close it.
+
+        :raises NoAnswerError: when it does not come to its end in time
+        """
+        response.stream = Limited(response.stream, ends_at)
+        # The connection looks here when the reading begins.
+        within = response.request.extensions.get("timeout", {})
+        within["read"] = max(0.001, min(ends_at - clock.monotonic(), ANSWER_WITHIN))
+        try:
+            await response.aread()
+        except httpx.RequestError as error:
+            raise self._no_answer(error) from error
+        finally:
+            await response.aclose()
+
     def _no_answer(self, error: Union[httpx.RequestError, httpx.TimeoutException]) -> NoAnswerError:
-        never_sent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
+        never_sent = isinstance(error, NEVER_SENT)
         why = str(error) or type(error).__name__
         return NoAnswerError(f"No answer from {self.base_url}: {why}", never_sent=never_sent)

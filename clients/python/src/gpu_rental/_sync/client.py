@@ -15,7 +15,7 @@ from typing_extensions import Unpack
 from .._ask import Ask
 from .._retries import growing, is_passing, open_id
 from .._wish import Wish
-from ..errors import ApiError, RentalNotReadyError
+from ..errors import ApiError, not_ready
 from ..machine import Machine
 from ..refusals import AlreadyStoppedError
 from ..stream import StreamItem
@@ -101,7 +101,27 @@ class Client(Operations):
         :param file: open for writing bytes, such as open("account.zip", "wb")
         :returns: how many bytes it has
         """
-        return self._transport.save("/v1/account/export", file)
+        return self._transport.save(Ask("GET", "/v1/account/export", "read"), file)
+
+    def save_ledger(
+        self, file: BinaryIO, *, from_: Optional[str] = None, to: Optional[str] = None
+    ) -> int:
+        """The ledger as download_ledger gives it, but written to a file as it comes, however long it is.
+
+        :param file: open for writing bytes, such as open("ledger.csv", "wb")
+        :returns: how many bytes it has
+        """
+        return self._transport.save(
+            Ask("GET", "/v1/billing/ledger.csv", "read", query={"from": from_, "to": to}), file
+        )
+
+    def save_proof(self, file: BinaryIO, *, month: str) -> int:
+        """The proof of a month as download_proof gives it, but written to a file as it comes.
+
+        :param file: open for writing bytes; `gpu verify` reads it
+        :returns: how many bytes it has
+        """
+        return self._transport.save(Ask("GET", "/v1/billing/proof", "read", query={"month": month}), file)
 
     def create_rental(
         self,
@@ -216,29 +236,30 @@ class Client(Operations):
         :raises RentalNotReadyError: when it ended before, or the time is over
         """
         ends_at = clock.monotonic() + timeout
-        seen_at, phase = clock.monotonic(), cast("Optional[str]", "")
+        seen: Optional[types.Rental] = None
+        seen_at = clock.monotonic()
         while True:
+            # A look gets a second in any case, so that a wait without any time left looks once.
+            within = min(self._transport.timeout, max(1.0, ends_at - clock.monotonic()))
             try:
-                rental = self.show_rental(id)
-                seen_at = clock.monotonic()
+                rental = self.show_rental(id, timeout=within)
             except Exception as error:
                 # Looks that fail for a while end no wait: the machine goes on meanwhile.
                 if not is_passing(error) or clock.monotonic() >= min(ends_at, seen_at + GAP):
+                    if seen is not None and is_passing(error) and clock.monotonic() >= ends_at:
+                        raise not_ready(seen, timeout) from error
                     raise
-                time.sleep(POLL)
-                continue
-            if rental["phase"] != phase and on_phase is not None:
-                on_phase(rental)
-            phase = rental["phase"]
-            if rental["status"] == "running":
-                return rental
-            if rental["status"] != "provisioning":
-                failure = rental["failure"]
-                why = failure["message"] if failure else rental["error"] or rental["stopReason"] or rental["status"]
-                raise RentalNotReadyError(f"Rental {id} did not start: {why}", rental, timed_out=False)
-            if clock.monotonic() >= ends_at:
-                late = f"Rental {id} is not ready after {timeout:g} s. It is still starting: look again, or stop it."
-                raise RentalNotReadyError(late, rental, timed_out=True)
+            else:
+                seen_at = clock.monotonic()
+                if on_phase is not None and (seen is None or rental["phase"] != seen["phase"]):
+                    on_phase(rental)
+                seen = rental
+                if rental["status"] == "running":
+                    return rental
+                if rental["status"] != "provisioning":
+                    raise not_ready(rental, None)
+                if clock.monotonic() >= ends_at:
+                    raise not_ready(rental, timeout)
             time.sleep(min(POLL, max(0.0, ends_at - clock.monotonic())))
 
     def _look_up(self, path: str, error: ApiError, ends_at: float) -> Optional[Dict[str, Any]]:

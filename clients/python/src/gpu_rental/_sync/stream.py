@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import json
 import random
+import time as clock
 from typing import Iterator, Dict, Optional, Sequence
 
 import httpx
@@ -15,7 +16,7 @@ from httpx_sse import EventSource
 
 from ..errors import ApiError, GpuRentalError, NoAnswerError, error_of
 from ..stream import Reconnecting, StreamItem, items_of
-from .transport import Transport
+from .transport import ANSWER_WITHIN, Transport
 
 SILENCE = 45.0
 """The service gives a sign of life each 15 s."""
@@ -72,10 +73,10 @@ class Feed:
             headers["Last-Event-ID"] = self._last_id
         request = self._transport.request("GET", "/v1/events/stream", params=self._params, headers=headers)
         request.extensions["timeout"] = httpx.Timeout(SILENCE, connect=10.0).as_dict()
-        response = self._transport.send(request, stream=True)
+        response = self._transport.send(request)
         try:
             if not response.is_success:
-                response.read()
+                self._transport.read(response, clock.monotonic() + ANSWER_WITHIN)
                 raise error_of(response)
             for message in EventSource(response).iter_sse():
                 self._failures = 0
