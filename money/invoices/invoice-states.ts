@@ -2,6 +2,7 @@ import type { InvoiceId } from '../../domain/ids.js';
 import { unsettledStatuses } from '../../domain/payments/invoices.js';
 import { dunning } from '../../domain/payments/dunning.js';
 import type { ProcessorInvoice } from '../../adapters/processor/processor.js';
+import { readClock } from '../../adapters/postgres/clock.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { tellInvoice } from './invoice-events.js';
 import { isDueAgain } from '../../adapters/postgres/upkeep/intents.js';
@@ -30,13 +31,14 @@ export async function becomeOpen(
 ): Promise<void> {
   const pages = { hosted_invoice_url: mirror.hostedInvoiceUrl, invoice_pdf_url: mirror.invoicePdfUrl };
   await db.transaction(async (trx) => {
+    const at = await readClock(trx);
     const [opened] = await trx('invoices')
       .where({ id, status: 'draft' })
       .update({
         status: 'open',
         ...pages,
-        finalized_at: trx.raw('clock_ms()'),
-        due_at: trx.raw(`clock_ms() + ? * interval '1 millisecond'`, [dunning.dueDays * dayMs]),
+        finalized_at: at,
+        due_at: new Date(at.getTime() + dunning.dueDays * dayMs),
       })
       .returning('*');
     if (opened) {
