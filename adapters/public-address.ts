@@ -51,7 +51,8 @@ export type Lookup = (host: string) => Promise<readonly string[]>;
 
 /** An address that may be connected to, or the reason why there is none. */
 export type CheckedAddress =
-  { readonly address: string } | { readonly refused: 'unresolved' | 'private-address' };
+  | { readonly address: string }
+  | { readonly refused: 'unresolved' | 'private-address' };
 
 /**
  * Resolves a host that somebody else named and checks it, so that the caller connects to the very address that was

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { formatted } from '../tools/formatted.js';
 import { runBench, type Outcome } from './table/run.js';
 import { mergeOutcomes, renderTable, replaceBetweenMarks, rowsOf } from './table/table.js';
 
@@ -93,21 +93,16 @@ async function runAll(benches: readonly string[], signal: AbortSignal): Promise<
   return outcomes;
 }
 
-/** Formats Markdown as all documents here are formatted. */
-async function pretty(markdown: string, file: string): Promise<string> {
-  return format(markdown, { ...(await resolveConfig(file)), parser: 'markdown' });
-}
-
 async function publish(outcomes: readonly Outcome[], { out, readme }: Wanted): Promise<void> {
   const readmeFile = join(root, 'bench', 'README.md');
   const table = renderTable(outcomes);
   mkdirSync(out, { recursive: true });
   writeFileSync(join(out, 'table.json'), JSON.stringify({ rows: rowsOf(outcomes), outcomes }, null, 2));
-  const printed = await pretty(table, readmeFile);
+  const printed = await formatted(readmeFile, table);
   writeFileSync(join(out, 'table.md'), printed);
   if (readme) {
     const renewed = replaceBetweenMarks(readFileSync(readmeFile, 'utf8'), table);
-    writeFileSync(readmeFile, await pretty(renewed, readmeFile));
+    writeFileSync(readmeFile, await formatted(readmeFile, renewed));
   }
   console.log(printed);
 }

@@ -54,7 +54,8 @@ async function refundEach(input: OperationInput): Promise<OperationOutcome> {
 }
 
 type Seen =
-  OperationOutcome | { readonly outcome: 'going_on'; readonly summary: string; readonly pauseMs: number };
+  | OperationOutcome
+  | { readonly outcome: 'going_on'; readonly summary: string; readonly pauseMs: number };
 
 /** Does a pass. A pass that used up its schedule (no worker, a time-out) comes again, ever more rarely. */
 async function passOrWait({ operationId }: OperationInput, state: { failed: number }): Promise<Seen> {

@@ -111,7 +111,12 @@ export interface Wait {
 /** Something in an answer that was left out or taken with care. Operators are told; it is never a reason to fail. */
 export interface Oddity {
   readonly kind:
-    'malformed' | 'unknown_gpu' | 'unknown_region' | 'unusable_count' | 'unknown_status' | 'unfit_system';
+    | 'malformed'
+    | 'unknown_gpu'
+    | 'unknown_region'
+    | 'unusable_count'
+    | 'unknown_status'
+    | 'unfit_system';
   /** The upstream's own word for it. */
   readonly subject: string;
 }

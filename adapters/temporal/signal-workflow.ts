@@ -10,7 +10,8 @@ import { startOptions } from './start-workflow.js';
 
 /** A workflow that looks at its row when it is signalled. */
 export type LookRoute =
-  EventRoute | { readonly workflow: 'rental' | 'webhook' | 'closing'; readonly workflowId: string };
+  | EventRoute
+  | { readonly workflow: 'rental' | 'webhook' | 'closing'; readonly workflowId: string };
 
 /**
  * Lets a workflow look at its row again: an event of the processor about it was stored, or the row waits. A workflow

@@ -8,7 +8,13 @@ import { lookUpByDns, resolvePublicAddress, type Lookup } from '../public-addres
 
 /** Why no answer came. The user of the endpoint is shown this word. */
 export type SendFault =
-  'url_refused' | 'unresolved' | 'private_address' | 'own_address' | 'timeout' | 'connection' | 'tls';
+  | 'url_refused'
+  | 'unresolved'
+  | 'private_address'
+  | 'own_address'
+  | 'timeout'
+  | 'connection'
+  | 'tls';
 
 /** What became of one exchange. */
 export interface Exchange {

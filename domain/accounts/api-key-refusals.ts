@@ -10,7 +10,8 @@ export interface KeyFacts {
 
 /** Why a key that is known holds no more. */
 export type KeyLapse =
-  { readonly is: 'expired' | 'revoked'; readonly at: Date } | { readonly is: 'suspended' };
+  | { readonly is: 'expired' | 'revoked'; readonly at: Date }
+  | { readonly is: 'suspended' };
 
 /** Finds why a key holds no more, of several reasons the plainest one; undefined for a key that holds. */
 export function lapseOf({ revokedAt, expiresAt, isExpired, suspendedAt }: KeyFacts): KeyLapse | undefined {

@@ -112,7 +112,14 @@ export interface SoftwareCapabilities {
 /** One thing of a wish that an upstream can't do. It never repeats a value. */
 export interface Misfit {
   readonly field:
-    'image' | 'entrypoint' | 'registryAuth' | 'args' | 'env' | 'startScript' | 'ports' | 'diskGb';
+    | 'image'
+    | 'entrypoint'
+    | 'registryAuth'
+    | 'args'
+    | 'env'
+    | 'startScript'
+    | 'ports'
+    | 'diskGb';
   /** The most that it can do; null: it can't at all. */
   readonly limit: number | null;
   readonly message: string;

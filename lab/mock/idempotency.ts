@@ -23,7 +23,8 @@ export function madeUnder(
   if (key === undefined) return () => true;
   const answer = account.kept.get(nameOf(ctx, endpoint, key))?.answer;
   const made = (answer && ('body' in answer ? answer.body : answer.refused.details)) as
-    { readonly id?: string; readonly topupId?: string } | undefined;
+    | { readonly id?: string; readonly topupId?: string }
+    | undefined;
   return (id) => id === (made?.topupId ?? made?.id);
 }
 

@@ -6,7 +6,13 @@ import type { PortForward } from './port-forwards.js';
 
 /** The words of Shadeform's instance status. */
 export type LabPodStatus =
-  'creating' | 'pending_provider' | 'pending' | 'active' | 'error' | 'deleting' | 'deleted';
+  | 'creating'
+  | 'pending_provider'
+  | 'pending'
+  | 'active'
+  | 'error'
+  | 'deleting'
+  | 'deleted';
 
 /** The upstream API that bought a pod; only this API shows it. */
 export type LabDialect = 'shadeform' | 'runpod' | 'vast' | 'lambda';

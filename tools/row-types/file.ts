@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { formatted } from '../formatted.js';
 import { readColumns, type Ask } from './catalog.js';
 import { readDocs } from './docs.js';
 import { makeRows } from './rows.js';
@@ -17,5 +17,5 @@ export async function makeRowsFile(ask: Ask): Promise<string> {
     .sort()
     .map((name) => readFileSync(`${steps}${name}`, 'utf8'));
   const made = makeRows(await readColumns(ask), readDocs(texts));
-  return format(made, { ...(await resolveConfig(rowsFile)), filepath: rowsFile });
+  return formatted(rowsFile, made);
 }

@@ -30,7 +30,9 @@ export interface LiveApiKey {
 
 /** What a text that was sent as a key is. */
 export type FoundApiKey =
-  { readonly is: 'live'; readonly key: LiveApiKey } | { readonly is: 'unknown' | 'elsewhere' } | KeyLapse;
+  | { readonly is: 'live'; readonly key: LiveApiKey }
+  | { readonly is: 'unknown' | 'elsewhere' }
+  | KeyLapse;
 
 /** The facts of a key's row that decide whether it holds. @param isExpired by the clock of whoever keeps the row */
 export function keyFactsOf(

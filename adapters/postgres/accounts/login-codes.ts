@@ -126,7 +126,8 @@ const everySpan = spansSql([
 ]);
 
 export type CodeVerdict =
-  { readonly right: true; readonly identity: Identity | undefined } | { readonly right: false };
+  | { readonly right: true; readonly identity: Identity | undefined }
+  | { readonly right: false };
 
 /**
  * Tries a code (decision 8, "One-time codes", and decision 84, "Shares of codes"). It compares with the code that this

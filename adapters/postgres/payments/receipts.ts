@@ -9,7 +9,8 @@ import type { Database } from '../database.js';
 
 /** Which receipt: of a user's top-up, or of a payment. */
 export type WhichReceipt =
-  { readonly userId: UserId; readonly topupId: TopupId } | { readonly paymentId: string };
+  | { readonly userId: UserId; readonly topupId: TopupId }
+  | { readonly paymentId: string };
 
 /**
  * Finds the receipt of a top-up that was paid; undefined where there is none. Who had said nothing of themselves by the

@@ -1497,7 +1497,14 @@ export interface RentalRow {
   /** Nothing more is owed to it: settled, and its pod is gone. Until then it has a workflow. */
   closed_at: Date | null;
   stop_reason:
-    'user' | 'auto_stop' | 'spend_limit' | 'balance_exhausted' | 'pod_lost' | 'operator' | 'idle' | null;
+    | 'user'
+    | 'auto_stop'
+    | 'spend_limit'
+    | 'balance_exhausted'
+    | 'pod_lost'
+    | 'operator'
+    | 'idle'
+    | null;
   error: string | null;
   /**
    * The wallet's newest entry when it was opened and when it was settled. All its entries lie between them: they are
@@ -1560,7 +1567,14 @@ export interface RentalsNowRow {
   terminated_at: Date | null;
   closed_at: Date | null;
   stop_reason:
-    'user' | 'auto_stop' | 'spend_limit' | 'balance_exhausted' | 'pod_lost' | 'operator' | 'idle' | null;
+    | 'user'
+    | 'auto_stop'
+    | 'spend_limit'
+    | 'balance_exhausted'
+    | 'pod_lost'
+    | 'operator'
+    | 'idle'
+    | null;
   error: string | null;
   opened_seq: number;
   settled_seq: number | null;

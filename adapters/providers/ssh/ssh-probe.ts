@@ -11,7 +11,8 @@ const MAX_BYTES = 4096;
 const IDENT = /^SSH-(?:2\.0|1\.99)-[\x21-\x7e]/;
 
 export type ProbeResult =
-  { readonly answered: true } | { readonly answered: false; readonly reason: ProbeReason };
+  | { readonly answered: true }
+  | { readonly answered: false; readonly reason: ProbeReason };
 
 /** Why there was no answer; a system error is its code, for example ECONNREFUSED. */
 export type ProbeReason =

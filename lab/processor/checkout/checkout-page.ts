@@ -13,7 +13,8 @@ import type { CheckoutDetails } from '../tables.js';
 
 /** The outcome of a form on a page. */
 export type PageOutcome =
-  { readonly redirect: string } | { readonly status: number; readonly title: string; readonly body: string };
+  | { readonly redirect: string }
+  | { readonly status: number; readonly title: string; readonly body: string };
 
 /**
  * The hosted payment page of a Checkout Session. It is a plain form, so that a browser and `curl -d cardNumber=…` both

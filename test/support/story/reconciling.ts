@@ -59,7 +59,12 @@ export class Reconciling {
 export async function tamper(
   db: Database,
   table:
-    'wallets' | 'ledger_entries' | 'ledger_hashes' | 'ledger_roots' | 'lost_roots' | 'operator_order_items',
+    | 'wallets'
+    | 'ledger_entries'
+    | 'ledger_hashes'
+    | 'ledger_roots'
+    | 'lost_roots'
+    | 'operator_order_items',
   work: (trx: Transaction) => Promise<unknown>,
 ): Promise<void> {
   await db.transaction(async (trx) => {

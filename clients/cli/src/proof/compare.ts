@@ -17,7 +17,13 @@ export interface Known {
 }
 
 export type Verdict =
-  'good' | 'consistent' | 'unexplained' | 'restored' | 'contradicted' | 'broken' | 'malformed';
+  | 'good'
+  | 'consistent'
+  | 'unexplained'
+  | 'restored'
+  | 'contradicted'
+  | 'broken'
+  | 'malformed';
 
 /** A file with what became of it. */
 export interface Verified extends Omit<Judged, 'isMalformed'> {

@@ -8,7 +8,8 @@ import { useMutation } from './use-mutation.js';
 
 /** A public key, or the wish for a pair. */
 export type NewKey =
-  { readonly name: string; readonly publicKey: string } | { readonly name: string; readonly generate: true };
+  | { readonly name: string; readonly publicKey: string }
+  | { readonly name: string; readonly generate: true };
 
 /** A key that was added, with the private half of a pair that was made for it. */
 export interface AddedKey {

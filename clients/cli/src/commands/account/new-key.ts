@@ -29,9 +29,8 @@ export async function agentLimits(
   const givenUp = 'No key was created.';
   const cap = await (spendCap ??
     asking
-      .line(
-        { message: 'How much may its machines cost in total, in dollars?', otherwise, givenUp },
-        (text) => (centsOf(text) === undefined ? 'Enter an amount such as 20 or 12.50.' : undefined),
+      .line({ message: 'How much may its machines cost in total, in dollars?', otherwise, givenUp }, (text) =>
+        centsOf(text) === undefined ? 'Enter an amount such as 20 or 12.50.' : undefined,
       )
       .then((text) => centsOf(text) ?? 0));
   const validDays = await (days ??

@@ -12,7 +12,8 @@ import { ErrorNote } from '../../../ui/states.js';
 
 /** What the user may do to their passkeys. */
 export type PasskeyAct =
-  { readonly act: 'add' } | { readonly act: 'rename' | 'remove'; readonly passkey: Passkey };
+  | { readonly act: 'add' }
+  | { readonly act: 'rename' | 'remove'; readonly passkey: Passkey };
 
 interface Props {
   readonly asked: PasskeyAct;
