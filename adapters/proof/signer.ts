@@ -8,6 +8,8 @@ export interface RootToSign {
   readonly epoch: number;
   /** What it says of itself: number, epoch, night and tree. */
   readonly facts: string;
+  /** The newest signed line before it that the database knows; null: it knows none. */
+  readonly lineBefore: string | null;
 }
 
 /** A root as docs/proof.md writes it: the signed line with its line feed, signatures as hexadecimal digits. */
@@ -61,13 +63,20 @@ export function publicHexOf(key: KeyObject): string {
  * Signs a root and appends it to the file of roots, which lies outside of the database: whoever rewrites that can't rewrite
  * this. A root that the file has already is returned as it was: its signer ended before it could say so, or the database
  * comes from a backup that was made before it did.
- * @throws Error when the root does not follow the file's last one
+ * @throws Error when the root does not follow the file's last one, or the file lacks the one that the database has before it
  */
 export function signRoot(root: RootToSign, { key, before }: SigningKeys, rootsFile: string): SignedRoot {
   const roots = readRoots(rootsFile);
   const last = roots.at(-1) ?? nothing;
   const signedBefore = roots.find(({ facts }) => facts === root.facts)?.signed;
   if (signedBefore) return signedBefore;
+  const { lineBefore } = root;
+  if (lineBefore !== null && !roots.some(({ signed }) => signed?.line === lineBefore)) {
+    throw new Error(
+      `${rootsFile} holds no root ${lineBefore.split(' ')[2]} as the database has it signed. ` +
+        'Nothing is signed: the file is missing, older than the database, or of another one.',
+    );
+  }
   if (!follows(root, last)) {
     throw new Error(
       `${rootsFile} ends with root ${last.number} of epoch ${last.epoch}, and the database has root ${root.number} of epoch ${root.epoch} to sign. ` +

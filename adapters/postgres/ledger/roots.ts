@@ -206,8 +206,13 @@ export async function keepLostRoots(db: Transaction, signed: readonly NumberedRo
 /** Finds the oldest root that has its tree and no signature. */
 export async function findUnsignedRoot(db: Transaction): Promise<RootToSign | undefined> {
   const { rows } = await db.raw<{ rows: RootToSign[] }>(
-    `select number, epoch, root_facts(r) as facts
-       from ledger_roots r where line is null and tree is not null order by number limit 1`,
+    `select r.number, r.epoch, root_facts(r) as facts, signed.line as "lineBefore"
+       from ledger_roots r left join lateral (
+         (select number, line from ledger_roots where number < r.number and line is not null order by number desc limit 1)
+         union all
+         (select number, line from lost_roots where number < r.number order by number desc limit 1)
+          order by number desc limit 1) signed on true
+      where r.line is null and r.tree is not null order by r.number limit 1`,
   );
   return rows[0];
 }

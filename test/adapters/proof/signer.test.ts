@@ -24,7 +24,7 @@ describe('the signer of roots', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const root = (number: number, epoch = 1, tree = sha256(String(number))): RootToSign => ({
-    ...{ number, epoch, facts: `${number} ${epoch} 2026-11-0${number % 10} ${tree}` },
+    ...{ number, epoch, facts: `${number} ${epoch} 2026-11-0${number % 10} ${tree}`, lineBefore: null },
   });
   const lines = (): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
 

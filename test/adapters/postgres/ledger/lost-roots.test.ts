@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { listRoots } from '../../../../adapters/postgres/ledger/roots.js';
 import { verifyRoots } from '../../../../adapters/postgres/ledger/verify-roots.js';
+import { makeKeyFile } from '../../../../adapters/proof/signer.js';
+import { signNext } from '../../../../ops/money/proof.js';
 import { ProvenHistory } from '../../../support/proof/proven-history.js';
 import { tamper } from '../../../support/story/reconciling.js';
 
@@ -66,6 +68,27 @@ describe('roots that a restore lost', () => {
     assert.deepEqual(await faults(), []);
     await nights(1);
     assert.deepEqual([(await history.db('lost_roots')).length, await faults()], [4, []]);
+  });
+
+  it('are not signed over by a signer whose file is missing, or older than the database', async () => {
+    day += 1;
+    await history.at(at());
+    await history.beginRoot();
+    const key = makeKeyFile(`${history.rootsFile}.key`);
+    const older = `${history.rootsFile}.older`;
+    for (const text of [
+      '',
+      readFileSync(history.rootsFile, 'utf8')
+        .split(/^(?=root )/m)
+        .slice(0, -1)
+        .join(''),
+    ]) {
+      writeFileSync(older, text);
+      await assert.rejects(signNext(history.db, { key }, older), /older holds no root \d+ as the database/);
+      assert.equal(readFileSync(older, 'utf8'), text);
+    }
+    await history.sign();
+    assert.deepEqual([await published(), await faults()], [linesOfFile(), []]);
   });
 
   it('are listed in pages', async () => {
