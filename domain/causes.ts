@@ -39,6 +39,8 @@ export type LedgerCause =
   | Caused<'closing', { userId: UserId; lapseNo: number }>
   /** A debt that is paid by the balance when its account closes. */
   | Caused<'set_off', { invoiceId: InvoiceId }>
+  /** What was set off for a debt that is none any more: the money behind it came back. */
+  | Caused<'set_off_returned', { invoiceId: InvoiceId }>
   | ReversalCause
   | ReversalReturned;
 
@@ -168,6 +170,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   rental_refund: ({ rentalId }) => `refund:${rentalId}`,
   closing: ({ userId, lapseNo }) => `closing:${userId}:${lapseNo}`,
   set_off: ({ invoiceId }) => `set-off:${invoiceId}`,
+  set_off_returned: ({ invoiceId }) => `set-off-returned:${invoiceId}`,
   reversal: ({ reversal, id, round }) => `${reversal}:${id}${round === null ? '' : `:${round}`}`,
   reversal_returned: ({ reversal, id }) => reversal + reversalReturned + id,
   overage: ({ rentalId }) => `overage:${rentalId}`,
@@ -230,6 +233,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
   ['closing', readClosing],
   ['set-off', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'set_off', invoiceId }))],
+  [
+    'set-off-returned',
+    (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'set_off_returned', invoiceId })),
+  ],
   ['dispute', (rest) => readTaken('dispute', rest)],
   ['refund-returned', (id) => ({ kind: 'reversal_returned', reversal: 'refund', id })],
   ['dispute-returned', (id) => ({ kind: 'reversal_returned', reversal: 'dispute', id })],

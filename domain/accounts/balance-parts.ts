@@ -4,7 +4,7 @@ import { parseCause, type Cause } from '../causes.js';
 export interface Move {
   /**
    * - paid: its user paid it in. - given: by an operator. - used: a machine’s cost, a debt set off, money that lapsed.
-   * - refunded: an operator gave a machine’s cost back. - reversed: the processor took a payment back.
+   * - refunded: an operator gave a machine’s cost back, or a debt that was set off is none any more. - reversed: the processor took a payment back.
    * - paid_out: an operator paid it to the user by another way.
    */
   readonly kind: 'paid' | 'given' | 'used' | 'refunded' | 'reversed' | 'paid_out';
@@ -75,6 +75,7 @@ const kindsOfCauses: Readonly<Partial<Record<Cause['kind'], (step: LedgerStep) =
   reversal_returned: kindOfReversal,
   closing: () => 'used',
   set_off: () => 'used',
+  set_off_returned: () => 'refunded',
 };
 
 function kindOf(step: LedgerStep): Move['kind'] {

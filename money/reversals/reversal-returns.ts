@@ -2,6 +2,7 @@ import { causeOf, type LedgerCause } from '../../domain/causes.js';
 import type { InvoiceId } from '../../domain/ids.js';
 import { paymentReturnedMail } from '../../domain/mails/payments.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { findSetOff } from '../../adapters/postgres/accounts/closing-money.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import { tellReinstated } from './reversal-events.js';
@@ -28,9 +29,8 @@ export async function giveBack(
     const posted = await postReturn(trx, wallet, cause, row.debited_cents, row.id);
     if (!posted) throw new Error(`${causeOf(cause)} was posted before, and its row does not know`);
   }
-  const paidBackCents =
-    row.invoice_id === null ? 0 : await returnInvoice(trx, wallet, row.invoice_id, row.id);
-  const returnedCents = row.debited_cents + paidBackCents;
+  const owedBackCents = row.invoice_id === null ? 0 : await returnDebt(trx, wallet, row.invoice_id, row.id);
+  const returnedCents = row.debited_cents + owedBackCents;
   const message = paymentReturnedMail({
     kind: row.kind,
     paymentId: row.payment_id,
@@ -40,6 +40,23 @@ export async function giveBack(
   await mailUser(trx, row.user_id, { kind: 'reversal_returned', reversal: row.kind, id: row.id }, message);
   await tellReinstated(trx, row, returnedCents);
   return true;
+}
+
+/**
+ * Takes a debt back, and what was set off for it when the account closed, also where it was paid as well.
+ * @returns the cents that came to the wallet by this call
+ */
+async function returnDebt(
+  trx: Transaction,
+  wallet: LockedWallet,
+  invoiceId: InvoiceId,
+  id: string,
+): Promise<number> {
+  const paidBackCents = await returnInvoice(trx, wallet, invoiceId, id);
+  const setOffCents = await findSetOff(trx, invoiceId);
+  if (setOffCents === 0) return paidBackCents;
+  const posted = await postReturn(trx, wallet, { kind: 'set_off_returned', invoiceId }, setOffCents, id);
+  return paidBackCents + (posted ? setOffCents : 0);
 }
 
 /**

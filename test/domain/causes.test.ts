@@ -24,6 +24,7 @@ const kept: readonly [text: string, cause: Cause][] = [
   [`refund:rent_${ulid}`, { kind: 'rental_refund', rentalId }],
   [`closing:usr_${ulid}:2`, { kind: 'closing', userId, lapseNo: 2 }],
   [`set-off:inv_${ulid}`, { kind: 'set_off', invoiceId }],
+  [`set-off-returned:inv_${ulid}`, { kind: 'set_off_returned', invoiceId }],
   [`closing-requested:usr_${ulid}`, { kind: 'closing_requested', userId }],
   [
     `account-exported:usr_${ulid}:2026-11-01T09:30:00.000Z`,
@@ -180,6 +181,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   account_exported: fc.record({ userId: ours('usr'), at: fc.date({ noInvalidDate: true }) }),
   closing: fc.record({ userId: ours('usr'), lapseNo: number }),
   set_off: fc.record({ invoiceId: ours('inv') }),
+  set_off_returned: fc.record({ invoiceId: ours('inv') }),
   closing_waits: fc.record({ userId: ours('usr'), wait: fc.constantFrom('key', 'refused_refunds') }),
   unfit_account: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
 };

@@ -1,4 +1,4 @@
-import type { UserId } from '../../../domain/ids.js';
+import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import {
   moveOf,
   partsOf,
@@ -7,6 +7,7 @@ import {
 } from '../../../domain/accounts/balance-parts.js';
 import { closingLimits, type ReturnablePayment } from '../../../domain/accounts/closing.js';
 import { causePrefixes, reversalReturned } from '../../../domain/cause-prefixes.js';
+import { causeOf } from '../../../domain/causes.js';
 import type { Database, Transaction } from '../database.js';
 import { isDebtSql, isUnsettledSql } from '../invoices/debts.js';
 import type { ClosingRefundRow, InvoiceRow } from '../rows/tables.js';
@@ -122,6 +123,16 @@ export async function listReturnable(
     },
   );
   return rows;
+}
+
+/** Finds how many cents the balance of a closing account paid of a debt; 0: none. */
+export async function findSetOff(trx: Transaction, invoiceId: InvoiceId): Promise<number> {
+  const { rows } = await trx.raw<{ rows: { cents: number }[] }>(
+    `select -e.amount_cents as cents from ledger_causes c
+       join kept_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq where c.cause = ?`,
+    [causeOf({ kind: 'set_off', invoiceId })],
+  );
+  return rows[0]?.cents ?? 0;
 }
 
 /** Lists the debts of an account that nothing has settled, oldest first: those that were given up are set off as well. */

@@ -59,9 +59,12 @@ export async function findInvoiceOf(trx: Transaction, id: InvoiceId): Promise<Pa
   return { shown: { ...nothing, invoice: explainInvoice(invoice), payment }, workflowIds: [invoice.id] };
 }
 
-/** Finds what the processor took back, or gave back. */
-export async function findReversalOf(trx: Transaction, id: string): Promise<Partial<DocumentFacts>> {
-  const row = await trx('refunds_and_disputes').where({ id }).first();
+/** Finds what the processor took back, or gave back, by its id or by the invoice for what was not there. */
+export async function findReversalOf(
+  trx: Transaction,
+  which: Pick<RefundOrDisputeRow, 'id'> | { readonly invoice_id: InvoiceId },
+): Promise<Partial<DocumentFacts>> {
+  const row = await trx('refunds_and_disputes').where(which).first();
   if (!row) return {};
   const topup = await findTopupOfPayment(trx, row.payment_id);
   const invoice =

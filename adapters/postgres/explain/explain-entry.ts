@@ -185,19 +185,17 @@ async function documentsOf(trx: Transaction, text: string | null): Promise<Docum
 
 /** Finds the documents that a cause names. A rental's charges and refunds are derived: they have no document. */
 async function findDocuments(trx: Transaction, cause: Cause): Promise<Partial<DocumentFacts>> {
+  if (cause.kind === 'set_off_returned') return findReversalOf(trx, { invoice_id: cause.invoiceId });
+  if ('invoiceId' in cause) return findInvoiceOf(trx, cause.invoiceId);
   switch (cause.kind) {
     case 'payment':
       return findPaymentOf(trx, cause.paymentId);
-    case 'invoice_paid':
-    case 'invoice_returned':
-    case 'set_off':
-      return findInvoiceOf(trx, cause.invoiceId);
     case 'operation':
     case 'operation_rental':
       return findByHand(trx, cause.operationId);
     case 'reversal':
     case 'reversal_returned':
-      return findReversalOf(trx, cause.id);
+      return findReversalOf(trx, { id: cause.id });
     case 'closing':
       return { workflowIds: [closingWorkflowId(cause.userId)] };
     default:

@@ -5,7 +5,6 @@ import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProcessorError } from '../../../adapters/processor/processor.js';
 import { parkPayment } from '../../../money/payments/parked-payments.js';
 import { settleInvoice } from '../../../money/payments/settle-invoice.js';
-import { applyReversal } from '../../../money/reversals/reversals.js';
 import { lockWalletOfUser, moveHold } from '../../../money/ledger/wallets.js';
 import { ClosingWorld } from '../../support/activities/closing-world.js';
 import { dyingOnce } from '../../support/activities/scripted-processor.js';
@@ -171,7 +170,7 @@ describe('the money of an account that closes', () => {
       // It dies before the call.
       world.lone.processor.answers.getPayment = dyingOnce((id) => Promise.resolve(world.payments.get(id)!));
       await assert.rejects(world.close(), /the worker died/);
-      await dispute(second, 1_000);
+      await world.dispute(second, 1_000);
       const row = await world.look();
       assert.deepEqual(world.returned(), [[first, 1_000]]);
       assert.deepEqual([row.waits_for, await world.total()], [['disputes'], 0]);
@@ -183,7 +182,7 @@ describe('the money of an account that closes', () => {
       world.lone.processor.answers.createRefund = () =>
         Promise.reject(new ProcessorError('unknown', 'no answer'));
       await assert.rejects(world.close(), /no answer/);
-      await dispute(second, 1_000);
+      await world.dispute(second, 1_000);
       world.lone.processor.answers.createRefund = (input) => world.createRefund(input);
       assert.deepEqual([(await world.look()).waits_for, world.returned()], [['processor'], []]);
       await world
@@ -195,16 +194,6 @@ describe('the money of an account that closes', () => {
       assert.equal(await world.total(), 0);
     });
   });
-
-  async function dispute(paymentId: string, amountCents: number, more = {}): Promise<string> {
-    const id = `dp_${newId('top')}`;
-    await applyReversal(world.db, {
-      ...{ id, kind: 'dispute', status: 'needs_response', amountCents, paymentId, userId: world.userId },
-      ...{ paymentCents: amountCents, credited: true, taken: true, returned: false, closed: false },
-      ...more,
-    });
-    return id;
-  }
 
   describe('of what came and went before', () => {
     it('counts what an operator refunded as what it had been: paid in first', async () => {
@@ -254,7 +243,7 @@ describe('the money of an account that closes', () => {
       const first = await world.pay(1_000);
       await world.spend(1_000);
       await world.give(500);
-      await dispute(first, 1_000, { status: 'lost', closed: true });
+      await world.dispute(first, 1_000, { status: 'lost', closed: true });
       const second = await world.pay(500);
       await world.db('invoices').where({ user_id: world.userId }).update({
         status: 'void',
@@ -273,7 +262,7 @@ describe('the money of an account that closes', () => {
     const hold = (cents: number) =>
       world.db.transaction(async (trx) => moveHold(trx, await lockWalletOfUser(trx, world.userId), cents));
     await hold(600);
-    await dispute(first, 1_000, { status: 'lost', closed: true });
+    await world.dispute(first, 1_000, { status: 'lost', closed: true });
     const [invoice] = await world.db('invoices').where({ user_id: world.userId });
     const second = world.paid(600, { userId: null, customerId: world.customer });
     await settleInvoice(world.db, invoice!.id, { payment: second, paidAt: new Date() });
@@ -288,44 +277,6 @@ describe('the money of an account that closes', () => {
     assert.equal(await world.total(), 600);
     assert.equal((await world.look()).state, 'kept');
     assert.equal(world.returned().length, 2);
-  });
-
-  describe('against what is owed', () => {
-    it('is set off, given money first, and the invoice is void, so that nobody pays it twice', async () => {
-      const paymentId = await world.pay(1_000);
-      await world.give(300);
-      const invoiceId = await world.owe(900);
-      const row = await world.closeLate();
-      assert.deepEqual(world.returned(), [[paymentId, 400]]);
-      const invoice = await world.db('invoices').where({ id: invoiceId }).first();
-      assert.deepEqual([invoice?.status, row.lapsed_cents, await world.total()], ['void', 0, 0]);
-      assert.equal(
-        await world.whyOf('set-off:'),
-        `$9.00 was taken from your wallet: it paid what you owed by invoice ${invoiceId} when your account closed, and the invoice is void.`,
-      );
-      // Its payer was faster: what they paid goes back as well.
-      const late = world.paid(900);
-      await settleInvoice(world.db, invoiceId, { payment: late, paidAt: new Date() });
-      await world.look();
-      assert.deepEqual([world.returned()[1], await world.total()], [[late.paymentId, 900], 0]);
-    });
-
-    it('is taken whole where more is owed, once', async () => {
-      await world.pay(600);
-      await world.owe(900);
-      const row = await world.closeLate();
-      assert.deepEqual([row.state, world.returned(), await world.total()], ['kept', [], 0]);
-      const entries = await world
-        .db('ledger_causes')
-        .where('cause', 'like', 'set-off:%')
-        .count('* as n')
-        .first();
-      await world.look();
-      assert.deepEqual(
-        await world.db('ledger_causes').where('cause', 'like', 'set-off:%').count('* as n').first(),
-        entries,
-      );
-    });
   });
 
   describe('in a restored database', () => {
@@ -380,7 +331,7 @@ describe('the money of an account that closes', () => {
         .where({ user_id: world.userId })
         .update({ late_until: new Date(0) });
       assert.equal((await world.look()).state, 'closed');
-      const id = await dispute(paymentId, 1_000);
+      const id = await world.dispute(paymentId, 1_000);
       const woken = await world.db('account_closings').where({ user_id: world.userId }).first();
       assert.deepEqual([woken?.state, woken?.closed_at], ['kept', null]);
       const row = await world.db('refunds_and_disputes').where({ id }).first();

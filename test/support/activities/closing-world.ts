@@ -16,6 +16,7 @@ import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
 import { insertManualInvoice } from '../../../money/invoices/manual-invoice.js';
 import { creditUser } from '../../../money/payments/credit.js';
+import { applyReversal } from '../../../money/reversals/reversals.js';
 import { insertRental, insertUser } from '../money/factories.js';
 import { getWallet } from '../money/money.js';
 import { startActivities, type LoneActivities } from './lone-activities.js';
@@ -174,6 +175,17 @@ export class ClosingWorld {
       const wallet = await lockWalletOfUser(trx, this.userId);
       return insertManualInvoice(trx, wallet, { cause, amountCents, description: 'a debt' });
     });
+  }
+
+  /** Tells how a dispute of a payment stands. @returns its id */
+  async dispute(paymentId: string, amountCents: number, more = {}): Promise<string> {
+    const id = `dp_${newId('top')}`;
+    await applyReversal(this.db, {
+      ...{ id, kind: 'dispute', status: 'needs_response', amountCents, paymentId, userId: this.userId },
+      ...{ paymentCents: amountCents, credited: true, taken: true, returned: false, closed: false },
+      ...more,
+    });
+    return id;
   }
 
   /** An offer to pay what a card did not, which the processor knows. */
