@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { stopTestServers } from '../support/servers/started-servers.js';
 import { freshSeed, repeatBy, runApart, seedsFrom, type Wanted } from './campaign.js';
-import { ManyRuns } from './many-runs.js';
+import { ManyRuns, USUALLY_TWICE } from './many-runs.js';
 import { Reached } from './reach/reach.js';
 import { shrink } from './shrink.js';
 
@@ -10,7 +10,8 @@ import { shrink } from './shrink.js';
  * `npm run simulate -- --seed N --days 30`: runs one seed and says what it found; with `--shrink` it looks for the shortest
  * run that still finds something. `--aim openRental` strikes at the statements and commits of one activity or request. With
  * `--minutes N` it is a campaign: fresh seeds of several shapes, or those that follow from `--seed`, as many side by side as
- * there are cores (`--jobs`), until the time is over. It ends with 1 when a rule was broken.
+ * there are cores (`--jobs`), until the time is over; one seed in ten (`--twice-each`) is run twice and must do the same. It
+ * ends with 1 when a rule was broken.
  */
 const { values } = parseArgs({
   options: {
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     aim: { type: 'string' },
     minutes: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
+    'twice-each': { type: 'string', default: String(USUALLY_TWICE) },
     trace: { type: 'string' },
     calm: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
@@ -51,7 +53,12 @@ async function runOne(wanted: Wanted): Promise<boolean> {
 async function runMany(minutes: number): Promise<boolean> {
   const runs = new ManyRuns(write);
   const draw = values.seed === undefined ? freshSeed : seedsFrom(Number(values.seed));
-  const isClean = await runs.run({ minutes, jobs: Number(values.jobs), draw });
+  const isClean = await runs.run({
+    minutes,
+    jobs: Number(values.jobs),
+    draw,
+    twiceEach: Number(values['twice-each']),
+  });
   for (const line of runs.reached.lines({ isWhole: values.verbose })) write(line);
   return isClean;
 }

@@ -106,14 +106,19 @@ describe('runs that go on for ever', () => {
     it(`${type}${of}: a new one goes on with the same input, long before the server's limits`, async () => {
       const { workflowId, firstExecutionRunId } = loops.get(type) ?? (await start(type, input));
       const first = namespace.client.workflow.getHandle(workflowId, firstExecutionRunId);
-      const { historyLength } = await until('it has continued as new', async () => {
-        const described = await first.describe();
-        // It gets no more signals than it needs, however slow the machine is: a signal in its last task keeps it.
-        if (signal !== undefined && described.historyLength <= 1_000) await poke(workflowId, signal, 50);
-        // What its last task wrote may have taken a run above its limit, and only another task notices.
-        else if (signal !== undefined && onlyWaits(described)) await poke(workflowId, signal, 1);
-        return described.status.name === 'CONTINUED_AS_NEW' && described;
-      });
+      const { historyLength } = await until(
+        'it has continued as new',
+        async () => {
+          const described = await first.describe();
+          // It gets no more signals than it needs, however slow the machine is: a signal in its last task keeps it.
+          if (signal !== undefined && described.historyLength <= 1_000) await poke(workflowId, signal, 50);
+          // What its last task wrote may have taken a run above its limit, and only another task notices.
+          else if (signal !== undefined && onlyWaits(described)) await poke(workflowId, signal, 1);
+          return described.status.name === 'CONTINUED_AS_NEW' && described;
+        },
+        // A thousand events take as long as the server takes to write them.
+        180_000,
+      );
       // A look and its signals end before the run does, so it has somewhat more than 1,000 events.
       assert.ok(historyLength > 1_000 && historyLength < 1_500, `${historyLength} events`);
       const next = namespace.client.workflow.getHandle(workflowId);
