@@ -94,13 +94,20 @@ export async function confirmReturn(
   });
 }
 
-/** Pays what is owed by what is there, given money first. The invoice is void: nobody pays it again. */
+/**
+ * Pays what is owed by what is there, given money first. The invoice is void: nobody pays it again. What nothing is left for
+ * is void as well, unless it was given up before: the closing waits for no payment any more.
+ */
 async function setOff(trx: Transaction, wallet: LockedWallet): Promise<void> {
   let leftCents = wallet.availableCents;
-  for (const { id: invoiceId, amount_cents: owedCents } of await listUnsettledDebts(trx, wallet.userId)) {
+  for (const { id: invoiceId, amount_cents: owedCents, status } of await listUnsettledDebts(
+    trx,
+    wallet.userId,
+  )) {
     const cents = Math.min(leftCents, owedCents);
-    if (cents === 0) return;
-    if (!(await requestVoid(trx, invoiceId, 'it was set off when the account closed'))) continue;
+    if (cents === 0 && status === 'uncollectible') continue;
+    const why = `it was ${cents === 0 ? 'given up' : 'set off'} when the account closed`;
+    if (!(await requestVoid(trx, invoiceId, why)) || cents === 0) continue;
     const cause = { kind: 'set_off', invoiceId } as const;
     const note = `${invoiceId} is set off as the account closes`;
     if (!(await post(trx, wallet, { type: 'adjustment', availableCents: -cents, cause, note })))

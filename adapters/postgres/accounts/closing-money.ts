@@ -139,9 +139,9 @@ export async function findSetOff(trx: Transaction, invoiceId: InvoiceId): Promis
 export async function listUnsettledDebts(
   db: Database | Transaction,
   userId: UserId,
-): Promise<Pick<InvoiceRow, 'id' | 'amount_cents'>[]> {
-  const { rows } = await db.raw<{ rows: Pick<InvoiceRow, 'id' | 'amount_cents'>[] }>(
-    `select i.id, i.amount_cents from invoices i
+): Promise<Pick<InvoiceRow, 'id' | 'amount_cents' | 'status'>[]> {
+  const { rows } = await db.raw<{ rows: Pick<InvoiceRow, 'id' | 'amount_cents' | 'status'>[] }>(
+    `select i.id, i.amount_cents, i.status from invoices i
       where i.user_id = ? and ${isUnsettledSql('i')} and i.void_requested_at is null
         and ${isDebtSql('i')}
       order by i.id`,

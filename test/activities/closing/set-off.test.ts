@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { settleInvoice } from '../../../money/payments/settle-invoice.js';
+import type { InvoiceId } from '../../../domain/ids.js';
 import { ClosingWorld } from '../../support/activities/closing-world.js';
 
 describe('the balance of an account that closes, against what is owed', () => {
@@ -56,6 +57,24 @@ describe('the balance of an account that closes, against what is owed', () => {
         [isPaidToo ? 2_300 : 1_300, 0, 0],
       );
     }
+  });
+
+  it('is not waited for where it is empty: the debt is given up, and one that was given up before stays payable', async () => {
+    const invoiceId = await world.owe(900);
+    const before = await world.owe(400);
+    await world
+      .db('invoices')
+      .where({ id: before })
+      .update({
+        ...{ status: 'uncollectible', processor_invoice_id: `in_${before}`, finalized_at: new Date() },
+        closed_at: new Date(),
+      });
+    const row = await world.closeLate();
+    const statusOf = async (id: InvoiceId) => (await world.db('invoices').where({ id }).first())?.status;
+    assert.deepEqual(
+      [row.state, await statusOf(invoiceId), await statusOf(before), await world.total()],
+      ['kept', 'void', 'uncollectible', 0],
+    );
   });
 
   it('is taken whole where more is owed, once', async () => {
