@@ -55,7 +55,7 @@ async function becomeSucceeded(
             payment_id = case when t.credited_at is null then :paymentId else t.payment_id end,
             charge_id = case when t.credited_at is null then :chargeId else t.charge_id end,
             receipt_url = case when t.credited_at is null then :receiptUrl else t.receipt_url end,
-            credited_cents = coalesce(t.credited_cents, 0) + :cents,
+            credited_cents = coalesce(t.credited_cents, :cents),
             credited_at = coalesce(t.credited_at, clock_ms()),
             closed_at = clock_ms(),
             error = null,

@@ -78,6 +78,9 @@ describe('the events of an account', () => {
       await creditTopup(db, row.id, paymentFor(row), unnamedSeller);
       const second = { ...paymentFor(row), paymentId: 'pi_second' };
       await told(() => creditTopup(db, row.id, second, unnamedSeller), [['wallet.credited']]);
+      // Its receipt was mailed: the number goes on saying the same.
+      const kept = await db('topups').where({ id: row.id }).first('payment_id', 'credited_cents');
+      assert.deepEqual([kept?.payment_id, kept?.credited_cents], [paymentFor(row).paymentId, 2_000]);
     });
 
     it('tell an automatic one as a top-up and as automatic', async () => {
