@@ -20,11 +20,18 @@ const ofRental = 't.rental_no in (select no from rentals where user_id = :userId
 const ofAttempt =
   't.attempt_id in (select a.id from allocation_attempts a join rentals r on r.id = a.rental_id where r.user_id = :userId)';
 const ofWebhook = 't.webhook_id in (select id from webhooks where user_id = :userId)';
-const ofAction = (table: string): string => `t.id in (
+const ofAction = (table: string, more = ''): string => `t.id in (
   select a.id from ${table} a where a.request ->> 'userId' = :userId
   union select a.id from ${table} a join rentals r on a.request ->> 'rentalId' = r.id where r.user_id = :userId
   union select a.id from ${table} a join invoices i on a.request ->> 'invoiceId' = i.id where i.user_id = :userId
-  union select e.entity_id from audit_events e where e.user_id = :userId and e.kind = 'changed_by_operator')`;
+  union select e.entity_id from audit_events e where e.user_id = :userId and e.kind = 'changed_by_operator'${more})`;
+const ofParked = `(t.user_id = :userId or t.topup_id in (select id from topups where user_id = :userId))`;
+const ofFinding = `:userId = any (users_of_ids(t.subject_ids))`;
+/** What operators do about a payment or a finding names nobody: the payment does, or the finding. */
+const ofDecision = `
+  union select a.id from operator_actions a join parked_payments t on a.request ->> 'paymentId' = t.payment_id where ${ofParked}
+  union select a.id from operator_actions a join reconcile_findings t on a.request ->> 'findingId' = t.id::text
+   where t.acknowledged_why is not null and ${ofFinding}`;
 const gone = "'erased'";
 
 /** A text that names the person's address, or their customer at the processor, as a whole word. */
@@ -115,7 +122,7 @@ export const sweeps: readonly Sweep[] = [
 export const erasures: readonly Erasure[] = [
   {
     table: 'reconcile_findings',
-    whose: `t.acknowledged_why is not null and t.subject_ids ->> 'userId' = :userId`,
+    whose: `t.acknowledged_why is not null and ${ofFinding}`,
     becomes: { acknowledged_why: gone },
   },
   {
@@ -135,12 +142,12 @@ export const erasures: readonly Erasure[] = [
   },
   {
     table: 'operator_actions',
-    whose: ofAction('operator_actions'),
+    whose: ofAction('operator_actions', ofDecision),
     becomes: { reason: gone, request: `t.request - 'description'`, result: `t.result - 'was'` },
   },
   {
     table: 'parked_payments',
-    whose: `${own} and t.resolution is not null`,
+    whose: `t.resolution is not null and ${ofParked}`,
     becomes: { resolution: gone },
   },
   { table: 'answered_machines', whose: ofRental, isLarge: true },

@@ -119,8 +119,8 @@ export const spanning: readonly { readonly reason: string; readonly names: reado
   },
   {
     reason:
-      'Wakes the closing of an account whose order is decided: it goes, and the account’s node looks for such orders.',
-    names: names('operator_orders_wake'),
+      'Wakes the closing of an account when an order about it is decided, or an act done: its node looks for them.',
+    names: names('operator_orders_wake operator_actions_wake'),
   },
   {
     reason: 'Takes the number of the next root from one node: whoever seals hands it over.',
