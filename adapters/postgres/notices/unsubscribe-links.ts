@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isClosedAddress } from '../../../domain/accounts/closing.js';
 import { isId, type UserId } from '../../../domain/ids.js';
 import { isNoticeKind, isOptional, type OptionalKind } from '../../../domain/notices/kinds.js';
 import { noticeLimits } from '../../../domain/notices/limits.js';
@@ -36,7 +37,7 @@ const FORM = /^((usr_\w{26})\.([a-z_]{1,40})\.(\d{1,12}))\.([A-Za-z0-9_-]{43})$/
 
 /**
  * Reads the token of such a link. The database is asked about none that we did not sign.
- * @returns undefined for one that we did not sign; `expired` for one that has served its time
+ * @returns undefined for one that we did not sign; `expired` for one that has served its time, or whose user is gone
  */
 export async function readUnsubscribeToken(
   db: Database,
@@ -46,7 +47,10 @@ export async function readUnsubscribeToken(
   if (read === undefined) return undefined;
   const { said, mac, grant, expiresMs } = read;
   if (!timingSafeEqual(Buffer.from(await signatureOf(db, said)), Buffer.from(mac))) return undefined;
-  return expiresMs <= (await readClock(db)).getTime() ? 'expired' : grant;
+  if (expiresMs <= (await readClock(db)).getTime()) return 'expired';
+  // Nothing may be written of whom nobody erases any more.
+  const user = await db('users').where({ id: grant.userId }).first('email');
+  return user === undefined || isClosedAddress(user.email) ? 'expired' : grant;
 }
 
 interface Parts {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { makeUnsubscribeUrl } from '../../../adapters/postgres/notices/unsubscribe-links.js';
+import { closedAddressSql } from '../../../domain/accounts/closing.js';
 import type { OptionalKind } from '../../../domain/notices/kinds.js';
 import { noticeLimits } from '../../../domain/notices/limits.js';
 import type { Answer } from '../../support/http/answers.js';
@@ -105,6 +106,19 @@ describe('the link that switches mails off', () => {
     assert.equal(twice.status, 404);
     assert.equal((await post('/v1/notices/unsubscribe')).status, 404);
     assert.deepEqual(await api.db('notice_settings').whereIn('user_id', [user.user.id, other.user.id]), []);
+  });
+
+  it('has expired once its account is erased', async () => {
+    const { id } = user.user;
+    await api.db('account_closings').insert({ user_id: id });
+    await api.db.raw(`update users t set email = ${closedAddressSql} where id = ?`, [id]);
+    for (const answer of [await post(path), await api.stranger().get(path)])
+      assert.deepEqual([answer.status, titleOf(answer)], [410, 'This link has expired']);
+    assert.deepEqual(await off(), []);
+    assert.equal(
+      await api.db('audit_events').where({ user_id: id, kind: 'notices_changed' }).first(),
+      undefined,
+    );
   });
 
   it('holds for 180 days', async () => {
