@@ -34,9 +34,17 @@ const ofDecision = `
    where t.acknowledged_why is not null and ${ofFinding}`;
 const gone = "'erased'";
 
-/** A text that names the person's address, or their customer at the processor, as a whole word. */
-const names = (column: string): string =>
-  `(has_word(${column}, :email::text) or has_word(${column}, :customerId::text))`;
+/**
+ * Whether the person's address was theirs at an instant: whom a restored database brought back has lost it, and somebody may
+ * have signed up by it since.
+ */
+const wasTheirs = (at: string): string =>
+  `not exists (select 1 from users o where o.email = :email::text and o.id <> :userId and o.created_at <= ${at})`;
+const isTheirs = 'exists (select 1 from users o where o.id = :userId and o.email = :email::text)';
+
+/** A text of then that names the person's address, or their customer at the processor, as a whole word. */
+const names = (column: string, at: string): string =>
+  `(has_word(${column}, :email::text) and ${wasTheirs(at)} or has_word(${column}, :customerId::text))`;
 const unnamed = (column: string): string =>
   `without_word(without_word(${column}, :email::text, :userId), :customerId::text, :userId)`;
 /** The ids that the workflows of payments go by, and nothing else. */
@@ -69,7 +77,7 @@ export const sweeps: readonly Sweep[] = [
   {
     table: 'processor_events',
     ...{ key: { received_at: 'timestamptz', id: 'text' }, at: 't.received_at' },
-    whose: `(${names('t.object::text')} or strpos(t.object::text, :userId) > 0
+    whose: `(${names('t.object::text', 't.received_at')} or strpos(t.object::text, :userId) > 0
       or t.workflow_id in (select id from refunds_and_disputes where user_id = :userId)
       or t.object ->> 'payment_intent' in ${payments} or t.object ->> 'id' in ${payments}
       or starts_with(t.kind, 'payment_method.'))`,
@@ -78,7 +86,7 @@ export const sweeps: readonly Sweep[] = [
   {
     table: 'odd_events',
     ...{ key: numbered, at: 't.first_received_at' },
-    whose: `${names('t.body')} or strpos(t.body, :userId) > 0`,
+    whose: `${names('t.body', 't.first_received_at')} or strpos(t.body, :userId) > 0`,
   },
   {
     table: 'reconcile_documents',
@@ -90,10 +98,15 @@ export const sweeps: readonly Sweep[] = [
   {
     table: 'operator_notices',
     ...{ key: numbered, at: 't.noted_at' },
-    whose: names(`concat_ws(' ', t.subject, t.body, t.html)`),
+    whose: names(`concat_ws(' ', t.subject, t.body, t.html)`, 't.noted_at'),
     becomes: { subject: unnamed('t.subject'), body: unnamed('t.body'), html: unnamed('t.html') },
   },
-  { table: 'mail_outbox', key: numbered, at: 't.created_at', whose: 't.recipient = :email' },
+  {
+    table: 'mail_outbox',
+    ...{ key: numbered, at: 't.created_at' },
+    // Who was shut out left nothing unsent: what is, has the code of somebody who signs up by the address.
+    whose: `t.recipient = :email and ${wasTheirs('t.created_at')} and (t.sent_at is not null or ${isTheirs})`,
+  },
   { table: 'user_notices', key: numbered, at: 't.noted_at', whose: own },
   {
     table: 'quotes',
@@ -108,7 +121,7 @@ export const sweeps: readonly Sweep[] = [
   {
     table: 'mail_outbox',
     ...{ key: numbered, at: 't.created_at' },
-    whose: names(`concat_ws(' ', t.subject, t.body, t.html, t.last_error)`),
+    whose: names(`concat_ws(' ', t.subject, t.body, t.html, t.last_error)`, 't.created_at'),
     becomes: {
       subject: unnamed('t.subject'),
       body: unnamed('t.body'),
@@ -219,7 +232,7 @@ export const erasures: readonly Erasure[] = [
   },
   { table: 'sessions', whose: own, opens: true },
   { table: 'proof_codes', whose: own, opens: true },
-  { table: 'login_codes', whose: 't.email = :email', opens: true },
+  { table: 'login_codes', whose: `t.email = :email and ${isTheirs}`, opens: true },
   { table: 'idempotency_keys', whose: own, isLarge: true },
   { table: 'ssh_keys', whose: own },
   { table: 'passkeys', whose: own, opens: true },

@@ -10,6 +10,7 @@ import { installationKey } from '../../support/activities/closing-world.js';
 import { ScriptedTemporal } from '../../support/activities/scripted-temporal.js';
 import { insertApiKeyOf, insertRental, insertSessionOf, insertUser } from '../../support/money/factories.js';
 import { markOf } from '../../../adapters/closed-marks.js';
+import { requestLoginCode } from '../../../adapters/postgres/accounts/login-codes.js';
 import { findSession } from '../../../adapters/postgres/accounts/sessions.js';
 import type { UserId } from '../../../domain/ids.js';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
@@ -84,6 +85,49 @@ describe('the numbers of closed accounts outside of the database', () => {
     assert.equal((await closingOf(gone.id))?.former_email, null);
     const mark = markOf(installationKey, 'mailbox', gone.email);
     assert.equal((await lone.db('closed_marks').where({ value: mark }).first())?.user_id, gone.id);
+  });
+
+  it('leave to whoever has their address since what came after', async () => {
+    const gone = await brought();
+    await shutOutAll();
+    const { email: recipient } = gone;
+    const wish = {
+      email: recipient,
+      clientAddress: '192.0.2.1',
+      browserHash: Buffer.alloc(32),
+      askedBy: 'anybody',
+    } as const;
+    await lone.db.transaction((trx) => requestLoginCode(trx, wish, 100));
+    const signingUp = { cause: `code:${gone.id}-c`, recipient, subject: 'a code', body: 'y', sent_at: null };
+    await lone.db('mail_outbox').insert(signingUp);
+    const back = await insertUser(lone.db, { email: recipient });
+    const body = `You paid, ${recipient}`;
+    for (const [n, sent_at] of [new Date(), null].entries())
+      await lone.db('mail_outbox').insert({
+        ...{ cause: `code:${back.id}-${n}`, recipient, subject: `receipt ${n}`, body, sent_at },
+      });
+    const object = { id: 'ch_1', email: recipient };
+    await lone.db('processor_events').insert({
+      ...{ id: `evt_${back.id}`, kind: 'refund.created', created_at: new Date(), livemode: false, object },
+      ...{ workflow_type: 'refund', workflow_id: 're_1' },
+    });
+    await lone.run('lookAtClosing', gone.id);
+    assert.equal((await closingOf(gone.id))?.former_email, null);
+    const mails = await mailsTo(recipient).orderBy('id');
+    assert.deepEqual(
+      mails.map((mail) => [mail.subject, mail.body]),
+      [
+        ['a code', 'y'],
+        ['receipt 0', body],
+        ['receipt 1', body],
+      ],
+    );
+    assert.equal((await lone.db('login_codes').where({ email: recipient })).length, 1);
+    const event = await lone
+      .db('processor_events')
+      .where({ id: `evt_${back.id}` })
+      .first();
+    assert.deepEqual(event?.object, object);
   });
 
   it('are shut out although another one fails, which operators are told of', async () => {
