@@ -1,3 +1,4 @@
+import { idsOfEventSql, isBareSql } from '../payments/kept-event.js';
 import { closedAddressSql } from './closing.js';
 
 /** How a person's words go from one table when their account is closed (decision 183, "What closing erases"). */
@@ -47,11 +48,6 @@ const names = (column: string, at: string): string =>
   `(has_word(${column}, :email::text) and ${wasTheirs(at)} or has_word(${column}, :customerId::text))`;
 const unnamed = (column: string): string =>
   `without_word(without_word(${column}, :email::text, :userId), :customerId::text, :userId)`;
-/** The ids that the workflows of payments go by, and nothing else. */
-const idsOfEvent = `jsonb_strip_nulls(jsonb_build_object(
-  'id', case when t.object ->> 'object' <> 'customer' then t.object -> 'id' end, 'object', t.object -> 'object', 'metadata', t.object -> 'metadata',
-  'charge', case when jsonb_typeof(t.object -> 'charge') = 'string' then t.object -> 'charge' end,
-  'payment_intent', case when jsonb_typeof(t.object -> 'payment_intent') = 'string' then t.object -> 'payment_intent' end))`;
 /** The payments of an account, by the processor's ids. */
 const payments = `(select payment_id from topups where user_id = :userId and payment_id is not null
   union select payment_id from invoices where user_id = :userId and payment_id is not null
@@ -68,8 +64,8 @@ export interface Sweep extends Erasure {
 const numbered = { id: 'bigint' };
 
 /**
- * An event of a card tells its holder, and not its user once it is detached: all are taken down to their ids, whoever's
- * they are. New ones come so.
+ * An event of a card, or of a payment that we do not follow, tells its holder and not its user: all are taken down to their
+ * ids, whoever's they are. New ones come so.
  *
  * `:email` and `:customerId` are null once they are erased: numbers find what comes late.
  */
@@ -80,8 +76,8 @@ export const sweeps: readonly Sweep[] = [
     whose: `(${names('t.object::text', 't.received_at')} or strpos(t.object::text, :userId) > 0
       or t.workflow_id in (select id from refunds_and_disputes where user_id = :userId)
       or t.object ->> 'payment_intent' in ${payments} or t.object ->> 'id' in ${payments}
-      or starts_with(t.kind, 'payment_method.'))`,
-    becomes: { object: idsOfEvent },
+      or ${isBareSql('t.kind', 't.workflow_id')})`,
+    becomes: { object: idsOfEventSql('t.object') },
   },
   {
     table: 'odd_events',

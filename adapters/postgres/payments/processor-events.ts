@@ -1,4 +1,5 @@
 import type { EventRoute, EventWorkflow } from '../../../domain/payments/processor-routes.js';
+import { idsOfEventSql, isBareSql } from '../../../domain/payments/kept-event.js';
 import type { ProcessorEvent } from '../../processor/processor.js';
 import type { Database } from '../database.js';
 import { runPrepared, type Prepared } from '../prepared.js';
@@ -19,9 +20,11 @@ const keepEvent: Prepared<Values> = {
   sql: `with fresh as (
           insert into processor_events
             (id, kind, created_at, livemode, api_version, object, workflow_type, workflow_id, handled_at, note)
-          values ($1, $2, $3, $4, $5, $6, $7, $8,
+          select $1, $2, $3, $4, $5,
+                  case when ${isBareSql('$2::text', '$8::text')} then ${idsOfEventSql('e.object')} else e.object end, $7, $8,
                   case when $8::text is null then clock_ms() end,
-                  case when $8::text is null then 'nothing acts on it' end)
+                  case when $8::text is null then 'nothing acts on it' end
+            from (select $6::jsonb as object) e
           on conflict (id) do nothing
           returning workflow_type, workflow_id, handled_at is not null as handled, true as is_new)
         select * from fresh
@@ -30,7 +33,7 @@ const keepEvent: Prepared<Values> = {
 };
 
 /**
- * Keeps an event as it arrived, one of a card as its id alone, once: the processor redelivers for days (decision 30,
+ * Keeps an event as it arrived, what no workflow reads as its ids alone, once: the processor redelivers for days (decision 30,
  * "Reversed payments", reference of its events).
  * @param route the workflow that acts on it; null for an event on which nobody acts, which counts as handled
  * @returns the workflow that must still look at it, null when there is nothing left to do; and whether it is new
@@ -46,7 +49,7 @@ export async function insertProcessorEvent(
     event.createdAt,
     event.livemode,
     event.apiVersion,
-    toJsonb(keptOf(event)),
+    toJsonb(event.object),
     route?.workflow ?? null,
     route?.workflowId ?? null,
   ] as const;
@@ -57,11 +60,6 @@ export async function insertProcessorEvent(
   const { workflow_type: workflow, workflow_id: workflowId, handled, is_new: isNew } = row;
   const isDone = handled || workflow === null || workflowId === null;
   return { unhandledBy: isDone ? null : { workflow, workflowId }, isNew };
-}
-
-/** Cardholders are not ours to keep: of a card nobody reads more than which one it is. */
-function keptOf({ kind, object }: ProcessorEvent): Record<string, unknown> {
-  return kind.startsWith('payment_method.') ? { id: object['id'], object: object['object'] } : object;
 }
 
 interface Kept {

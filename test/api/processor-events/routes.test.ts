@@ -152,11 +152,10 @@ describe('POST /v1/billing/processor/webhook', () => {
 
   it('keeps an event whose texts hold what the database can’t', async () => {
     const id = `evt_nul_${(count += 1)}`;
-    assert.equal(
-      (await deliver(eventOf('customer.created', { object: 'customer', name: 'a\u0000b' }, id))).status,
-      200,
-    );
-    assert.equal((await api.db('processor_events').where({ id }).first())!.object['name'], 'ab');
+    const object = { object: 'invoice', metadata: { name: 'a\u0000b' } };
+    assert.equal((await deliver(eventOf('invoice.created', object, id))).status, 200);
+    const event = (await api.db('processor_events').where({ id }).first())!;
+    assert.deepEqual(event.object, { object: 'invoice', metadata: { name: 'ab' } });
   });
 
   it('keeps of a card’s event only which card it is', async () => {
@@ -167,6 +166,17 @@ describe('POST /v1/billing/processor/webhook', () => {
     const event = (await api.db('processor_events').where({ id }).first())!;
     assert.deepEqual(event.object, { id: 'pm_1', object: 'payment_method' });
     assert.equal(event.workflow_id, 'pm_1');
+  });
+
+  it('keeps of an event that nothing acts on its ids, and why a card was declined', async () => {
+    const ids = { id: 'pi_9', object: 'payment_intent', metadata: { invoice_id: 'inv_1' } };
+    const error = { code: 'card_declined', decline_code: 'stolen_card' };
+    const payer = { billing_details: { name: 'Ann Zebra', email: 'ann@x.org' } };
+    const object = { ...ids, ...payer, last_payment_error: { ...error, payment_method: payer } };
+    const id = `evt_declined_${(count += 1)}`;
+    assert.equal((await deliver(eventOf('payment_intent.payment_failed', object, id))).status, 200);
+    const event = (await api.db('processor_events').where({ id }).first())!;
+    assert.deepEqual(event.object, { ...ids, last_payment_error: error });
   });
 
   it('refuses a forged event and keeps nothing of it', async () => {

@@ -82,6 +82,24 @@ describe('the search for the words of an account that closes', () => {
     assert.deepEqual(row?.object, { id: 'pm_old', object: 'payment_method' });
   });
 
+  it('takes each event that no workflow reads down to its ids, and leaves why a card was declined', async () => {
+    const { id } = await insertUser(money.db);
+    await insertClosing(money.db, id);
+    const ids = { id: 'pi_other', object: 'payment_intent', metadata: { invoice_id: 'inv_1' } };
+    const error = { code: 'card_declined', decline_code: 'stolen_card' };
+    const object = { ...ids, receipt_email: 'ann@x.org', last_payment_error: { ...error, message: 'Ann' } };
+    const event = { created_at: new Date(), livemode: false, object, kind: 'payment_intent.payment_failed' };
+    await money.db('processor_events').insert([
+      { id: 'evt_bare', ...event },
+      { id: 'evt_routed', ...event, workflow_type: 'topup', workflow_id: 'top_1' },
+    ]);
+    await sweepTables(money.db, id, () => undefined);
+    const objectOf = async (one: string) =>
+      (await money.db('processor_events').where({ id: one }).first())?.object;
+    assert.deepEqual(await objectOf('evt_bare'), { ...ids, last_payment_error: error });
+    assert.deepEqual(await objectOf('evt_routed'), object);
+  });
+
   const key = Buffer.alloc(32, 7).toString('base64');
 
   it('is made once more for mails, before the address goes', async () => {
