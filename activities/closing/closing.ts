@@ -8,6 +8,7 @@ import {
   readOpenBusiness,
   type OpenBusiness,
 } from '../../adapters/postgres/accounts/closings.js';
+import { findCustomerId } from '../../adapters/postgres/payments/payers.js';
 import type { AccountClosingRow } from '../../adapters/postgres/rows/tables.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import { closingLimits, type ClosingState, type ClosingWait } from '../../domain/accounts/closing.js';
@@ -204,11 +205,18 @@ async function eraseAgain(deps: ActivityDeps, userId: UserId, tell: Tell): Retur
 }
 
 async function erase(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<Came> {
-  const { installationKey } = deps.settings;
+  const { db, processor, settings } = deps;
+  const { installationKey } = settings;
   if (!installationKey) {
     const why = 'To recognize a blocked mailbox or a denied card later, set INSTALLATION_KEY.';
     await tellOperators(deps, userId, 'installation-key', why);
     return ['installation_key'];
+  }
+  if (!processor.enabled && (await findCustomerId(db, userId)) !== null) {
+    const why =
+      'The processor has a customer of it, who can’t be deleted while billing is off: set STRIPE_SECRET_KEY.';
+    await tellOperators(deps, userId, 'billing-off', why);
+    return ['processor'];
   }
   return (await eraseInTurn(deps, userId, installationKey, tell)) ? 'on' : turn;
 }
@@ -220,18 +228,18 @@ async function keepWatch(
   tell: Tell,
   row: AccountClosingRow,
 ): ReturnType<Step> {
-  const { db, settings } = deps;
+  const { db } = deps;
   if (await hasMoney(db, userId)) {
     await moveClosing(db, userId, { state: 'returning' });
     return 'on';
   }
-  if (!settings.installationKey) return ['installation_key'];
   const open = await readOpenBusiness(db, userId);
   if (open.topups > 0) {
     await closePages(deps, userId);
     return ['topups'];
   }
-  if (!(await eraseInTurn(deps, userId, settings.installationKey, tell))) return turn;
+  const erased = await erase(deps, userId, tell);
+  if (erased !== 'on') return erased;
   const waits = await waitsOf(deps, userId, open, ...debts, 'refunds');
   if (waits.length > 0) return waits;
   return (await endWatch(db, row)) ? 'on' : ['late_events'];

@@ -35,7 +35,7 @@ export async function eraseInTurn(
   try {
     const customerId = await findCustomerId(db, userId);
     if (settings.closedAccountsFile) await noteClosedAccount(settings.closedAccountsFile, userId);
-    if (customerId !== null && processor.enabled) await processor.deleteCustomer(customerId);
+    if (customerId !== null) await processor.deleteCustomer(customerId);
     await erasePerson(db, { userId, customerId }, installationKey, tell);
     return true;
   } catch (error) {

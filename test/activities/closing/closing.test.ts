@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { tieToMarks } from '../../../adapters/postgres/accounts/account-ties.js';
-import { insertClosing, listOpenClosings } from '../../../adapters/postgres/accounts/closings.js';
+import {
+  insertClosing,
+  listOpenClosings,
+  wakeClosing,
+} from '../../../adapters/postgres/accounts/closings.js';
 import { findOrInsertUser } from '../../../adapters/postgres/accounts/users.js';
 import { isHeld, listOpenMarks } from '../../../adapters/postgres/payments/charge-marks.js';
 import { readStanding } from '../../../adapters/postgres/accounts/standing.js';
@@ -13,8 +17,6 @@ import { retention } from '../../../domain/operations/retention.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { EventLook } from '../../../workflows/contracts/events.js';
 import { ClosingWorld, installationKey } from '../../support/activities/closing-world.js';
-import { wakeClosing } from '../../../adapters/postgres/accounts/closings.js';
-import { startActivities } from '../../support/activities/lone-activities.js';
 import { insertRental, insertUser } from '../../support/money/factories.js';
 import { untilSomeoneWaits } from '../../support/someone-waits.js';
 import { getWallet } from '../../support/money/money.js';
@@ -330,19 +332,6 @@ describe('the closing of an account', () => {
       const row = await looking;
       assert.deepEqual([row.state, row.waits_for], ['kept', ['late_events']]);
       assert.ok(row.late_until! > new Date(), 'somebody looks once more');
-    });
-
-    it('waits for a key when what it leaves would not be recognized', async () => {
-      const keyless = await startActivities({ temporal: world.temporal.port });
-      try {
-        const user = await insertUser(keyless.db, { blocked_at: new Date(), blocked_reason: 'fraud' });
-        await insertClosing(keyless.db, user.id);
-        const seen = await keyless.run('lookAtClosing', user.id);
-        assert.equal(seen.status, 'erasing');
-        assert.equal((await keyless.db('users').where({ id: user.id }).first())?.email, user.email);
-      } finally {
-        await keyless.close();
-      }
     });
 
     it('is erased one account after the other, and those that wait hold nothing', async () => {
