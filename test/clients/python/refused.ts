@@ -88,7 +88,7 @@ asyncio.run(main())
         python,
         `${head}
 from gpu_rental import _ending
-from gpu_rental.machine import _to_its_end
+from gpu_rental._tasks import to_its_end
 def fails():
     raise gpu.StillRunningError("it runs", "rent_1")
 _ending.soften()
@@ -102,7 +102,7 @@ async def late():
     await asyncio.sleep(0.1)
     fails()
 async def main():
-    task = asyncio.ensure_future(_to_its_end(late()))
+    task = asyncio.ensure_future(to_its_end(late()))
     asyncio.get_running_loop().call_soon(lambda: asyncio.get_running_loop().call_soon(task.cancel))
     await asyncio.wait([task])
     print(repr(task.exception()))

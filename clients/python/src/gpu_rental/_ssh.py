@@ -89,6 +89,26 @@ def _quoted(path: Path) -> str:
     return f'"{text}"'
 
 
+class Leash:
+    """Ends a command of another thread that nobody waits for any more, also one that has not begun yet."""
+
+    def __init__(self) -> None:
+        self._process: Optional[subprocess.Popen[str]] = None
+        self._is_pulled = False
+
+    def hold(self, process: subprocess.Popen[str]) -> None:
+        """It has begun."""
+        self._process = process
+        if self._is_pulled:
+            process.kill()
+
+    def pull(self) -> None:
+        """End it. One that has ended is left alone."""
+        self._is_pulled = True
+        if self._process is not None:
+            self._process.kill()
+
+
 def run_shown(
     line: Sequence[str],
     command: Union[str, Sequence[str]],
@@ -96,8 +116,11 @@ def run_shown(
     show: bool,
     input: Optional[str],
     timeout: Optional[float],
+    leash: Optional[Leash] = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command on a machine, and show what it writes as it comes: in a notebook too.
+
+    :param leash: ends it from another thread
 
     :raises BrokenPipeError: when nobody reads any more what is shown, as a print does
     """
@@ -111,6 +134,8 @@ def run_shown(
         text=True,
         errors="replace",
     )
+    if leash is not None:
+        leash.hold(process)
     try:
         with process:
             assert process.stdout is not None and process.stderr is not None

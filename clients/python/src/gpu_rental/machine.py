@@ -8,14 +8,15 @@ import subprocess
 import time
 import uuid
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, List, Optional, Sequence, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Union, cast
 
 import httpx
 
 from . import _ending
 from ._ask import written
 from ._retries import growing, is_passing, open_id, was_begun
-from ._ssh import Entrance, run_shown
+from ._ssh import Entrance, Leash, run_shown
+from ._tasks import in_thread, to_its_end
 from ._wish import Wish, body_of
 from .errors import ApiError, GpuRentalError, NoAnswerError, StillRunningError
 from .money import dollars
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from . import types
     from ._async.client import AsyncClient
     from ._sync.client import Client
-
-T = TypeVar("T")
 
 READY_WITHIN = 3600.0
 END_WITHIN = 300.0
@@ -130,8 +129,9 @@ class _Rented:
         show: bool,
         input: Optional[str],
         timeout: Optional[float],
+        leash: Optional[Leash] = None,
     ) -> subprocess.CompletedProcess[str]:
-        done = run_shown(self.ssh_command, command, show=show, input=input, timeout=timeout)
+        done = run_shown(self.ssh_command, command, show=show, input=input, timeout=timeout, leash=leash)
         if check:
             done.check_returncode()
         return done
@@ -309,10 +309,10 @@ class AsyncMachine(_Rented):
 
     async def start(self) -> AsyncMachine:
         """As Machine.start."""
-        body = await asyncio.to_thread(self._begin, self._client)
+        body = await in_thread(self._begin, self._client)
         _ending.soften()
         try:
-            await _to_its_end(self._open(body))
+            await to_its_end(self._open(body))
             wait = self._wish.get("ready_within", READY_WITHIN)
             self.rental = await self._client.wait_until_running(
                 cast("str", self.id), timeout=wait, on_phase=self._wish.get("on_phase")
@@ -339,7 +339,7 @@ class AsyncMachine(_Rented):
 
     async def _look_for(self) -> None:
         # A loop that ends cancels its tasks, and no thread.
-        await _to_its_end(asyncio.get_running_loop().run_in_executor(None, self._look_blocking))
+        await to_its_end(in_thread(self._look_blocking))
 
     def _look_blocking(self) -> None:
         self.id = self._blocking()._look_for()
@@ -360,7 +360,7 @@ class AsyncMachine(_Rented):
             if self.id is None and self._process == os.getpid():
                 self._finish(None)
             return self.receipt
-        await _to_its_end(self._end())
+        await to_its_end(self._end())
         return self.receipt
 
     async def _end(self) -> None:
@@ -368,11 +368,11 @@ class AsyncMachine(_Rented):
             self._finish(await self._end_within(END_WITHIN))
         except asyncio.CancelledError:
             # The loop itself is ending.
-            await asyncio.to_thread(self._end_blocking)
+            await to_its_end(in_thread(self._end_blocking))
             raise
         except RuntimeError:
             # The client is closed, or its connections are those of a loop that has ended.
-            await asyncio.to_thread(self._end_blocking)
+            await to_its_end(in_thread(self._end_blocking))
 
     async def _end_within(self, within: float) -> Optional[types.StoppedRental]:
         id, ends_at, tries = cast("str", self.id), time.monotonic() + within, 0
@@ -398,20 +398,9 @@ class AsyncMachine(_Rented):
         input: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> subprocess.CompletedProcess[str]:
-        """As Machine.run."""
-        return await asyncio.to_thread(self._run, command, check, show, input, timeout)
-
-
-async def _to_its_end(work: Awaitable[T]) -> T:
-    """Do work that a task must not leave half done, however often it is cancelled; the cancellation comes after it."""
-    task = asyncio.ensure_future(work)
-    cancelled: Optional[asyncio.CancelledError] = None
-    while not task.done():
+        """As Machine.run. It ends when its task is cancelled."""
+        leash = Leash()
         try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    fault = None if task.cancelled() else task.exception()
-    if cancelled is not None and (fault is None or not _ending.outranks(fault)):
-        raise cancelled from fault
-    return task.result()
+            return await in_thread(self._run, command, check, show, input, timeout, leash)
+        finally:
+            leash.pull()

@@ -108,6 +108,7 @@ function serveSession(session: Session, servesSftp: boolean): void {
 
 function run(channel: ssh2.ServerChannel, program: string, args: readonly string[]): void {
   const child = spawn(program, args);
+  channel.once('close', () => child.kill());
   channel.pipe(child.stdin);
   child.stdin.on('error', () => undefined);
   child.stdout.on('data', (chunk: Buffer) => channel.write(chunk));
