@@ -304,42 +304,6 @@ machine = asyncio.run(begin())
       await assertEnded();
     });
 
-    it('ends though commands keep all threads of its loop busy, and each of them ends with its task', async () => {
-      const program = new Program(
-        python,
-        `${head}from concurrent.futures import ThreadPoolExecutor
-gpu.machine.END_WITHIN = 5
-async def use(client):
-    async with client.rent("rtx-4090", hours=1) as machine:
-        await machine.run("echo runs; exec sleep 95")
-async def main():
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
-    async with gpu.AsyncClient() as client:
-        await asyncio.gather(*(use(client) for _ in range(3)))
-asyncio.run(main())
-`,
-        // Names are resolved in the loop's threads.
-        { ...city.env, GPU_API_URL: city.url.replace('127.0.0.1', 'localhost') },
-      );
-      await program.awaitOut(/(runs\n){3}/);
-      program.signal('SIGTERM');
-      assert.equal((await program.ended).code, 143, program.err);
-      await assertEnded(3);
-    });
-
-    it('runs a command no longer than its task waits for it', async () => {
-      const { code, out, err } = await play(
-        waiting(`try:
-                await asyncio.wait_for(machine.run("exec sleep 95"), 2)
-            except asyncio.TimeoutError:
-                await machine.run("echo next")
-`) + 'asyncio.run(main())\n',
-      );
-      assert.equal(code, 0, err);
-      assert.match(out, /^next$/m);
-      await assertEnded();
-    });
-
     it('ends though answers to its end are lost, and tells what it cost', async () => {
       const program = start(`${block('time.sleep(1)')}print(machine.receipt)\n`);
       await program.awaitOut(/^in rent_/);

@@ -7,12 +7,14 @@ import { describeNewerWords } from './newer-words.js';
 import { describePackage } from './package.js';
 import { describeRefused } from './refused.js';
 import { describeSameRequests } from './same-requests.js';
+import { describeThreads } from './threads.js';
 import { describeUnsent } from './unsent.js';
 
 // One process builds the package and installs it once, for all of them.
 describePackage();
 describeLongFiles();
 describeEnds();
+describeThreads();
 describeCommands();
 describeRefused();
 describeUnsent();

@@ -78,7 +78,8 @@ def rent(family: str, *, client: Optional[Client] = None, **wish: Unpack[Wish]) 
             machine.run("nvidia-smi")
 
     It is ended after an exception, ctrl-C, SIGTERM, sys.exit, and at the end of the interpreter. What ends a process
-    without a last word (kill -9, a power cut), or cuts it off from the service, can't end the machine: its limits do.
+    without a last word (kill -9, a power cut, SIGTERM where it is rented in another thread than the main one), or cuts
+    it off from the service, can't end the machine: its limits do.
     Without `hours` and `max_spend` it stops by itself after one hour.
 
     :param family: such as "h100-80gb"; `Client.list_families` has all of them

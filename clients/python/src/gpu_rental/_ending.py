@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from types import FrameType
 from typing import Callable, Dict, Iterator, Optional
 
@@ -40,14 +41,22 @@ def tell(text: str) -> None:
 def soften() -> None:
     """From here on a SIGTERM leaves the blocks of the program one by one, as an exception does.
 
-    Who catches such signals already goes on doing so.
+    Who catches such signals already goes on doing so. Python sets handlers in the main thread alone: others are warned.
     """
     global _softened
     _softened += 1
+    uncaught = [number for number in _FATAL if signal.getsignal(number) == signal.SIG_DFL]
     if _in_main_thread():
-        for number in _FATAL:
-            if signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(number, _unwind)
+        for number in uncaught:
+            signal.signal(number, _unwind)
+    elif uncaught:
+        names = " or ".join(number.name for number in uncaught)
+        warnings.warn(
+            f"A {names} ends this program and leaves a machine that is rented in a thread to its limits. Rent it in "
+            "the main thread; for several at once there is AsyncClient.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def harden() -> None:

@@ -176,6 +176,7 @@ class Machine(_Rented):
     """A machine that is rented when a `with` block begins and ended when the block ends.
 
     It is ended whatever happens in the block: an exception, ctrl-C, SIGTERM, sys.exit, the end of the interpreter.
+    Signals reach the main thread alone: SIGTERM does not end a machine that is rented in another one.
     What ends a process without a last word (kill -9, a power cut) or cuts it off from the service can't end the
     machine. That is why each one has a limit after which it stops by itself: `hours`, one by default, or `max_spend`.
     """
