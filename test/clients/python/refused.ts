@@ -83,6 +83,19 @@ asyncio.run(main())
       assert.deepEqual([ended.exit, ended.creates, ended.out], [0, 1, 'cancelled\nTrue\n'], ended.err);
     });
 
+    it('ends the machine of an earlier attempt whose answer was lost', async () => {
+      for (const [code, count] of [
+        ['with gpu.rent("rtx-4090"): pass\n', 1],
+        [`${againWaiting}asyncio.run(rent())\n`, 2],
+      ] as const) {
+        city.fates.set(create, ['is lost', 'is turned away']);
+        const program = new Program(python, head + code, city.env);
+        assert.equal((await program.ended).code, 1);
+        assert.match(program.err, /^gpu_rental\S+NoAnswerError: No answer from/m);
+        assert.equal(await city.awaitEnds(), count);
+      }
+    });
+
     it('hears that a machine could not be ended before it hears of a signal or a cancellation', async () => {
       const program = new Program(
         python,

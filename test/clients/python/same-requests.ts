@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { GpuRental } from '@gpu-rental/client';
+import { ApiError, GpuRental, leavesEarlierOpen } from '@gpu-rental/client';
+import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { clientCalls } from '../../contract/through-client.js';
 import { describedOperations } from '../../support/http/described.js';
 import { ScriptedApi, dies, refusal, type Reply } from '../typescript/support/scripted-api.js';
@@ -112,6 +113,25 @@ export function describeSameRequests(): void {
         api.arrived.map(({ method, path }) => `${method} ${path}`),
         ['POST /v1/rentals', 'GET /v1/rentals/rent_1'],
       );
+    });
+
+    it('tell of a lost answer after a refusal that says nothing of it, as the typed client judges', async () => {
+      const stands = (Object.keys(refusalStatus) as RefusalCode[]).filter(
+        (code) => refusalStatus[code] < 500 && !/^(rate_limited|idempotency_in_progress)$/.test(code),
+      );
+      for (const code of stands) {
+        const status = refusalStatus[code];
+        api.script(dies, refusal(status, code));
+        const { noAnswer } = await driver.ask({
+          ...{ operationId: 'createRental', method: 'POST', path: '', waits: false },
+          ...{ id: '', query: {}, body: {} },
+          options: { base_url: api.url, first_pause: 0.001 },
+        });
+        const refused = new ApiError({
+          ...{ status, code, message: '', requestId: '', retryAfterSeconds: undefined, details: undefined },
+        });
+        assert.deepEqual([code, noAnswer !== undefined], [code, leavesEarlierOpen(refused)]);
+      }
     });
 
     it('give the figures of a stop whose answer was lost', async () => {

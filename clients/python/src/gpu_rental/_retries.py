@@ -42,6 +42,42 @@ def was_begun(error: GpuRentalError) -> bool:
     return not (isinstance(error, NoAnswerError) and error.never_sent)
 
 
+def may_be_done(error: BaseException) -> bool:
+    """Tell whether a request that failed may have been done all the same."""
+    if isinstance(error, ApiError):
+        return error.code == "idempotency_in_progress" or (error.status >= 500 and was_begun(error))
+    return isinstance(error, NoAnswerError) and was_begun(error)
+
+
+AT_THE_DOOR = {
+    *("validation_failed", "billing_disabled", "forbidden", "session_required", "fresh_sign_in_required"),
+    *("key_scope", "key_address", "key_ends_own", "key_setup", "not_found"),
+    *("idempotency_conflict", "idempotency_in_progress", "code_request_rate_limited"),
+}
+"""Refusals that come before the service looks at what a request's Idempotency-Key has done; all others tell it."""
+DOOR_STATUSES = (401, 405, 413, 415, 421)
+
+
+def leaves_earlier_open(error: BaseException) -> bool:
+    """Tell whether a failure leaves open what became of earlier attempts of the same request, under the same key."""
+    if not isinstance(error, ApiError):
+        return True
+    if error.code == "rate_limited":
+        return (error.details or {}).get("reason") != "too_many_free_machines"
+    return error.status >= 500 or error.status in DOOR_STATUSES or error.code in AT_THE_DOOR
+
+
+def most_open(so_far: Optional[Failure], newest: Failure) -> Failure:
+    """Choose what is told of a request that failed each time it was sent.
+
+    That a later attempt did nothing says nothing of those before it, and an id that was told once is not forgotten.
+    """
+    if so_far is None or not may_be_done(so_far) or not leaves_earlier_open(newest):
+        return newest
+    is_as_open = may_be_done(newest) and (open_id(newest) is not None or open_id(so_far) is None)
+    return newest if is_as_open else so_far
+
+
 def open_id(error: BaseException) -> Optional[str]:
     """Name what a create may have made: its outcome is not known, or its first request is still under way."""
     if not isinstance(error, ApiError):

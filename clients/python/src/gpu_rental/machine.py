@@ -14,11 +14,11 @@ import httpx
 
 from . import _ending
 from ._ask import written
-from ._retries import growing, is_passing, open_id, was_begun
+from ._retries import growing, is_passing, may_be_done, open_id
 from ._ssh import Entrance, Leash, run_shown
 from ._tasks import in_thread, to_its_end
 from ._wish import Wish, body_of
-from .errors import ApiError, GpuRentalError, NoAnswerError, StillRunningError
+from .errors import ApiError, GpuRentalError, StillRunningError
 from .money import dollars
 
 if TYPE_CHECKING:
@@ -141,13 +141,6 @@ class _Rented:
         return f"<{type(self).__name__} {self.id or self._family}: {state}>"
 
 
-def _perhaps_rented(error: BaseException) -> bool:
-    """Whether a create that failed may have rented a machine all the same."""
-    if isinstance(error, ApiError):
-        return error.code == "idempotency_in_progress" or (error.status >= 500 and was_begun(error))
-    return isinstance(error, NoAnswerError) and was_begun(error)
-
-
 def _receipt_of(error: ApiError) -> Optional[types.StoppedRental]:
     details = error.details if error.code == "already_stopped" else None
     return cast("Optional[types.StoppedRental]", details)
@@ -214,7 +207,7 @@ class Machine(_Rented):
         try:
             self.id = self._client.create_rental(body, idempotency_key=self._key)["id"]
         except GpuRentalError as error:
-            self.id = open_id(error) or (self._look_for() if _perhaps_rented(error) else None)
+            self.id = open_id(error) or (self._look_for() if may_be_done(error) else None)
             raise
         except BaseException:
             _ending.tell(_UNSURE)
@@ -328,7 +321,7 @@ class AsyncMachine(_Rented):
             self.id = (await self._client.create_rental(body, idempotency_key=self._key))["id"]
         except GpuRentalError as error:
             self.id = open_id(error)
-            if self.id is None and _perhaps_rented(error):
+            if self.id is None and may_be_done(error):
                 await self._look_for()
             raise
         except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):

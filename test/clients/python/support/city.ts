@@ -14,9 +14,9 @@ import { SshMachine } from '../../cli/support/ssh-machine.js';
 
 /**
  * What becomes of an answer on its way: it goes on, waits for a second, is lost, or says that its work goes on. What is
- * refused is never passed on, and its answer waits in `held`.
+ * refused is never passed on, and its answer waits in `held`; what is turned away is answered at once.
  */
-export type Fate = 'passes' | 'waits' | 'is lost' | 'is in progress' | 'is refused';
+export type Fate = 'passes' | 'waits' | 'is lost' | 'is in progress' | 'is refused' | 'is turned away';
 
 /** The mock with machines that can be entered: each is this computer, on which `nvidia-smi` answers. */
 export class City {
@@ -97,6 +97,10 @@ export class City {
       response.writeHead(409, { 'Content-Type': 'application/json' }).end(JSON.stringify(unavailable));
       return;
     }
+    if (fate === 'is turned away') {
+      response.writeHead(403, { 'Content-Type': 'application/json' }).end(JSON.stringify(turnedAway));
+      return;
+    }
     const sent = Object.entries(headers).filter(([name]) => !/^(host|connection|content-length)$/.test(name));
     try {
       const answer = await this.machine.told()(this.mock.url + url, {
@@ -158,6 +162,13 @@ const unavailable = {
   message: 'No machine of this family is free.',
   requestId: 'req_2',
   details: { alternatives: [] },
+};
+
+const turnedAway = {
+  error: 'key_address',
+  message: 'This key may not be used from this address.',
+  requestId: 'req_3',
+  details: {},
 };
 
 /** A Python program that runs. */

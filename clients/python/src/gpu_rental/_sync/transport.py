@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from .._ask import Ask, written
 from .._files import write_whole
 from .._limits import Limited
-from .._retries import FIRST_PAUSE, RETRIES, pause_before, was_begun
+from .._retries import FIRST_PAUSE, RETRIES, Failure, most_open, pause_before
 from .._settings import base_url_of, headers_of
 from ..errors import ApiError, GpuRentalError, NoAnswerError, error_of
 
@@ -87,7 +87,7 @@ class Transport:
         :raises NoAnswerError: when there was no answer of it
         """
         ends_at = clock.monotonic() + (self.timeout if timeout is None else timeout)
-        open_error: Optional[GpuRentalError] = None
+        told: Optional[Failure] = None
         tries = 0
         while True:
             tries += 1
@@ -98,13 +98,12 @@ class Transport:
                 if tries > 1 and isinstance(error, ApiError) and error.status == ask.gone:
                     return {"ok": True}
                 pause = pause_before(tries, ask.repeats, error, self._retries, self._first_pause)
-                if ask.repeats != "read" and was_begun(error):
-                    open_error = error
-                # That the last one of several was not begun says nothing of those before it.
+                told = error if ask.repeats == "read" else most_open(told, error)
                 if pause is None or clock.monotonic() + pause >= ends_at:
-                    if open_error is None or open_error is error:
+                    if told is error:
                         raise
-                    raise open_error from error
+                    told.sent = tries
+                    raise told from error
                 if self._on_retry is not None:
                     self._on_retry(tries, pause, error)
             time.sleep(pause)
