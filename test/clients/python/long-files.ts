@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { ApiClient } from '../../support/http/api.js';
 import { filesIn } from '../../support/http/archive.js';
+import { ScriptedApi, dies, refusal } from '../typescript/support/scripted-api.js';
 import { Program } from './support/city.js';
 import { installedPython } from './support/python.js';
 
@@ -91,6 +93,48 @@ except gpu.ApiError as error:
       const bytes = readFileSync(file);
       assert.deepEqual(program.out.trim().split('\n'), [String(bytes.length), 'True', 'unauthorized']);
       assert.ok(filesIn(new Uint8Array(bytes).buffer)['account.json']?.includes('ann@example.com'));
+    });
+
+    it('are asked for again until they begin, as their routes allow, and never after', async () => {
+      const api = await ScriptedApi.start();
+      const notDone = refusal(503, 'temporarily_unavailable', { outcome: 'not_done' });
+      const tooMany = refusal(429, 'rate_limited', undefined, { 'Retry-After': '0' });
+      const whole = { status: 200, headers: { 'Content-Type': 'text/csv' }, body: 'a,b\n' };
+      const breaksOff = (response: ServerResponse): void => {
+        response.writeHead(200, { 'Content-Type': 'text/csv', 'Content-Length': '9' });
+        response.write('a,b\n', () => response.destroy());
+      };
+      const code = (call: string): string => `
+import asyncio, io, gpu_rental as gpu
+options = {"base_url": "${api.url}", "api_key": "gpur_1", "first_pause": 0.001}
+file = io.BytesIO()
+async def waiting():
+    async with gpu.AsyncClient(**options) as client:
+        return await client.${call}
+for save in (lambda: asyncio.run(waiting()), lambda: gpu.Client(**options).${call}):
+    try:
+        print(save(), file.getvalue())
+    except gpu.GpuRentalError as error:
+        print(type(error).__name__, file.getvalue())
+    file = io.BytesIO()
+`;
+      try {
+        for (const [call, replies, told] of [
+          ['save_ledger(file)', [notDone, tooMany, dies, whole], "4 b'a,b\\n'"],
+          ['save_proof(file, month="2026-10")', [refusal(500, 'internal_error'), whole], "4 b'a,b\\n'"],
+          ['save_ledger(file)', [breaksOff], "NoAnswerError b'a,b\\n'"],
+          ['save_export(file)', [notDone, whole], "4 b'a,b\\n'"],
+          ['save_export(file)', [refusal(500, 'internal_error')], "InternalError b''"],
+        ] as const) {
+          api.script(...replies, ...replies);
+          const program = new Program(await installedPython(), code(call), {});
+          await program.ended;
+          assert.deepEqual(program.out.trim().split('\n'), [told, told], program.err);
+          assert.deepEqual([api.left, api.arrived.length], [0, 2 * replies.length]);
+        }
+      } finally {
+        await api.stop();
+      }
     });
   });
 }

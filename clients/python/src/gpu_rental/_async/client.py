@@ -98,7 +98,7 @@ class AsyncClient(AsyncOperations):
         :param file: open for writing bytes, such as open("account.zip", "wb")
         :returns: how many bytes it has
         """
-        return await self._transport.save(Ask("GET", "/v1/account/export", "read"), file)
+        return await self._transport.save(Ask("GET", "/v1/account/export", "once"), file)
 
     async def save_ledger(
         self, file: BinaryIO, *, from_: Optional[str] = None, to: Optional[str] = None

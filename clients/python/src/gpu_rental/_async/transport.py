@@ -83,13 +83,22 @@ class AsyncTransport:
         :raises ApiError: what the API refused, as the class of its code
         :raises NoAnswerError: when there was no answer of it
         """
-        ends_at = clock.monotonic() + (self.timeout if timeout is None else timeout)
+        return await self._repeat(ask, self.ends_at(timeout), self._attempt)
+
+    def ends_at(self, timeout: Optional[float]) -> float:
+        """Tell when a call that begins now ends, by the monotonic clock.
+
+        :param timeout: of the call alone; None for the client's own
+        """
+        return clock.monotonic() + (self.timeout if timeout is None else timeout)
+
+    async def _repeat(self, ask: Ask, ends_at: float, attempt: Callable[[Ask, float], Any]) -> Any:
         told: Optional[Failure] = None
         tries = 0
         while True:
             tries += 1
             try:
-                return await self._attempt(ask, ends_at)
+                return await attempt(ask, ends_at)
             except (ApiError, NoAnswerError) as error:
                 error.sent = tries
                 if tries > 1 and isinstance(error, ApiError) and error.status == ask.gone:
@@ -105,14 +114,19 @@ class AsyncTransport:
                     self._on_retry(tries, pause, error)
             await asyncio.sleep(pause)
 
-    async def _attempt(self, ask: Ask, ends_at: float) -> Any:
+    async def _open(self, ask: Ask, ends_at: float) -> httpx.Response:
         answer_within = max(0.001, min(ends_at - clock.monotonic(), ANSWER_WITHIN))
         request = self.request(ask.method, ask.path, params=ask.params(), body=ask.body, key=ask.key)
         request.extensions["timeout"] = httpx.Timeout(answer_within, connect=min(10.0, answer_within)).as_dict()
         response = await self.send(request)
+        if response.is_success:
+            return response
+        await self.read(response, min(ends_at, clock.monotonic() + ANSWER_WITHIN))
+        raise error_of(response)
+
+    async def _attempt(self, ask: Ask, ends_at: float) -> Any:
+        response = await self._open(ask, ends_at)
         await self.read(response, ends_at)
-        if not response.is_success:
-            raise error_of(response)
         kind = response.headers.get("Content-Type", "")
         if kind.startswith("text/"):
             return response.text
@@ -124,23 +138,22 @@ class AsyncTransport:
             raise NoAnswerError("The answer is not whole JSON.", status=response.status_code) from error
 
     async def save(self, ask: Ask, file: BinaryIO) -> int:
-        """Write the answer to a file, as it comes.
+        """Write the answer to a file, as it comes. One that breaks off is not asked for again.
 
         :returns: how many bytes it has
         """
-        response = await self.send(self.request(ask.method, ask.path, params=ask.params()))
+        response = await self._repeat(ask, self.ends_at(None), self._open)
+        # The connection looks here when the reading begins: each piece may take as long as an answer.
+        response.request.extensions["timeout"]["read"] = ANSWER_WITHIN
+        written = 0
         try:
-            if not response.is_success:
-                await self.read(response, clock.monotonic() + ANSWER_WITHIN)
-                raise error_of(response)
-            written = 0
             async for piece in response.aiter_bytes():
                 written += write_whole(file, piece)
-            return written
         except httpx.RequestError as error:
             raise self._no_answer(error) from error
         finally:
             await response.aclose()
+        return written
 
     def request(
         self,

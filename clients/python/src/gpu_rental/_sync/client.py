@@ -101,7 +101,7 @@ class Client(Operations):
         :param file: open for writing bytes, such as open("account.zip", "wb")
         :returns: how many bytes it has
         """
-        return self._transport.save(Ask("GET", "/v1/account/export", "read"), file)
+        return self._transport.save(Ask("GET", "/v1/account/export", "once"), file)
 
     def save_ledger(
         self, file: BinaryIO, *, from_: Optional[str] = None, to: Optional[str] = None

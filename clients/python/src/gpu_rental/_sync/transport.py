@@ -86,13 +86,22 @@ class Transport:
         :raises ApiError: what the API refused, as the class of its code
         :raises NoAnswerError: when there was no answer of it
         """
-        ends_at = clock.monotonic() + (self.timeout if timeout is None else timeout)
+        return self._repeat(ask, self.ends_at(timeout), self._attempt)
+
+    def ends_at(self, timeout: Optional[float]) -> float:
+        """Tell when a call that begins now ends, by the monotonic clock.
+
+        :param timeout: of the call alone; None for the client's own
+        """
+        return clock.monotonic() + (self.timeout if timeout is None else timeout)
+
+    def _repeat(self, ask: Ask, ends_at: float, attempt: Callable[[Ask, float], Any]) -> Any:
         told: Optional[Failure] = None
         tries = 0
         while True:
             tries += 1
             try:
-                return self._attempt(ask, ends_at)
+                return attempt(ask, ends_at)
             except (ApiError, NoAnswerError) as error:
                 error.sent = tries
                 if tries > 1 and isinstance(error, ApiError) and error.status == ask.gone:
@@ -108,14 +117,19 @@ class Transport:
                     self._on_retry(tries, pause, error)
             time.sleep(pause)
 
-    def _attempt(self, ask: Ask, ends_at: float) -> Any:
+    def _open(self, ask: Ask, ends_at: float) -> httpx.Response:
         answer_within = max(0.001, min(ends_at - clock.monotonic(), ANSWER_WITHIN))
         request = self.request(ask.method, ask.path, params=ask.params(), body=ask.body, key=ask.key)
         request.extensions["timeout"] = httpx.Timeout(answer_within, connect=min(10.0, answer_within)).as_dict()
         response = self.send(request)
+        if response.is_success:
+            return response
+        self.read(response, min(ends_at, clock.monotonic() + ANSWER_WITHIN))
+        raise error_of(response)
+
+    def _attempt(self, ask: Ask, ends_at: float) -> Any:
+        response = self._open(ask, ends_at)
         self.read(response, ends_at)
-        if not response.is_success:
-            raise error_of(response)
         kind = response.headers.get("Content-Type", "")
         if kind.startswith("text/"):
             return response.text
@@ -127,23 +141,22 @@ class Transport:
             raise NoAnswerError("The answer is not whole JSON.", status=response.status_code) from error
 
     def save(self, ask: Ask, file: BinaryIO) -> int:
-        """Write the answer to a file, as it comes.
+        """Write the answer to a file, as it comes. One that breaks off is not asked for again.
 
         :returns: how many bytes it has
         """
-        response = self.send(self.request(ask.method, ask.path, params=ask.params()))
+        response = self._repeat(ask, self.ends_at(None), self._open)
+        # The connection looks here when the reading begins: each piece may take as long as an answer.
+        response.request.extensions["timeout"]["read"] = ANSWER_WITHIN
+        written = 0
         try:
-            if not response.is_success:
-                self.read(response, clock.monotonic() + ANSWER_WITHIN)
-                raise error_of(response)
-            written = 0
             for piece in response.iter_bytes():
                 written += write_whole(file, piece)
-            return written
         except httpx.RequestError as error:
             raise self._no_answer(error) from error
         finally:
             response.close()
+        return written
 
     def request(
         self,
