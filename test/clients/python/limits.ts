@@ -78,6 +78,25 @@ told(lambda: gpu.Client(**options).stop_rental("rent_1", timeout=2))
       }
     });
 
+    it('ends the look-up of what a create has made', async () => {
+      answer = (url, response) => {
+        if (url === '/v1/rentals/rent_1') return;
+        const unknown = { error: 'temporarily_unavailable', message: 'We do not know.', requestId: 'req_1' };
+        const details = { outcome: 'unknown', rentalId: 'rent_1', lookAt: '/v1/rentals/rent_1' };
+        response.writeHead(503, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify({ ...unknown, details }));
+      };
+      const lines = await play(`import gpu_rental._async.client, gpu_rental._sync.client
+for module in (gpu_rental._async.client, gpu_rental._sync.client):
+    module.LOOK_FOR = 1e6
+options = {"timeout": 2}
+told(lambda: gpu.Client(**options).create_rental({}))
+told(lambda: asyncio.run(waiting("create_checkout", {})))
+`);
+      assert.equal(lines.length, 2);
+      for (const line of lines) assert.match(line, /^TemporarilyUnavailableError We do not know/);
+    });
+
     it('ends the end of a machine of which no answer comes to its end', async () => {
       answer = drip(200);
       const [line = ''] = await play(`import os

@@ -18,7 +18,7 @@ from ..refusals import AlreadyStoppedError
 from ..stream import StreamItem
 from .operations import AsyncOperations
 from .stream import FIRST_RETRY, AsyncFeed
-from .transport import CALL_WITHIN, AsyncOptions, AsyncTransport
+from .transport import AsyncOptions, AsyncTransport
 
 if TYPE_CHECKING:
     from .. import types
@@ -134,7 +134,7 @@ class AsyncClient(AsyncOperations):
 
         :param idempotency_key: your own, kept over a restart of your program; by default a new one for each call
         """
-        ends_at = clock.monotonic() + (CALL_WITHIN if timeout is None else timeout)
+        ends_at = self._transport.ends_at(timeout)
         key = idempotency_key or str(uuid.uuid4())
         try:
             return await super().create_rental(body, idempotency_key=key, timeout=timeout)
@@ -153,7 +153,7 @@ class AsyncClient(AsyncOperations):
         timeout: Optional[float] = None,
     ) -> types.Checkout:
         """Open a payment page, or charge the saved card, as create_rental rents. POST /v1/billing/checkout"""
-        ends_at = clock.monotonic() + (CALL_WITHIN if timeout is None else timeout)
+        ends_at = self._transport.ends_at(timeout)
         key = idempotency_key or str(uuid.uuid4())
         try:
             return await super().create_checkout(body, idempotency_key=key, timeout=timeout)

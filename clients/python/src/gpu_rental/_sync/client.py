@@ -21,7 +21,7 @@ from ..refusals import AlreadyStoppedError
 from ..stream import StreamItem
 from .operations import Operations
 from .stream import FIRST_RETRY, Feed
-from .transport import CALL_WITHIN, Options, Transport
+from .transport import Options, Transport
 
 if TYPE_CHECKING:
     from .. import types
@@ -137,7 +137,7 @@ class Client(Operations):
 
         :param idempotency_key: your own, kept over a restart of your program; by default a new one for each call
         """
-        ends_at = clock.monotonic() + (CALL_WITHIN if timeout is None else timeout)
+        ends_at = self._transport.ends_at(timeout)
         key = idempotency_key or str(uuid.uuid4())
         try:
             return super().create_rental(body, idempotency_key=key, timeout=timeout)
@@ -156,7 +156,7 @@ class Client(Operations):
         timeout: Optional[float] = None,
     ) -> types.Checkout:
         """Open a payment page, or charge the saved card, as create_rental rents. POST /v1/billing/checkout"""
-        ends_at = clock.monotonic() + (CALL_WITHIN if timeout is None else timeout)
+        ends_at = self._transport.ends_at(timeout)
         key = idempotency_key or str(uuid.uuid4())
         try:
             return super().create_checkout(body, idempotency_key=key, timeout=timeout)
