@@ -15,12 +15,18 @@ function tellSignedOut(error: unknown): void {
   if (isApiError(cause, 'unauthorized')) for (const listener of signedOutListeners) listener();
 }
 
-/** What the service said, kept while somebody looks at it. The client repeats by itself what failed. */
+/**
+ * What the service said, kept while somebody looks at it. The client repeats by itself what failed. What is asked for
+ * while the browser takes itself for offline is tried at once: a press that waits for the network would pay unseen later.
+ */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: tellSignedOut }),
   mutationCache: new MutationCache({ onError: tellSignedOut }),
   defaultOptions: {
-    queries: { retry: false, staleTime: 10_000, gcTime: 5 * 60_000, refetchOnWindowFocus: true },
-    mutations: { retry: false },
+    queries: {
+      ...{ retry: false, networkMode: 'always', refetchOnReconnect: true },
+      ...{ staleTime: 10_000, gcTime: 5 * 60_000, refetchOnWindowFocus: true },
+    },
+    mutations: { retry: false, networkMode: 'always' },
   },
 });
