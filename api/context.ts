@@ -53,6 +53,8 @@ export interface ApiState {
   caller?: Caller;
   /** What the caller's session is known by. */
   sessionToken?: string;
+  /** Asks whether that session still has this token. */
+  holdsToken?: () => Promise<boolean>;
   /** What was read with the look-up of the caller, in the hope that it is what the request asks for. */
   ahead?: ReadAhead;
   /** Why the API key, or the sessions, that were sent do not hold. Routes that need a caller throw it. */

@@ -53,6 +53,7 @@ async function identify(world: World, ctx: Context): Promise<void> {
   if (session === 'clash') ctx.state.refusedKey = refusalOfClash(ctx, cookieDeps);
   else if (session) {
     ctx.state.sessionToken = session.token;
+    ctx.state.holdsToken = () => Promise.resolve(world.accounts.find(session.token) !== undefined);
     ctx.state.caller = { kind: 'session', ...session.found.session };
   }
 }

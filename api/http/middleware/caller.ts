@@ -4,7 +4,7 @@ import { refusalOfKey } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { refuseClosedToCapped } from '../../spending/capped.js';
-import type { Access, ApiState } from '../../context.js';
+import type { Access, ApiContext, ApiState } from '../../context.js';
 import { plainAddress } from './client-address.js';
 import { setSessionCookie, type CookieDeps, type Step } from './session.js';
 
@@ -33,12 +33,22 @@ function guard(deps: CookieDeps, access: Access): Guard {
     refuseClosedToCapped(ctx, String(ctx._matchedRoute));
     // Nothing between us and a user may keep what they read.
     ctx.set('Cache-Control', 'no-store');
-    const { caller } = ctx.state;
-    if (caller?.kind === 'session' && caller.renewed)
-      setSessionCookie(ctx, deps, ctx.state.sessionToken ?? '');
     await next();
+    await renewCookie(ctx, deps);
   };
   return Object.assign(step, { access });
+}
+
+/**
+ * Moves the cookie's expiry with the session's, where the session still has the token that this request came with: its
+ * user may have shown anew who they are meanwhile, and this answer must not bring the former cookie back.
+ */
+async function renewCookie(ctx: ApiContext, deps: CookieDeps): Promise<void> {
+  const { caller, sessionToken = '', holdsToken } = ctx.state;
+  if (caller?.kind !== 'session' || !caller.renewed) return;
+  if (ctx.headerSent || ctx.res.hasHeader('Set-Cookie')) return;
+  // What was asked for is done, whatever becomes of the cookie.
+  if (await holdsToken?.().catch(() => false)) setSessionCookie(ctx, deps, sessionToken);
 }
 
 /** Lets those through whom a guard lets through, and everybody who shows nothing to be known by. */

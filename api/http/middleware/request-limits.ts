@@ -251,6 +251,7 @@ const lookUpSession: LookUp = async (ctx, deps, tokens, ahead) => {
   if (session === 'clash') return { refusedKey: refusalOfClash(ctx, deps) };
   if (session === undefined) return {};
   ctx.state.sessionToken = session.token;
+  ctx.state.holdsToken = async () => (await findSession(deps.db, session.token)) !== undefined;
   return { caller: { kind: 'session', ...session.found } };
 };
 

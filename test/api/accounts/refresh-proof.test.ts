@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertSessionOf } from '../../support/money/factories.js';
+import { untilSomeoneWaits } from '../../support/someone-waits.js';
 import { CodeMails, otherThan } from './code-mails.js';
 
 const path = '/v1/auth/refresh-proof';
@@ -78,6 +79,21 @@ describe('showing anew who one is', () => {
     }
     const after = await api.db('sessions').where({ user_id: user.user.id });
     assert.deepEqual([after.length, after[0]!.id], [1, before[0]!.id]);
+  });
+
+  it('is not undone by the answer to a request that began with the cookie before', async () => {
+    const code = await ask();
+    const slow = new ApiClient(api.url, user.sid);
+    await api.db.raw(`update sessions set last_seen_at = last_seen_at - interval '61 seconds'`);
+    const held = await api.db.transaction();
+    await held.raw('lock table ssh_keys in access exclusive mode');
+    const late = slow.get('/v1/ssh-keys');
+    await untilSomeoneWaits(api.db, 'it waits');
+    assert.equal((await user.post(path, { code })).status, 200);
+    await held.commit();
+    const answer = await late;
+    assert.deepEqual([answer.status, answer.headers.getSetCookie()], [200, []]);
+    assert.equal((await user.get('/v1/auth/me')).status, 200);
   });
 
   it('takes a code once: not again, and of many at once one', async () => {
