@@ -76,6 +76,20 @@ describe('who is signed in, in the dashboard', () => {
       assert.deepEqual([await isSignedIn(cookie), await isSignedIn(third)], [false, true]);
     });
 
+    it('stays where only one request was refused, and leaves once nobody is signed in', async () => {
+      // As one is that began before a proof gave the session another cookie.
+      await visitor.fail('GET', '/v1/auth/sessions', 'unauthorized');
+      await visitor.open('/app/sessions');
+      await failedRequest(page).waitFor();
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await rows().getByText('This one').waitFor();
+      await page.context().clearCookies();
+      await page.getByRole('link', { name: 'API keys' }).click();
+      await page.getByText('You have been signed out').waitFor();
+      assert.equal(new URL(page.url()).searchParams.get('returnTo'), '/app/api-keys');
+    });
+
     it('ends all others at once, and tells how many', async () => {
       const cookies = [await signInElsewhere(), await signInElsewhere()];
       await visitor.open('/app/sessions');

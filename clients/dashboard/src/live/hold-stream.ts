@@ -6,8 +6,8 @@ interface Holder {
   /** The newest event that is known; asked for at each new begin. */
   readonly lastSeq: () => number | undefined;
   readonly say: (item: StreamItem) => void;
-  /** The service knows the session no more. */
-  readonly onSessionEnded: () => void;
+  /** The service says that nobody is signed in. */
+  readonly onRefused: () => void;
   /** The cookie is another user's by now. */
   readonly onOtherUser: () => void;
 }
@@ -26,10 +26,7 @@ export async function holdStream(holder: Holder, signal: AbortSignal): Promise<v
       return;
     } catch (error) {
       if (hasEnded()) return;
-      if (isApiError(error, 'unauthorized')) {
-        holder.onSessionEnded();
-        return;
-      }
+      if (isApiError(error, 'unauthorized')) holder.onRefused();
       if (!again.signal.aborted) {
         holder.say({ kind: 'reconnecting', delayMs: REFUSED_PAUSE_MS, error: asError(error) });
         await pause(REFUSED_PAUSE_MS, AbortSignal.any([signal, again.signal]));

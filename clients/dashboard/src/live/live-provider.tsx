@@ -1,8 +1,10 @@
+import { isApiError } from '@gpu-rental/client';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { meQuery } from '../data/account.js';
 import { forgetForm } from '../data/before-leaving.js';
+import { api } from '../data/client.js';
 import { wishes } from '../data/open-wishes.js';
 import { onSignedOut } from '../data/query-client.js';
 import { noteSignedIn, noteSignedOut, SESSION_ENDED } from '../data/session-end.js';
@@ -36,6 +38,16 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
       if (isSigningOut) leave();
       else goTo(signInThenBackTo(router.state.location.href));
     };
+    let isAsking = false;
+    // A request that began before a proof, which gives the session another cookie, may be refused after it.
+    const refused = (): void => {
+      if (isAsking) return;
+      isAsking = true;
+      void api.auth
+        .me()
+        .catch((error: unknown) => isApiError(error, 'unauthorized') && sessionEnded())
+        .finally(() => (isAsking = false));
+    };
     const live = new Live({
       userId,
       queryClient,
@@ -43,13 +55,13 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
         isSigningOut = isAsked;
       },
       onSignedOut: leave,
-      onSessionEnded: sessionEnded,
+      onRefused: refused,
       onOtherUser: () => {
         forget();
         goTo('/app');
       },
     });
-    const stopListening = onSignedOut(sessionEnded);
+    const stopListening = onSignedOut(refused);
     const stop = (): void => {
       stopListening();
       live.stop();

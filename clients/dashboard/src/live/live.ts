@@ -15,8 +15,8 @@ interface LiveOptions {
   /** Somebody asks to sign out, in this tab or another one, or could not. */
   readonly onSigningOut: (isSigningOut: boolean) => void;
   readonly onSignedOut: () => void;
-  /** The service knows the session no more. */
-  readonly onSessionEnded: () => void;
+  /** The service says that nobody is signed in. */
+  readonly onRefused: () => void;
   readonly onOtherUser: () => void;
 }
 
@@ -89,7 +89,7 @@ export class Live {
   }
 
   async #lead(signal: AbortSignal): Promise<void> {
-    const { userId, onSessionEnded, onOtherUser } = this.#options;
+    const { userId, onRefused, onOtherUser } = this.#options;
     this.#mayHaveMissed = liveStore.read().lastSeq === undefined;
     const say = (item: StreamItem): void => {
       const receivedAtMs = Date.now();
@@ -104,7 +104,7 @@ export class Live {
       if (item.kind === 'balance' && this.#mayHaveMissed) void this.#look(item.balance.readAt);
     };
     await holdStream(
-      { userId, lastSeq: () => liveStore.read().lastSeq, say, onSessionEnded, onOtherUser },
+      { userId, lastSeq: () => liveStore.read().lastSeq, say, onRefused, onOtherUser },
       signal,
     );
   }
