@@ -107,10 +107,21 @@ describe('the page of API keys', function () {
     await dialog().getByLabel('Expires after').selectOption('A year');
     await dialog().getByLabel('Spend cap').fill('12.50');
     await dialog().getByLabel('Allowed addresses').fill('192.0.2.0/24\n203.0.113.7');
+    // It is shown as it comes, however long the list takes to be read anew.
+    let readAgain = (): void => undefined;
+    const isShown = new Promise<void>((resolve) => (readAgain = resolve));
+    await page.route(
+      (url) => url.pathname === '/v1/api-keys',
+      async (route, request) => {
+        if (request.method() === 'GET') await isShown;
+        await route.fallback();
+      },
+    );
     await make();
     const token = await dialog()
       .getByText(/^gpur_/)
       .innerText();
+    readAgain();
     assert.match(await dialog().getByText(/curl/).innerText(), /\$GPU_API_KEY" http.*\/v1\/rentals$/);
     await page.keyboard.press('Escape');
     await dialog().getByText('You have not saved it yet').waitFor();

@@ -61,7 +61,7 @@ export function useProveByPasskey() {
   return useMutation({
     mutationFn: async () =>
       api.auth.passkeys.prove({ credential: await showPasskey(await api.auth.passkeys.beginProof()) }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
   });
 }
 

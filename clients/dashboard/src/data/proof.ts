@@ -23,6 +23,6 @@ export function useGiveProofCode() {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: (code: string) => api.auth.refreshProof({ code }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
   });
 }

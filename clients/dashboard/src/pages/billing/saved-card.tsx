@@ -91,11 +91,8 @@ function RemoveDialog({ card, onClose }: { readonly card: SavedCard; readonly on
   const auto = useQuery(autoTopupQuery);
   const remove = useMutation({
     mutationFn: removeCard,
-    onSuccess: async () => {
-      await Promise.all([
-        client.invalidateQueries({ queryKey: ['card'] }),
-        client.invalidateQueries({ queryKey: ['autoTopup'] }),
-      ]);
+    onSuccess: () => {
+      for (const noun of ['card', 'autoTopup']) void client.invalidateQueries({ queryKey: [noun] });
       onClose();
     },
   });

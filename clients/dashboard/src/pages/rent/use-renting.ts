@@ -66,12 +66,9 @@ function useTaking(userId: string, request: NewRental, onRented: (rentalId: stri
       wishes.keep('rent', { userId, key: sent.key, body: { quoteId, machine }, atMs: Date.now() });
       return sendWish(isOpen, () => takeQuote(quoteId, sent.key));
     },
-    onSuccess: async ({ id }) => {
-      await queryClient.invalidateQueries({ queryKey: ['rentals'], refetchType: 'none' });
-      await queryClient.invalidateQueries({ queryKey: ['balance'] });
-      onRented(id);
-      wishes.forget('rent');
-      forgetForm();
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: ['rentals'], refetchType: 'none' });
+      void queryClient.invalidateQueries({ queryKey: ['balance'] });
     },
     onError: (error) => {
       if (isRefused(error)) attempt.current = undefined;
@@ -85,7 +82,16 @@ function useTaking(userId: string, request: NewRental, onRented: (rentalId: stri
   useEffect(() => {
     if (isSeen) wishes.forget('rent');
   }, [isSeen]);
-  return { taking, isUnknown };
+  /** Leads to the machine while somebody looks; whoever has gone elsewhere stays there, and Rent tells them later. */
+  const take = (asked: Asked): void =>
+    taking.mutate(asked, {
+      onSuccess: ({ id }) => {
+        onRented(id);
+        wishes.forget('rent');
+        forgetForm();
+      },
+    });
+  return { taking, take, isUnknown };
 }
 
 /**
@@ -111,9 +117,9 @@ export function useRenting(
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
-  const { taking: renting, isUnknown } = useTaking(userId, request, onRented);
+  const { taking: renting, take, isUnknown } = useTaking(userId, request, onRented);
   const ask = ({ quoteId, listing }: Quote, isMeant: boolean): void =>
-    renting.mutate({ quoteId, listing, choices, isMeant, isOpen: false });
+    take({ quoteId, listing, choices, isMeant, isOpen: false });
   /** Somebody pressed while the price of their last choice was on its way: it is taken where it is the one they saw. */
   const early = useMutation({
     mutationFn: async (seen: Quote) => {
@@ -134,7 +140,7 @@ export function useRenting(
     },
     /** Rents by a quote; while the outcome of a create is not known, by the quote of that one. */
     rent: (seen: Quote) => {
-      if (renting.isError && isUnknown) renting.mutate({ ...renting.variables, isMeant: true, isOpen: true });
+      if (renting.isError && isUnknown) take({ ...renting.variables, isMeant: true, isOpen: true });
       else if (isStale) early.mutate(seen);
       else ask(seen, failure instanceof DoneBefore);
     },

@@ -20,11 +20,10 @@ export function useChange(rentalId: string, saved: string, onDone: () => void) {
       if (sent.current?.body !== body) sent.current = { body, key: newIdempotencyKey() };
       return changeRental(rentalId, change, sent.current.key);
     },
-    onSuccess: async (rental) => {
+    onSuccess: (rental) => {
       queryClient.setQueryData(rentalQuery(rentalId).queryKey, rental);
-      await queryClient.invalidateQueries({ queryKey: ['rentals'] });
+      void queryClient.invalidateQueries({ queryKey: ['rentals'] });
       toasts.show({ tone: 'good', title: saved });
-      onDone();
     },
     // A key gives its first answer again: what was refused takes another one.
     onError: (failure) => {
@@ -33,7 +32,8 @@ export function useChange(rentalId: string, saved: string, onDone: () => void) {
     onSettled: () => queryClient.invalidateQueries({ queryKey: rentalQuery(rentalId).queryKey }),
   });
   return {
-    send: (change: ChangeRental) => (Object.keys(change).length === 0 ? onDone() : mutate(change)),
+    send: (change: ChangeRental) =>
+      Object.keys(change).length === 0 ? onDone() : mutate(change, { onSuccess: onDone }),
     isPending,
     error,
   };
