@@ -346,6 +346,14 @@ describe('the billing page', function () {
   });
 
   describe('the list of top-ups', () => {
+    it('leads on to the page of one, and tells of that one on the way back', async () => {
+      const { checkoutUrl } = await purse.checkout(4_200);
+      await purse.checkout(7_700);
+      const page = await visitor.open('/app/billing');
+      await page.locator(`a[href="${checkoutUrl}"]`).click();
+      await says(page, '$42.00 has arrived');
+    });
+
     it('says that there is none', async () => {
       await says(await visitor.open('/app/billing'), 'No top-ups yet');
     });

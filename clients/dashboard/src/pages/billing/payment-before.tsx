@@ -1,5 +1,6 @@
 import type { Topup } from '@gpu-rental/client';
 import { RentLink } from '../../app/next-step.js';
+import { noteTopup } from '../../data/before-leaving.js';
 import { wishes } from '../../data/open-wishes.js';
 import type { WishBefore } from '../../data/use-wish-before.js';
 import { money } from '../../format/money.js';
@@ -22,8 +23,9 @@ export function PaymentBefore({ before: { told, isWaiting, error, retry, dismiss
   if (!told) return isWaiting ? <Asking label={t.asking} /> : null;
   const amount = money(told.wish.body.amountCents);
   if (told.state === 'over') return <Over amount={amount} made={told.made} onDone={dismiss} />;
-  const pageUrl = told.made?.checkoutUrl ?? undefined;
-  if (pageUrl !== undefined) return <AtPage amount={amount} url={pageUrl} onLeave={dismiss} />;
+  const { made } = told;
+  const url = made?.checkoutUrl ?? undefined;
+  if (made && url !== undefined) return <AtPage {...{ amount, url }} topupId={made.id} onLeave={dismiss} />;
   return (
     <Callout role="status" tone="info" title={t.openTitle(amount)}>
       {t.open}
@@ -33,11 +35,12 @@ export function PaymentBefore({ before: { told, isWaiting, error, retry, dismiss
 
 interface AtPageProps {
   readonly amount: string;
+  readonly topupId: string;
   readonly url: string;
   readonly onLeave: () => void;
 }
 
-function AtPage({ amount, url, onLeave }: AtPageProps) {
+function AtPage({ amount, topupId, url, onLeave }: AtPageProps) {
   const leave = (): void => {
     wishes.forget('topup');
     onLeave();
@@ -49,7 +52,7 @@ function AtPage({ amount, url, onLeave }: AtPageProps) {
       title={t.openTitle(amount)}
       actions={
         <>
-          <a href={url} className={buttonClasses('primary', 'small')}>
+          <a href={url} onClick={() => noteTopup(topupId)} className={buttonClasses('primary', 'small')}>
             {billingTexts.topup.goToPage}
           </a>
           <Button size="small" onClick={leave}>

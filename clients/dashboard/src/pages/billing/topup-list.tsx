@@ -2,6 +2,7 @@ import { lookUp, type Topup, wordOf } from '@gpu-rental/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useToasts } from '../../app/toasts.js';
+import { noteTopup } from '../../data/before-leaving.js';
 import { downloadReceipt } from '../../data/billing-details.js';
 import { readableError } from '../../data/errors.js';
 import { topupsQuery } from '../../data/topups.js';
@@ -98,7 +99,7 @@ function TopupDetail({ topup }: { readonly topup: Topup }) {
       {status === 'failed' && why !== null && <span className="break-words">{why}</span>}
       {creditedCents !== null && <ReceiptButton topupId={topup.id} />}
       {checkoutUrl !== null && (
-        <a href={checkoutUrl} className="underline">
+        <a href={checkoutUrl} onClick={() => noteTopup(topup.id)} className="underline">
           {t.goOn}
         </a>
       )}
