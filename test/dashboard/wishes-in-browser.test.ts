@@ -130,6 +130,34 @@ describe('what was sent from a page that is gone', function () {
     await page.waitForURL(/\/app\/rentals\/rent_/);
   });
 
+  it('leads nobody to the payment page who has gone elsewhere meanwhile, and Billing leads on', async () => {
+    await visitor.ask('DELETE', '/v1/billing/card');
+    await visitor.open('/app/billing');
+    let answer = (): void => undefined;
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(`**${CHECKOUT}`, async (route) => {
+      const response = await route.fetch();
+      await mayAnswer;
+      await route.fulfill({ response });
+    });
+    await payButton().click();
+    await until('it is made', async () => (await payments()).length === 1);
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+    const isAnswered = page.waitForResponse((response) => response.url().endsWith(CHECKOUT));
+    answer();
+    await isAnswered;
+    await page.getByRole('link', { name: 'Billing', exact: true }).click();
+    const [opened] = await payments();
+    const link = page.getByRole('link', { name: 'Go to the payment page' });
+    assert.equal(await link.getAttribute('href'), opened?.checkoutUrl);
+    assert.equal(opened?.status, 'requires_payment');
+    // Another one is opened meanwhile: what is told on the way back is the one that was gone on with.
+    await purse.checkout(9_900);
+    await link.click();
+    await says('$25.00 has arrived');
+  });
+
   it('charges once where the browser stores nothing', async () => {
     await page.addInitScript({
       content: `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`,

@@ -59,11 +59,6 @@ export function useTopup(userId: string, isCardExpected: boolean): TopupHandle {
   const [isBack, setBack] = useState(false);
   const paying = useMutation({
     mutationFn: pay,
-    onSuccess: ({ checkoutUrl, topupId }) => {
-      if (checkoutUrl === null) return;
-      noteTopup(topupId);
-      if (!isCardExpected) location.assign(checkoutUrl);
-    },
     onSettled: () => {
       for (const noun of ['topups', 'balance']) void client.invalidateQueries({ queryKey: [noun] });
     },
@@ -83,7 +78,15 @@ export function useTopup(userId: string, isCardExpected: boolean): TopupHandle {
       const wish = nextWish(before, amountCents, newIdempotencyKey);
       const isSame = wish.idempotencyKey === before?.idempotencyKey;
       const isOpen = isSame && before.outcome === 'open';
-      paying.mutate({ ...wish, userId, isMeant: isMeant || isSame, isOpen });
+      const sent = { ...wish, userId, isMeant: isMeant || isSame, isOpen };
+      // Whoever has gone to another page stays there: the wish is kept, and Billing leads on.
+      paying.mutate(sent, {
+        onSuccess: ({ checkoutUrl, topupId }) => {
+          if (checkoutUrl === null) return;
+          noteTopup(topupId);
+          if (!isCardExpected) location.assign(checkoutUrl);
+        },
+      });
     },
     reset: () => {
       wishes.forget('topup');

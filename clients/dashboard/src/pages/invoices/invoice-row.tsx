@@ -100,10 +100,13 @@ function PayButton({ invoice }: { readonly invoice: Invoice }) {
   const open = useMutation({
     mutationFn: () => readPayUrl(id),
     onSuccess: (url) => {
-      if (url !== null) location.assign(url);
-      else for (const noun of ['invoices', 'balance']) void client.invalidateQueries({ queryKey: [noun] });
+      if (url !== null) return;
+      for (const noun of ['invoices', 'balance']) void client.invalidateQueries({ queryKey: [noun] });
     },
   });
+  // Whoever has gone to another page meanwhile stays there.
+  const pay = (): void =>
+    open.mutate(undefined, { onSuccess: (url) => url !== null && location.assign(url) });
   useGoneBack(open.reset);
   const hasNoPage = open.isSuccess && open.data === null;
   return (
@@ -113,7 +116,7 @@ function PayButton({ invoice }: { readonly invoice: Invoice }) {
           look={isOffer(invoice) ? 'secondary' : 'primary'}
           size="small"
           isBusy={open.isPending || (open.isSuccess && !hasNoPage)}
-          onClick={() => open.mutate()}
+          onClick={pay}
         >
           {open.isPending || open.isSuccess ? t.opening : t.payOf(money(amountCents))}
         </Button>
@@ -123,7 +126,7 @@ function PayButton({ invoice }: { readonly invoice: Invoice }) {
           {t.nothingToPay}
         </Callout>
       )}
-      {open.isError && <ErrorNote error={open.error} onRetry={() => open.mutate()} />}
+      {open.isError && <ErrorNote error={open.error} onRetry={pay} />}
     </div>
   );
 }
