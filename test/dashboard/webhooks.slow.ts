@@ -222,6 +222,16 @@ describe('the pages of webhooks', function () {
     await visitor.open(`/app/webhooks/${id}`);
     await page.getByRole('button', { name: 'New secret' }).click();
     await dialog().getByText('For 24 hours we sign with both secrets').waitFor();
+    const isTold = dialog().getByText('the one that your receiver uses now stops at once');
+    // The answer to the first press gets lost.
+    await page.route('**/rotate-secret', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    assert.equal(await isTold.count(), 0);
+    await dialog().getByRole('button', { name: 'New secret' }).click();
+    await isTold.waitFor();
+    await page.unroute('**/rotate-secret');
     await dialog().getByRole('button', { name: 'New secret' }).click();
     await dialog()
       .getByText(/The previous one works until/)

@@ -147,6 +147,7 @@ describe('gpu webhooks list, create, rotate, ping, redeliver and delete', () => 
     const rotated = await ann.withCode(`webhooks rotate ${url} --json`, { fetch: lost });
     assert.equal(rotated.code, exitCodes.committed);
     assert.ok(rotated.err.includes(`"webhookId": "${webhook?.id}"`), rotated.err);
+    assert.match(rotated.err, /Rotate it again: gpu webhooks rotate .*the secret in use stops at once/);
   });
 
   it('finds one by its address only when it is the only one there', async () => {

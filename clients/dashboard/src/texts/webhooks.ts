@@ -77,6 +77,8 @@ export const webhookTexts = texts({
   rotateTitle: 'Create a new secret?',
   rotateText:
     'For 24 hours we sign with both secrets, so you can update your receiver. If you create another one in that time, the oldest stops at once.',
+  rotateOpenTitle: 'A new secret may have been made already',
+  rotateOpen: 'If you create another, the one that your receiver uses now stops at once.',
   rotatedTitle: 'Save the new secret now',
   rotatedText: (until: string) => `We show it only once. The previous one works until ${until}.`,
   remove: 'Remove',

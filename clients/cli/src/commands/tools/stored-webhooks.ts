@@ -171,10 +171,15 @@ async function create(cli: Cli, url: string, { types, description }: CreateOptio
 async function rotate(cli: Cli, given: string): Promise<void> {
   const rotated = await byKeyOrSession(cli, 'This API key can’t rotate secrets: sign in.', async (client) => {
     const { id, url } = await webhookMeant(cli, client, given);
-    const about = { details: { webhookId: id }, next: `Rotate it again: gpu webhooks rotate ${id}` };
+    const again = `Rotate it again: gpu webhooks rotate ${id}`;
+    const about = { details: { webhookId: id }, next: `${again}. The secret in use stops at once then.` };
     return cli.commit(
       () => client.webhooks.rotateSecret(id),
-      { ...about, message: `The service did not confirm whether ${url} has a new secret.` },
+      {
+        ...about,
+        message: `The service did not confirm whether ${url} has a new secret.`,
+        next: `${again}. If it has one, the secret in use stops at once then.`,
+      },
       () => ({ ...about, message: `${url} has a new secret, which can’t be shown again.` }),
     );
   });

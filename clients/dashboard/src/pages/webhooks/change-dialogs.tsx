@@ -2,9 +2,11 @@ import type { Webhook } from '@gpu-rental/client';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useFreshProof } from '../../app/fresh-proof.js';
+import { isOutcomeUnknown } from '../../data/outcome.js';
 import { useChangeWebhook, useRemoveWebhook, useRotateSecret } from '../../data/webhooks.js';
 import { fullTime } from '../../format/time.js';
 import { webhookTexts as t } from '../../texts/webhooks.js';
+import { Callout } from '../../ui/badge.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { ErrorNote } from '../../ui/states.js';
@@ -76,6 +78,11 @@ export function RotateSecretDialog({ hook, onClose }: WebhookDialogProps) {
       error={rotate.error}
     >
       {dialog === false ? undefined : dialog}
+      {rotate.isError && isOutcomeUnknown(rotate.error) && (
+        <Callout role="alert" tone="warn" title={t.rotateOpenTitle}>
+          {t.rotateOpen}
+        </Callout>
+      )}
     </ConfirmDialog>
   );
 }
