@@ -6,6 +6,7 @@ import { billingTexts } from '../../texts/billing.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { MoneyInput } from '../../ui/money-input.js';
+import { useFields } from '../../ui/use-fields.js';
 import type { Limits } from './amounts.js';
 import { AutoTopupError } from './auto-topup-error.js';
 import { autoTopupLimits, fieldsOf, readFields, type AutoTopupFields } from './auto-topup-form.js';
@@ -21,11 +22,11 @@ interface AutoTopupEditorProps {
 
 /** The fields of automatic top-ups: saving them switches it on. */
 export function AutoTopupEditor({ settings, save, onClose }: AutoTopupEditorProps) {
-  const [fields, setFields] = useState(() => fieldsOf(settings));
+  const { fields, change: type } = useFields(fieldsOf(settings));
   const [isChecked, setChecked] = useState(false);
   const read = readFields(fields);
   const faults = isChecked && !('enabled' in read) ? read : {};
-  const change = (name: keyof AutoTopupFields) => (value: string) => setFields({ ...fields, [name]: value });
+  const change = (name: keyof AutoTopupFields) => (value: string) => type({ [name]: value });
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     setChecked(true);

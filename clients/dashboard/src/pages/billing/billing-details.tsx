@@ -1,6 +1,6 @@
 import type { BillingDetails } from '@gpu-rental/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type SubmitEvent } from 'react';
+import type { SubmitEvent } from 'react';
 import { useToasts } from '../../app/toasts.js';
 import { billingDetailsQuery, saveBillingDetails } from '../../data/billing-details.js';
 import { fieldError } from '../../data/errors.js';
@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { Field, Input, Textarea } from '../../ui/field.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
+import { useFields } from '../../ui/use-fields.js';
 
 const t = billingTexts.details;
 
@@ -28,12 +29,12 @@ export function BillingDetailsSection() {
 function DetailsForm({ stored }: { readonly stored: BillingDetails }) {
   const client = useQueryClient();
   const toasts = useToasts();
-  const [typed, setTyped] = useState(() => fieldsOf(stored));
+  const { fields: typed, change, forget } = useFields(fieldsOf(stored));
   const save = useMutation({
     mutationFn: saveBillingDetails,
     onSuccess: (details) => {
       client.setQueryData(billingDetailsQuery.queryKey, details);
-      setTyped(fieldsOf(details));
+      forget();
       toasts.show({ tone: 'good', title: t.saved });
     },
   });
@@ -54,7 +55,7 @@ function DetailsForm({ stored }: { readonly stored: BillingDetails }) {
                 {...ids}
                 autoComplete="organization"
                 value={typed.name}
-                onChange={({ target }) => setTyped({ ...typed, name: target.value })}
+                onChange={({ target }) => change({ name: target.value })}
               />
             )}
           </Field>
@@ -63,7 +64,7 @@ function DetailsForm({ stored }: { readonly stored: BillingDetails }) {
               <Input
                 {...ids}
                 value={typed.taxId}
-                onChange={({ target }) => setTyped({ ...typed, taxId: target.value })}
+                onChange={({ target }) => change({ taxId: target.value })}
               />
             )}
           </Field>
@@ -76,7 +77,7 @@ function DetailsForm({ stored }: { readonly stored: BillingDetails }) {
               autoComplete="street-address"
               className="font-sans text-sm"
               value={typed.address}
-              onChange={({ target }) => setTyped({ ...typed, address: target.value })}
+              onChange={({ target }) => change({ address: target.value })}
             />
           )}
         </Field>

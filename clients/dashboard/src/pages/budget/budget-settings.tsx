@@ -14,6 +14,7 @@ import { Card } from '../../ui/card.js';
 import { Field, Radio } from '../../ui/field.js';
 import { MoneyInput } from '../../ui/money-input.js';
 import { ErrorNote } from '../../ui/states.js';
+import { useFields } from '../../ui/use-fields.js';
 import { fieldsOf, readFields } from './budget-form.js';
 
 /** Sets the budget. Loosening a hard one shows first who sits there. */
@@ -21,13 +22,13 @@ export function BudgetSettings({ budget }: { readonly budget: Budget }) {
   const client = useQueryClient();
   const toasts = useToasts();
   const { run, dialog } = useFreshProof();
-  const [fields, setFields] = useState(() => fieldsOf(budget));
+  const { fields, change, forget } = useFields(fieldsOf(budget));
   const [isChecked, setChecked] = useState(false);
   const save = useMutation({
     mutationFn: (body: Parameters<typeof saveBudget>[0]) => run(() => saveBudget(body)),
     onSuccess: (stored) => {
       client.setQueryData(budgetQuery.queryKey, stored);
-      setFields(fieldsOf(stored));
+      forget();
       toasts.show({ tone: 'good', title: t.saved });
     },
   });
@@ -47,7 +48,7 @@ export function BudgetSettings({ budget }: { readonly budget: Budget }) {
               {...ids}
               className="sm:max-w-60"
               value={fields.amount}
-              onChange={({ target }) => setFields({ ...fields, amount: target.value })}
+              onChange={({ target }) => change({ amount: target.value })}
             />
           )}
         </Field>
@@ -58,14 +59,14 @@ export function BudgetSettings({ budget }: { readonly budget: Budget }) {
             label={t.softLabel}
             hint={t.softHint}
             checked={!fields.isHard}
-            onChange={() => setFields({ ...fields, isHard: false })}
+            onChange={() => change({ isHard: false })}
           />
           <Radio
             name="how"
             label={t.hardLabel}
             hint={t.hardHint}
             checked={fields.isHard}
-            onChange={() => setFields({ ...fields, isHard: true })}
+            onChange={() => change({ isHard: true })}
           />
         </fieldset>
         {save.isError && <SaveError error={save.error} />}

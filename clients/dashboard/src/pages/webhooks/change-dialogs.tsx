@@ -10,6 +10,7 @@ import { Callout } from '../../ui/badge.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { ErrorNote } from '../../ui/states.js';
+import { useFields } from '../../ui/use-fields.js';
 import { changeOf, faultsOf, formOf } from './form.js';
 import { SecretDialog } from './secret-dialog.js';
 import { WebhookFields } from './webhook-fields.js';
@@ -23,7 +24,7 @@ interface WebhookDialogProps {
 export function ChangeWebhookDialog({ hook, onClose }: WebhookDialogProps) {
   const { run, dialog } = useFreshProof();
   const change = useChangeWebhook(hook.id, run);
-  const [form, setForm] = useState(() => formOf(hook));
+  const { fields: form, change: type } = useFields(formOf(hook));
   const [wasSubmitted, setSubmitted] = useState(false);
   const faults = faultsOf(change.error, form, wasSubmitted);
   const submit = (): void => {
@@ -44,7 +45,7 @@ export function ChangeWebhookDialog({ hook, onClose }: WebhookDialogProps) {
       isBusy={change.isPending}
       beside={dialog}
     >
-      <WebhookFields form={form} faults={faults} onChange={setForm} />
+      <WebhookFields form={form} faults={faults} onChange={type} />
       {change.isError && !isAtField && <ErrorNote error={change.error} />}
     </FormDialog>
   );

@@ -1,5 +1,4 @@
 import { type ChangeRental, type Rental, worstCaseCents } from '@gpu-rental/client';
-import { useState, type ChangeEvent } from 'react';
 import { fieldError } from '../../../data/errors.js';
 import { decimal, money, parseMoney } from '../../../format/money.js';
 import { useServiceNow } from '../../../live/service-clock.js';
@@ -8,6 +7,7 @@ import { rentalTexts } from '../../../texts/rentals.js';
 import { Button } from '../../../ui/button.js';
 import { Field, Input } from '../../../ui/field.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
+import { useFields } from '../../../ui/use-fields.js';
 import { ChangeFailure } from './change-failure.js';
 import { IdleFields } from '../idle-fields.js';
 import { guardChangeOf, idleMinutesOf, isIgnoringSessions } from '../idle-guard.js';
@@ -27,12 +27,11 @@ interface LimitsDialogProps {
 
 /** Changes until when a machine runs, and what it may cost. */
 export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
-  const [stopAt, setStopAt] = useState(rental.autoStopAt === null ? '' : toLocalField(rental.autoStopAt));
-  const [spend, setSpend] = useState(rental.maxSpendCents === null ? '' : decimal(rental.maxSpendCents));
-  const guard = useGuard(rental);
+  const { fields, change: type } = useFields(fieldsOf(rental));
   const now = useServiceNow();
   const change = useChange(rental.id, texts.saved, onClose);
-  const asked = readLimits(rental, stopAt, spend);
+  const asked = readLimits(rental, fields);
+  const minutes = idleMinutesOf(fields.idle);
   const isStopWrong = asked.autoStopAt === undefined;
   const isSpendWrong = asked.maxSpendCents === undefined;
   return (
@@ -41,8 +40,13 @@ export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
       title={rentalTexts.limits.change}
       submit={texts.save}
       isBusy={change.isPending}
-      isDisabled={isStopWrong || isSpendWrong || guard.isWrong}
-      onSubmit={() => change.send({ ...changesOf(rental, asked), ...guard.change })}
+      isDisabled={isStopWrong || isSpendWrong || minutes === undefined}
+      onSubmit={() =>
+        change.send({
+          ...changesOf(rental, asked),
+          ...guardChangeOf(rental, minutes, fields.ignoresSessions),
+        })
+      }
     >
       <Field
         label={texts.stopField}
@@ -53,16 +57,16 @@ export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
           <Input
             {...ids}
             type="datetime-local"
-            value={stopAt}
-            onChange={(event) => setStopAt(event.target.value)}
+            value={fields.stopAt}
+            onChange={(event) => type({ stopAt: event.target.value })}
           />
         )}
       </Field>
       <Extensions
         onExtend={(hours) => {
-          const from = fromLocalField(stopAt);
+          const from = fromLocalField(fields.stopAt);
           const fromMs = Math.max(now, from === undefined ? 0 : Date.parse(from));
-          setStopAt(toLocalField(new Date(fromMs + hours * HOUR_MS).toISOString()));
+          type({ stopAt: toLocalField(new Date(fromMs + hours * HOUR_MS).toISOString()) });
         }}
       />
       <Field
@@ -76,31 +80,38 @@ export function LimitsDialog({ rental, onClose }: LimitsDialogProps) {
             inputMode="decimal"
             autoComplete="off"
             placeholder={rentalTexts.limits.none}
-            value={spend}
-            onChange={(event) => setSpend(event.target.value)}
+            value={fields.spend}
+            onChange={(event) => type({ spend: event.target.value })}
           />
         )}
       </Field>
-      <IdleFields {...guard.fields} error={change.error} />
+      <IdleFields
+        input={{ value: fields.idle, onChange: (event) => type({ idle: event.target.value }) }}
+        ignoresSessions={fields.ignoresSessions}
+        onIgnoreSessions={(ignoresSessions) => type({ ignoresSessions })}
+        error={change.error}
+      />
       {!isStopWrong && !isSpendWrong && <Preview rental={rental} asked={asked} />}
       <ChangeFailure error={change.error} />
     </FormDialog>
   );
 }
 
-/** What is typed of when it stops for being idle. */
-function useGuard(rental: Rental) {
-  const [value, setValue] = useState(rental.stopWhenIdleMinutes?.toString() ?? '');
-  const [ignoresSessions, setIgnoresSessions] = useState(isIgnoringSessions(rental));
-  const minutes = idleMinutesOf(value);
+interface LimitFields {
+  readonly stopAt: string;
+  readonly spend: string;
+  readonly idle: string;
+  readonly ignoresSessions: boolean;
+}
+
+/** The limits of a rental as they are typed. */
+function fieldsOf(rental: Rental): LimitFields {
+  const { autoStopAt, maxSpendCents, stopWhenIdleMinutes } = rental;
   return {
-    fields: {
-      input: { value, onChange: (event: ChangeEvent<HTMLInputElement>) => setValue(event.target.value) },
-      ignoresSessions,
-      onIgnoreSessions: setIgnoresSessions,
-    },
-    isWrong: minutes === undefined,
-    change: guardChangeOf(rental, minutes, ignoresSessions),
+    stopAt: autoStopAt === null ? '' : toLocalField(autoStopAt),
+    spend: maxSpendCents === null ? '' : decimal(maxSpendCents),
+    idle: stopWhenIdleMinutes?.toString() ?? '',
+    ignoresSessions: isIgnoringSessions(rental),
   };
 }
 
@@ -123,7 +134,7 @@ interface AskedLimits {
   readonly maxSpendCents: number | null | undefined;
 }
 
-function readLimits(rental: Rental, stopAt: string, spend: string): AskedLimits {
+function readLimits(rental: Rental, { stopAt, spend }: LimitFields): AskedLimits {
   const cents = parseMoney(spend);
   const kept = rental.autoStopAt;
   return {

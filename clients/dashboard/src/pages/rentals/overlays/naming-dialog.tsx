@@ -1,5 +1,4 @@
 import type { Rental } from '@gpu-rental/client';
-import { useState } from 'react';
 import { fieldError } from '../../../data/errors.js';
 import { isLive } from '../../../data/rentals.js';
 import { rentalTexts } from '../../../texts/rentals.js';
@@ -7,8 +6,8 @@ import { textWords, wordTexts } from '../../../texts/words.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 import { LabelEditor } from '../../../ui/label-editor.js';
 import { labelsOf, pairsOf, sameLabels } from '../../../ui/label-pairs.js';
+import { useFields } from '../../../ui/use-fields.js';
 import { WordFields } from '../word-fields.js';
-import { readWords } from '../../rent/search.js';
 import { ChangeFailure } from './change-failure.js';
 import { useChange } from './use-change.js';
 
@@ -21,14 +20,13 @@ interface NamingDialogProps {
 
 /** Changes what its renter says about a rental, and its labels for as long as it lives. */
 export function NamingDialog({ rental, onClose }: NamingDialogProps) {
-  const [words, setWords] = useState(() => readWords(rental));
-  const [pairs, setPairs] = useState(() => pairsOf(rental.labels));
+  const { fields, change: type } = useFields(fieldsOf(rental));
   const change = useChange(rental.id, texts.saved, onClose);
-  const labels = labelsOf(pairs);
+  const labels = labelsOf(fields.pairs);
   const submit = (): void => {
     const texts = textWords
-      .filter((word) => (words[word] ?? '') !== (rental[word] ?? ''))
-      .map((word) => [word, words[word]?.trim() ?? ''] as const)
+      .filter((word) => fields[word] !== (rental[word] ?? ''))
+      .map((word) => [word, fields[word].trim()] as const)
       .map(([word, text]) => [word, text === '' ? null : text] as const);
     change.send({
       ...Object.fromEntries(texts),
@@ -44,9 +42,13 @@ export function NamingDialog({ rental, onClose }: NamingDialogProps) {
       isDisabled={labels === undefined}
       onSubmit={submit}
     >
-      <WordFields words={words} onChange={setWords} error={change.error} />
+      <WordFields words={fields} onChange={type} error={change.error} />
       {isLive(rental) ? (
-        <LabelEditor pairs={pairs} onChange={setPairs} error={fieldError(change.error, 'labels')} />
+        <LabelEditor
+          pairs={fields.pairs}
+          onChange={(pairs) => type({ pairs })}
+          error={fieldError(change.error, 'labels')}
+        />
       ) : (
         <p className="text-[13px] text-muted">{wordTexts.labelsFixed}</p>
       )}
@@ -54,3 +56,8 @@ export function NamingDialog({ rental, onClose }: NamingDialogProps) {
     </FormDialog>
   );
 }
+
+/** What is said of a rental as it is typed. */
+const fieldsOf = ({ name, notes, labels }: Rental) => ({
+  ...{ name: name ?? '', notes: notes ?? '', pairs: pairsOf(labels) },
+});
