@@ -150,6 +150,17 @@ describe('the billing page', function () {
       await until('there are two', async () => (await purse.topups()).length === 2);
     });
 
+    it('takes no payment before it knows whether the card is charged', async () => {
+      await visitor.fail('GET', '/v1/billing/card', 'forbidden');
+      const page = await visitor.open('/app/billing');
+      const card = page.getByRole('region', { name: 'Add money' });
+      await card.getByText(/^Request /).waitFor();
+      assert.equal(await pay(page).count(), 0);
+      await page.unrouteAll();
+      await card.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('button', { name: 'Pay $25.00 with Visa •••• 4242' }).waitFor();
+    });
+
     it('does not know how it ended after silence, and asks again for the same payment', async () => {
       const page = await visitor.open('/app/billing');
       const sent = watchRequests(page, 'POST', CHECKOUT);

@@ -30,7 +30,7 @@ export function AutoTopupCard() {
       {isReady && (
         <AutoTopupBody
           settings={settings}
-          hasCard={savedCard(card.data) !== undefined}
+          lacksCard={card.data !== undefined && savedCard(card.data) === undefined}
           readAtMs={dataUpdatedAt}
         />
       )}
@@ -45,12 +45,13 @@ function State({ settings: { enabled, disabledReason } }: { readonly settings: A
 
 interface AutoTopupBodyProps {
   readonly settings: AutoTopup;
-  readonly hasCard: boolean;
+  /** Known to have none: a card that could not be read may be there. */
+  readonly lacksCard: boolean;
   /** When the settings were read, by this computer's clock. */
   readonly readAtMs: number;
 }
 
-function AutoTopupBody({ settings, hasCard, readAtMs }: AutoTopupBodyProps) {
+function AutoTopupBody({ settings, lacksCard, readAtMs }: AutoTopupBodyProps) {
   const [isEditing, setEditing] = useState(false);
   const save = useSaveAutoTopup();
   return (
@@ -74,7 +75,7 @@ function AutoTopupBody({ settings, hasCard, readAtMs }: AutoTopupBodyProps) {
                 {t.switchOff}
               </Button>
             )}
-            <Opener isOn={settings.enabled} hasCard={hasCard} onOpen={() => setEditing(true)} />
+            <Opener isOn={settings.enabled} lacksCard={lacksCard} onOpen={() => setEditing(true)} />
           </div>
         </>
       )}
@@ -84,12 +85,12 @@ function AutoTopupBody({ settings, hasCard, readAtMs }: AutoTopupBodyProps) {
 
 interface OpenerProps {
   readonly isOn: boolean;
-  readonly hasCard: boolean;
+  readonly lacksCard: boolean;
   readonly onOpen: () => void;
 }
 
-function Opener({ isOn, hasCard, onOpen }: OpenerProps) {
-  if (!hasCard && !isOn) {
+function Opener({ isOn, lacksCard, onOpen }: OpenerProps) {
+  if (lacksCard && !isOn) {
     return (
       <>
         <Button size="small" disabled>

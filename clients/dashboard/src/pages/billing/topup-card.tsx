@@ -28,12 +28,15 @@ const t = billingTexts.topup;
 export function TopupCard({ initialCents }: { readonly initialCents: number | undefined }) {
   const config = useQuery(billingConfigQuery);
   const card = useQuery(cardQuery);
+  // Without a word on the card nobody can tell who would be charged.
+  const failed = [config, card].find(({ data, error }) => data === undefined && error !== null);
+  const isThere = config.data !== undefined && card.data !== undefined;
   if (useIsClosing()) return <ClosedToNew />;
   return (
     <Card title={t.title}>
-      {config.isError && <ErrorNote error={config.error} onRetry={() => void config.refetch()} />}
-      {(config.isPending || card.isPending) && !config.isError && <Skeleton className="h-59 w-full" />}
-      {config.isSuccess && !card.isPending && (
+      {failed && <ErrorNote error={failed.error} onRetry={() => void failed.refetch()} />}
+      {!failed && !isThere && <Skeleton className="h-59 w-full" />}
+      {isThere && (
         <Topup limits={limitsOf(config.data)} card={savedCard(card.data)} initialCents={initialCents} />
       )}
     </Card>
