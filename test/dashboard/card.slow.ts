@@ -48,6 +48,17 @@ describe('the page on which a card is entered', function () {
       assert.deepEqual(visitor.outside, []);
     });
 
+    it('waits for no card that was saved and removed again', async () => {
+      const page = await visitor.open('/app/billing');
+      await page.getByRole('link', { name: 'Save a card', exact: true }).click();
+      await says(page, 'Card saved: Visa •••• 4242');
+      await page.getByRole('button', { name: 'Remove' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await says(page, 'No saved card');
+      await page.waitForURL((url) => url.search === '');
+      await page.getByText(/Card saved|Waiting for the payment/).waitFor({ state: 'detached' });
+    });
+
     it('does not take the card before for the new one', async () => {
       const card = { brand: 'visa', last4: '1111', expMonth: 1, expYear: 2040, pmId: 'pm_old' };
       await answerWith(visitor.page, 'GET', '/v1/billing/card', card);

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { notedCard } from '../../data/before-leaving.js';
 import { cardQuery, savedCard } from '../../data/card.js';
 import { billingTexts } from '../../texts/billing.js';
 import { Callout } from '../../ui/badge.js';
 import { buttonClasses, Spinner } from '../../ui/button.js';
 import { cardName } from './card-state.js';
-import { DoneButton } from './returned-note.js';
+import { DoneButton, useDone } from './returned-note.js';
 import type { BillingSearch } from './search.js';
 import { pauseMs, useLate } from './use-late.js';
 
@@ -45,13 +45,20 @@ function CardAwaited() {
     refetchInterval: ({ state }) => (isNew(savedCard(state.data)?.pmId, before) ? false : pauseMs(isLate)),
   });
   const card = savedCard(data);
+  const isSaved = isNew(card?.pmId, before);
+  const isGone = useWas(isSaved) && !isSaved;
+  const done = useDone();
+  useEffect(() => {
+    if (isGone) done();
+  });
   return (
     <div aria-live="polite">
-      {card && isNew(card.pmId, before) ? (
+      {card && isSaved && (
         <Callout tone="good" title={t.savedTitle(cardName(card))} actions={<DoneButton />}>
           {t.saved}
         </Callout>
-      ) : (
+      )}
+      {!isSaved && !isGone && (
         <Callout tone="info" title={t.savingTitle}>
           <p className="flex items-start gap-2">
             <Spinner className="mt-0.5 size-4 shrink-0" />
@@ -61,6 +68,13 @@ function CardAwaited() {
       )}
     </div>
   );
+}
+
+/** Whether it was ever so since the component is there: a card that was saved may be removed again. */
+function useWas(isSo: boolean): boolean {
+  const [was, setWas] = useState(isSo);
+  if (isSo && !was) setWas(true);
+  return was || isSo;
 }
 
 /** @param before the card before; undefined where nothing is known of it, so that any card is the new one */

@@ -112,10 +112,15 @@ function declineText({ topup }: Extract<ReturnState, { kind: 'failed' }>): strin
 
 /** Takes the note away, and its part of the address. */
 export function DoneButton() {
-  const navigate = useNavigate();
   return (
-    <Button size="small" onClick={() => void navigate({ to: '/app/billing', search: {}, replace: true })}>
+    <Button size="small" onClick={useDone()}>
       {billingTexts.done}
     </Button>
   );
+}
+
+/** Ends the visit that the address tells of, and with it what the page says of it. */
+export function useDone(): () => void {
+  const navigate = useNavigate();
+  return () => void navigate({ to: '/app/billing', search: {}, replace: true, resetScroll: false });
 }
