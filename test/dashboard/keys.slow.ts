@@ -30,8 +30,20 @@ describe('the text of a key', () => {
     assert.equal(commentOf(`${publicKey}\n`), 'ada@laptop');
     assert.equal(commentOf(publicKey.replace(' ada@laptop', '')), undefined);
     assert.equal(commentOf('nothing of the kind'), undefined);
-    assert.equal(fileNameOf('Ada’s  Laptop!'), 'ada-s-laptop.pem');
-    assert.equal(fileNameOf('鍵'), 'gpu-rental.pem');
+    assert.equal(fileNameOf({ name: 'Ada’s  Laptop!', id: 'key_01ABCDEF' }), 'ada-s-laptop-abcdef.pem');
+  });
+
+  it('lends no two keys the name of one file, which would overwrite a private key', () => {
+    const [one, other] = ['key_01AAAAAA', 'key_01BBBBBB'] as const;
+    for (const [name, otherName] of [
+      ['a', 'a'],
+      ['a', 'A!'],
+      ['鍵', '錠'],
+    ] as const) {
+      const [file, otherFile] = [fileNameOf({ name, id: one }), fileNameOf({ name: otherName, id: other })];
+      assert.notEqual(file, otherFile);
+      assert.match(file, /^[a-z0-9][a-z0-9-]*\.pem$/);
+    }
   });
 });
 
@@ -113,7 +125,9 @@ describe('the page of SSH keys', function () {
       page.waitForEvent('download'),
       dialog().getByRole('button', { name: 'Download the file' }).click(),
     ]);
-    assert.equal(download.suggestedFilename(), 'made-here.pem');
+    const file = download.suggestedFilename();
+    assert.match(file, /^made-here-[a-z0-9]{6}\.pem$/);
+    await dialog().getByText(`mv -n ~/Downloads/${file} ~/.ssh/`).waitFor();
     const saved = await readFile(await download.path(), 'utf8');
     assert(!(ssh2.utils.parseKey(saved) instanceof Error));
     await dialog().getByRole('button', { name: 'Copy the private key' }).click();

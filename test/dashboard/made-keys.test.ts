@@ -108,13 +108,14 @@ describe('a key that is made on a page', function () {
       page.waitForEvent('download'),
       dialog.getByRole('button', { name: 'Download the file' }).click(),
     ]);
-    assert.equal(download.suggestedFilename(), 'laptop.pem');
+    const file = download.suggestedFilename();
+    assert.match(file, /^laptop-[a-z0-9]{6}\.pem$/);
     const saved = await readFile(await download.path(), 'utf8');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'hidden' });
 
     const { sshKeys } = await visitor.ask<{ sshKeys: { publicKey: string }[] }>('GET', '/v1/ssh-keys');
-    const read = run('ssh-keygen', ['-y', '-P', '', '-f', save('laptop.pem', saved)]).trim();
+    const read = run('ssh-keygen', ['-y', '-P', '', '-f', save(file, saved)]).trim();
     assert.deepEqual([`${sshKeys[0]?.publicKey ?? ''} laptop`, sshKeys.length], [read, 1]);
     const secret = saved.split('\n').slice(2, -2);
     assert.ok(secret.length > 2);
@@ -131,11 +132,13 @@ describe('a key that is made on a page', function () {
     const data = { familyId: 'rtx-4090', gpuCount: 1, name: 'train-7' };
     const { id } = await visitor.ask<{ id: string }>('POST', '/v1/rentals', { data });
     await visitor.open(`/app/rentals/${id}`);
-    await page.getByText(/^ssh -i ~\/\.ssh\/laptop\.pem -p \d+ root@\S+$/).waitFor();
+    await page.getByText(new RegExp(String.raw`^ssh -i ~/\.ssh/${file} -p \d+ root@\S+$`)).waitFor();
     await page.getByText('For ~/.ssh/config').click();
     await page
       .getByText(
-        /Host gpu-train-7\s+HostName \S+\s+Port \d+\s+User root\s+IdentityFile ~\/\.ssh\/laptop\.pem/,
+        new RegExp(
+          String.raw`Host gpu-train-7\s+HostName \S+\s+Port \d+\s+User root\s+IdentityFile ~/\.ssh/${file}`,
+        ),
       )
       .waitFor();
     assert.deepEqual(visitor.complaints, []);
@@ -146,7 +149,7 @@ describe('a key that is made on a page', function () {
     const other = await visitor.ask<{ id: string }>('POST', '/v1/rentals', { data });
     await visitor.open(`/app/rentals/${other.id}`);
     await page.getByText(/^ssh -p \d+ root@\S+$/).waitFor();
-    assert.equal(await page.getByText('laptop.pem').count(), 0);
+    assert.equal(await page.getByText(file).count(), 0);
   });
 
   it('is the same one for another press, where the answer to the first was lost', async () => {

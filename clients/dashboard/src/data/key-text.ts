@@ -12,11 +12,8 @@ export function commentOf(publicKey: string): string | undefined {
   return comment?.slice(0, 64);
 }
 
-/** The name of a file for a private key: letters, digits and dashes of the key's name. */
-export function fileNameOf(name: string): string {
-  const plain = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '');
-  return `${plain === '' ? 'gpu-rental' : plain}.pem`;
+/** The name of a file for a private key: letters, digits and dashes of the key's name, and the end of its id: no other has it. */
+export function fileNameOf({ name, id }: { readonly name: string; readonly id: string }): string {
+  const plain = `${name}-${id.slice(-6)}`.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return `${plain.replace(/^-+/, '')}.pem`;
 }

@@ -20,8 +20,8 @@ interface MadeKeyDialogProps {
 export function MadeKeyDialog({ made, onClose }: MadeKeyDialogProps) {
   const [isSaved, setSaved] = useState(false);
   const { data: me } = useSuspenseQuery(meQuery);
-  const { id, name, createdAt, privateKey = '' } = made;
-  const file = fileNameOf(name);
+  const { id, createdAt, privateKey = '' } = made;
+  const file = fileNameOf(made);
   const save = (): void => {
     noteMadeKey({ userId: me.user.id, id, file, createdAt });
     setSaved(true);
@@ -57,4 +57,4 @@ export function MadeKeyDialog({ made, onClose }: MadeKeyDialogProps) {
 
 /** From where browsers save files to where ssh looks for keys, and readable by their owner alone, or ssh refuses it. */
 const placed = (file: string): string =>
-  `mkdir -p ~/.ssh && mv ~/Downloads/${file} ~/.ssh/ && chmod 600 ~/.ssh/${file}`;
+  `mkdir -p ~/.ssh && mv -n ~/Downloads/${file} ~/.ssh/ && chmod 600 ~/.ssh/${file}`;
