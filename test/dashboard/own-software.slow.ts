@@ -238,6 +238,37 @@ describe('own software in the dashboard', function () {
     assert.equal(await page.getByLabel('Image', { exact: true }).inputValue(), 'ghcr.io/ada/page:1');
   });
 
+  it('is still there after a visit to money, and asked for again where the document was left', async () => {
+    await visitor.context.clearCookies();
+    renter = await Renter.signIn(visitor, { cents: 100 });
+    const lost = page.getByText('Enter your own software again');
+    await visitor.open('/app/rent/h100-80gb?gpus=8');
+    await quote()
+      .getByText(/^You need /)
+      .waitFor();
+    await unfold();
+    await page.getByLabel('Image', { exact: true }).fill('ghcr.io/ada/page:1');
+    await quote().getByRole('link', { name: 'Add money' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
+    await page.goBack();
+    assert.equal(await page.getByLabel('Image', { exact: true }).inputValue(), 'ghcr.io/ada/page:1');
+    assert.equal(await lost.count(), 0);
+    await page.reload();
+    await lost.waitFor();
+    await unfold();
+    await page.getByLabel('Image', { exact: true }).fill('ghcr.io/ada/page:2');
+    await lost.waitFor({ state: 'detached' });
+    await renter.pay(50_000);
+    await rentButton().click();
+    await page.waitForURL(/\/app\/rentals\/rent_/);
+    assert.equal((await renter.rentals())[0]?.software?.image, 'ghcr.io/ada/page:2');
+    // It was rented: the next form begins without it.
+    await page.goBack();
+    await rentButton().waitFor();
+    assert.equal(await page.getByLabel('Image', { exact: true }).count(), 0);
+    assert.equal(await lost.count(), 0);
+  });
+
   it('can be read on a desk and on a phone', async () => {
     await visitor.open('/app/rent/rtx-4090');
     await rentButton().waitFor();

@@ -20,6 +20,8 @@ export const notedCard = (): string | undefined => noted(CARD);
 interface LeftForm {
   readonly familyId: string;
   readonly search: object;
+  /** Own software was typed, which is not noted: it may hold secrets. */
+  readonly hasSoftware: boolean;
 }
 
 /** Notes which form is left for money. */
@@ -27,8 +29,10 @@ export const noteForm = (form: LeftForm): void => note(FORM, JSON.stringify(form
 
 /** The form that was left for money; undefined for none. */
 export function notedForm(): LeftForm | undefined {
-  const { familyId, search } = Object(JSON.parse(noted(FORM) ?? '{}')) as Readonly<Record<string, unknown>>;
-  return typeof familyId === 'string' ? { familyId, search: Object(search) as object } : undefined;
+  const { familyId, search, hasSoftware } = Object(JSON.parse(noted(FORM) ?? '{}')) as Partial<LeftForm>;
+  return typeof familyId === 'string'
+    ? { familyId, search: Object(search) as object, hasSoftware: hasSoftware === true }
+    : undefined;
 }
 
 /** Forgets the form: it has rented, or somebody else comes. */

@@ -2,7 +2,9 @@ import { texts } from './texts.js';
 
 /** What a renter runs on a machine instead of a template, or besides it. */
 export const ownSoftwareTexts = texts({
-  kept: 'Your browser stores nothing you enter here. If you leave this page, enter it again.',
+  kept: 'Your browser stores nothing you enter here. After a reload or the payment page, enter it again.',
+  lost: 'Enter your own software again',
+  lostText: 'Your browser did not store it, as it may hold secrets. Without it you rent the template alone.',
   image: 'Image',
   imageHint: 'Runs instead of a template.',
   replace: 'Replace its entrypoint',

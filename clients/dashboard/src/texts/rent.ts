@@ -155,7 +155,7 @@ export const rentTexts = texts({
     missing: (amount: string) => `You need ${amount} more`,
     missingText: 'Your wallet must cover the first hour. Your choices stay here.',
     missingTextOwn:
-      'Your wallet must cover the first hour. Your browser stores none of your own software: enter it again when you come back, or add money in another tab.',
+      'Your wallet must cover the first hour. Your choices stay here, but not your own software if you pay on the payment page: enter it again then, or add money in another tab.',
     addMoney: 'Add money',
     alternatives: 'Also available now',
     billing: 'Billed by the second once it is ready. You pay nothing if it never is.',

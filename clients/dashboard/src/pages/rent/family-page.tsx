@@ -2,12 +2,15 @@ import type { Listing } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useRef, useState } from 'react';
+import { notedForm } from '../../data/before-leaving.js';
 import { useIsClosing } from '../../data/is-closing.js';
 import { listingsQuery } from '../../data/catalog.js';
 import { useWishBefore } from '../../data/use-wish-before.js';
 import { familyName } from '../../format/machine.js';
 import { useEvents } from '../../live/hooks.js';
+import { ownSoftwareTexts } from '../../texts/own-software.js';
 import { rentTexts } from '../../texts/rent.js';
+import { Callout } from '../../ui/badge.js';
 import { buttonClasses } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { ArrowLeftIcon } from '../../ui/icons.js';
@@ -16,6 +19,7 @@ import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
 import { ClosedToNew } from '../account/closed-to-new.js';
 import { AccessChoice, useChosenKeys } from './access-choice.js';
 import { LimitChoice, NamingChoice, type OnFault } from './further-choices.js';
+import { useHeldSoftware } from './held-software.js';
 import { MachineChoice } from './machine-choice.js';
 import { requestOf } from './offers.js';
 import { QuotePanel } from './quote-panel.js';
@@ -34,7 +38,8 @@ export function FamilyPage() {
   const { familyId } = route.useParams();
   const { gpus, region, max } = route.useSearch();
   const listings = useQuery(listingsQuery({ familyId }));
-  const [own, onOwn] = useState(noSoftware);
+  const [own, onOwn] = useHeldSoftware();
+  const [left] = useState(notedForm);
   return (
     <Page
       title={rentTexts.choose(familyName(familyId))}
@@ -54,6 +59,11 @@ export function FamilyPage() {
       }
     >
       {listings.isError && <ErrorNote error={listings.error} onRetry={() => void listings.refetch()} />}
+      {left?.hasSoftware === true && left.familyId === familyId && own === noSoftware && (
+        <Callout tone="warn" title={ownSoftwareTexts.lost}>
+          {ownSoftwareTexts.lostText}
+        </Callout>
+      )}
       {listings.isPending && <FormSkeleton />}
       {listings.data?.length === 0 && (
         <Card>

@@ -15,6 +15,7 @@ import { Callout, type Tone } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { ErrorNote, useCountdown } from '../../ui/states.js';
 import { Alternatives } from './alternatives.js';
+import { holdsSoftware } from './held-software.js';
 import { isOutcomeUnknown } from '../../data/outcome.js';
 
 const texts = rentTexts.failures;
@@ -195,7 +196,7 @@ export function AddMoney({ missingCents }: { readonly missingCents: number | und
   return (
     <Link
       to="/app/billing"
-      onClick={() => noteForm({ familyId, search })}
+      onClick={() => noteForm({ familyId, search, hasSoftware: holdsSoftware() })}
       search={missingCents === undefined ? {} : { amountCents: missingCents }}
       className={buttonClasses('primary', 'small')}
     >

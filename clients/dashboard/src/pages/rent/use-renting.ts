@@ -15,6 +15,7 @@ import { useMutation } from '../../data/use-mutation.js';
 import { DoneBefore, refuseTwice } from '../../data/wishes.js';
 import { familyName } from '../../format/machine.js';
 import { rentTexts } from '../../texts/rent.js';
+import { forgetSoftware } from './held-software.js';
 import { holdQuote, type HeldQuote } from './quote-state.js';
 import { isOutcomeUnknown, isRefused, quoteOfRefusal, sendWish } from '../../data/outcome.js';
 import { serviceTimeAt } from '../../live/service-clock.js';
@@ -48,7 +49,8 @@ const quotingOf = (queryClient: QueryClient, request: NewRental) =>
       const before = queryClient.getQueryData<HeldQuote>(quoteKey(request));
       return holdQuote(await makeQuote(request, signal), before, Date.now());
     },
-    staleTime: FRESH_MS,
+    // Money may have come meanwhile.
+    staleTime: ({ state }) => ((state.data?.quote.missingCents ?? 0) > 0 ? 0 : FRESH_MS),
     gcTime: FRESH_MS,
   });
 
@@ -69,6 +71,8 @@ function useTaking(userId: string, request: NewRental, onRented: (rentalId: stri
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: ['rentals'], refetchType: 'none' });
       void queryClient.invalidateQueries({ queryKey: ['balance'] });
+      forgetForm();
+      forgetSoftware();
     },
     onError: (error) => {
       if (isRefused(error)) attempt.current = undefined;
@@ -88,7 +92,6 @@ function useTaking(userId: string, request: NewRental, onRented: (rentalId: stri
       onSuccess: ({ id }) => {
         onRented(id);
         wishes.forget('rent');
-        forgetForm();
       },
     });
   return { taking, take, isUnknown };
