@@ -93,6 +93,22 @@ describe('the ledger in the dashboard', function () {
     await page.getByText('100,003 entries').waitFor();
   });
 
+  it('ends with its last instant, also while it is looked at', async () => {
+    await page.clock.install({ time: Date.now() });
+    const to = new Date(Date.now() + 5_000);
+    await openLong(`${ENTRIES}&to=${to.toISOString()}`);
+    wallet().post({ type: 'refund', availableCents: 111 });
+    await line('+$1.11').waitFor();
+    await until('its last instant is over', () => new Date() > to);
+    wallet().post({ type: 'refund', availableCents: 222 });
+    await line('+$2.22').waitFor();
+    await page.clock.fastForward('02:00');
+    await line('+$2.22').waitFor({ state: 'detached' });
+    await line('+$1.11').waitFor();
+    await page.getByText('100,001 entries').waitFor();
+    await visitor.end();
+  });
+
   it('moves nothing while somebody reads further below, and leads back to what is new', async () => {
     await openLong();
     await scrollTo(400 * 41);

@@ -73,10 +73,13 @@ export function findEntry(
   return block?.[(blockOf(seq) + 1) * BLOCK_SIZE - seq];
 }
 
-/** The numbers of the oldest and the newest entry between two instants. */
-export const ledgerRangeQuery = ({ from, to }: Between) =>
+/**
+ * The numbers of the oldest and the newest entry between two instants.
+ * @param isOpen entries are still written there: once they are not, it is read anew
+ */
+export const ledgerRangeQuery = ({ from, to }: Between, isOpen: boolean) =>
   queryOptions({
-    queryKey: ['ledger', 'range', from, to],
+    queryKey: ['ledger', 'range', from, to, isOpen],
     queryFn: async ({ signal }): Promise<components['schemas']['LedgerRange']> => {
       const query = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
       const page = await api.wallet.ledger({ ...query, beforeSeq: 1, pageSize: 1 }, { signal }).firstPage();

@@ -1,10 +1,14 @@
-import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { blockOf, findEntry, ledgerBlockQuery, ledgerRangeQuery, type Between } from '../../data/ledger.js';
 import type { LedgerHead } from '../../data/ledger-join.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import type { LedgerRows, Window } from './rows.js';
 import { spanOf, type Span } from './span.js';
 import { useLedgerHead } from './use-ledger-head.js';
+
+/** How often it is looked whether the last instant of a list is over. */
+const LOOK_EVERY_MS = 60_000;
 
 interface NumberedOptions {
   readonly between: Between;
@@ -22,12 +26,8 @@ interface NumberedOptions {
 export function useNumberedRows({ between, before, looked, isFollowing }: NumberedOptions): LedgerRows {
   const client = useQueryClient();
   const head = useLedgerHead();
-  const [openedMs] = useState(() => Date.now());
-  const isOpen = isOpenEnded(between, before, openedMs);
-  const isBounded = between.from !== undefined || !isOpen;
-  const range = useQuery({ ...ledgerRangeQuery(between), enabled: isBounded });
-  const top = isOpen ? head.data?.newestSeq : range.data && newestOf(range.data, before);
-  const [newest, showNewer] = useShownTop(top, isFollowing || !isOpen);
+  const { range, isBounded, isGrowing, top } = useEnds(head.data, between, before);
+  const [newest, showNewer] = useShownTop(top, isFollowing || !isGrowing);
   const span = spanOf(newest, isBounded ? range.data?.oldestSeq : 1);
   const blocks = useBlocks(head.data, span, looked);
   return {
@@ -37,6 +37,21 @@ export function useNumberedRows({ between, before, looked, isFollowing }: Number
     newer: top === undefined ? 0 : top - span.newest,
     showNewer,
   };
+}
+
+/** Where the list begins and ends: at what was just written until its last instant is over. */
+function useEnds(head: LedgerHead | undefined, between: Between, before: number | undefined) {
+  const isOpen = isOpenEnded(between, before, useServiceNow(LOOK_EVERY_MS));
+  const isBounded = between.from !== undefined || !isOpen;
+  const range = useQuery({
+    ...ledgerRangeQuery(between, isOpen),
+    // The list stands as it is while its end, which has passed, is looked up.
+    placeholderData: keepPreviousData,
+    enabled: isBounded,
+  });
+  const isGrowing = isOpen || range.isPlaceholderData;
+  const top = isGrowing ? head?.newestSeq : range.data && newestOf(range.data, before);
+  return { range, isBounded, isGrowing, top };
 }
 
 interface Read {
