@@ -55,6 +55,20 @@ describe('who is signed in, in the dashboard', () => {
       return sessions.find(({ isCurrent }) => !isCurrent)!.id;
     }
 
+    it('counts when each was used by the service’s clock, also where the browser’s is wrong', async () => {
+      const other = await lab.visit();
+      await other.signIn(email);
+      await other.page.clock.setSystemTime(Date.now() - 3_600_000);
+      await other.open('/app/sessions');
+      const used = other.page
+        .getByRole('main')
+        .getByRole('listitem')
+        .getByText(/^\(.*\)$/);
+      await used.first().waitFor();
+      for (const text of await used.allInnerTexts()) assert.match(text, /^\((now|\d+ seconds? ago)\)$/);
+      await other.end();
+    });
+
     it('marks this one, which can’t be ended here', async () => {
       await visitor.open('/app/sessions');
       await rows().getByText('This one').waitFor();

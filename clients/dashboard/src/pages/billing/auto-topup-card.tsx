@@ -5,6 +5,7 @@ import { autoTopupQuery } from '../../data/auto-topup.js';
 import { cardQuery, savedCard } from '../../data/card.js';
 import { money } from '../../format/money.js';
 import { timeOfDay } from '../../format/time.js';
+import { serviceTimeAt } from '../../live/service-clock.js';
 import { billingTexts } from '../../texts/billing.js';
 import { Badge, Callout } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
@@ -31,7 +32,7 @@ export function AutoTopupCard() {
         <AutoTopupBody
           settings={settings}
           lacksCard={card.data !== undefined && savedCard(card.data) === undefined}
-          readAtMs={dataUpdatedAt}
+          readAtMs={serviceTimeAt(dataUpdatedAt)}
         />
       )}
     </Card>
@@ -47,7 +48,7 @@ interface AutoTopupBodyProps {
   readonly settings: AutoTopup;
   /** Known to have none: a card that could not be read may be there. */
   readonly lacksCard: boolean;
-  /** When the settings were read, by this computer's clock. */
+  /** When the settings were read, by the service's clock. */
   readonly readAtMs: number;
 }
 

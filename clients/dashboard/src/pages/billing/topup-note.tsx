@@ -6,8 +6,7 @@ import { wishes } from '../../data/open-wishes.js';
 import { isOver, topupQuery } from '../../data/topups.js';
 import { DoneBefore } from '../../data/wishes.js';
 import { money } from '../../format/money.js';
-import { ago } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useAgo } from '../../live/ago.js';
 import { billingTexts } from '../../texts/billing.js';
 import { errorTexts } from '../../texts/errors.js';
 import { Callout } from '../../ui/badge.js';
@@ -127,7 +126,7 @@ function TwiceNote({ error, amountCents, onSend, onReset }: TwiceNoteProps) {
     <Callout
       role="alert"
       tone="warn"
-      title={t.twiceTitle(amount, ago(new Date(error.atMs).toISOString(), useNow()))}
+      title={t.twiceTitle(amount, useAgo(error.atMs))}
       actions={
         <>
           <Button look="primary" onClick={() => onSend(amountCents, true)}>

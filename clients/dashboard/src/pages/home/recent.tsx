@@ -2,8 +2,8 @@ import type { Event } from '@gpu-rental/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { eventsQuery } from '../../data/events.js';
-import { ago, fullTime } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { fullTime } from '../../format/time.js';
+import { useAgo } from '../../live/ago.js';
 import { homeTexts } from '../../texts/home.js';
 import { Card } from '../../ui/card.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
@@ -52,7 +52,6 @@ export function Recent() {
 }
 
 function Line({ event, text }: { readonly event: Event; readonly text: string }) {
-  const now = useNow(AGO_EVERY_MS);
   const { createdAt, entityId } = event;
   return (
     <li className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-0.5 px-4 py-2.5">
@@ -66,7 +65,7 @@ function Line({ event, text }: { readonly event: Event; readonly text: string })
         )}
       </span>
       <time dateTime={createdAt} title={fullTime(createdAt)} className="text-[13px] text-muted">
-        {ago(createdAt, now)}
+        {useAgo(createdAt, AGO_EVERY_MS)}
       </time>
     </li>
   );

@@ -6,7 +6,7 @@ import { firstEntryQuery } from '../../data/ledger.js';
 import { spendingQuery } from '../../data/statements.js';
 import { familyName } from '../../format/machine.js';
 import { utcDay } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { ledgerTexts } from '../../texts/ledger.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Button } from '../../ui/button.js';
@@ -29,7 +29,7 @@ const EVERY_MS = 60_000;
 
 /** What days were spent on: a chart, and each day with its rentals. */
 export function SpendingView({ search }: { readonly search: LedgerSearch }) {
-  const span = spendingSpan(search.until, useNow(EVERY_MS), search.days);
+  const span = spendingSpan(search.until, useServiceNow(EVERY_MS), search.days);
   const { data: first, error: firstError } = useQuery(firstEntryQuery);
   const { data, error, refetch } = useQuery({
     ...spendingQuery(span.from, span.to),

@@ -6,8 +6,8 @@ import { readableError } from '../../data/errors.js';
 import { DoneBefore } from '../../data/wishes.js';
 import { money } from '../../format/money.js';
 import { number } from '../../format/number.js';
-import { ago, span } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { span } from '../../format/time.js';
+import { useAgo } from '../../live/ago.js';
 import { errorTexts } from '../../texts/errors.js';
 import { idleTexts } from '../../texts/idle.js';
 import { rentTexts } from '../../texts/rent.js';
@@ -103,7 +103,7 @@ function Twice({ error, onRetry }: { readonly error: DoneBefore; readonly onRetr
     <Callout
       role="alert"
       tone="warn"
-      title={texts.twiceTitle(ago(new Date(error.atMs).toISOString(), useNow()))}
+      title={texts.twiceTitle(useAgo(error.atMs))}
       actions={
         <>
           <Button size="small" look="primary" onClick={onRetry}>

@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { passkeysQuery } from '../../data/passkeys.js';
 import { knowsPasskeys } from '../../data/webauthn.js';
-import { ago } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useAgo } from '../../live/ago.js';
 import { passkeyTexts as t } from '../../texts/passkeys.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
@@ -68,7 +67,6 @@ interface RowProps {
 
 function PasskeyRow({ passkey, onAct }: RowProps) {
   const { name, synced, createdAt, lastUsedAt } = passkey;
-  const nowMs = useNow(60_000);
   return (
     <li className="flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3.5">
       <p className="flex min-w-0 flex-[1_1_12rem] flex-wrap items-center gap-2">
@@ -77,7 +75,7 @@ function PasskeyRow({ passkey, onAct }: RowProps) {
       </p>
       <dl className="grid flex-[1_1_16rem] grid-cols-[auto_minmax(0,1fr)] gap-x-3 text-[13px]">
         <dt className="text-muted">{t.lastUsed}</dt>
-        <dd>{lastUsedAt === null ? t.never : <Used at={lastUsedAt} nowMs={nowMs} />}</dd>
+        <dd>{lastUsedAt === null ? t.never : <Used at={lastUsedAt} />}</dd>
         <dt className="text-muted">{t.addedOn}</dt>
         <dd>
           <Time at={createdAt} />
@@ -103,10 +101,10 @@ function PasskeyRow({ passkey, onAct }: RowProps) {
   );
 }
 
-function Used({ at, nowMs }: { readonly at: string; readonly nowMs: number }) {
+function Used({ at }: { readonly at: string }) {
   return (
     <>
-      <Time at={at} /> <span className="inline-block text-muted">({ago(at, nowMs)})</span>
+      <Time at={at} /> <span className="inline-block text-muted">({useAgo(at, 60_000)})</span>
     </>
   );
 }

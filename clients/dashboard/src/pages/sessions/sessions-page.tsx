@@ -3,8 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useToasts } from '../../app/toasts.js';
 import { sessionsQuery, useEndOtherSessions, useEndSession } from '../../data/sessions.js';
-import { ago } from '../../format/time.js';
-import { useNow } from '../../live/now.js';
+import { useAgo } from '../../live/ago.js';
 import { sessionTexts as t } from '../../texts/sessions.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
@@ -69,7 +68,6 @@ interface SessionRowProps {
 }
 
 function SessionRow({ session, onEnd }: SessionRowProps) {
-  const nowMs = useNow(60_000);
   const { device, address, lastUsedAt, createdAt, expiresAt, isCurrent } = session;
   return (
     <li className="flex items-start gap-3 px-4 py-3.5">
@@ -86,7 +84,7 @@ function SessionRow({ session, onEnd }: SessionRowProps) {
           <dt className="text-muted">{t.lastUsed}</dt>
           <dd>
             <Time at={lastUsedAt} />{' '}
-            <span className="inline-block text-muted">({ago(lastUsedAt, nowMs)})</span>
+            <span className="inline-block text-muted">({useAgo(lastUsedAt, 60_000)})</span>
           </dd>
           <dt className="text-muted">{t.signedIn}</dt>
           <dd>

@@ -4,7 +4,7 @@ import { firstEntryQuery } from '../../data/ledger.js';
 import { lastRentalsQuery } from '../../data/statements.js';
 import { type Month } from '../../format/days.js';
 import { localZone, monthName, monthOf, monthsBetween } from '../../format/months.js';
-import { useNow } from '../../live/now.js';
+import { useServiceNow } from '../../live/service-clock.js';
 import { shellTexts } from '../../texts/shell.js';
 import { statementTexts as texts } from '../../texts/statements.js';
 import { Button, buttonClasses } from '../../ui/button.js';
@@ -54,7 +54,7 @@ function NoStatement() {
 /** The months that there are, and the one that is looked at. */
 function Chosen({ firstAt }: { readonly firstAt: string }) {
   const search = useSearch({ from: '/app/statements' });
-  const now = new Date(useNow(60_000)).toISOString();
+  const now = new Date(useServiceNow(60_000)).toISOString();
   const zone = search.zone === 'utc' ? 'UTC' : localZone();
   const thisMonth = monthOf(now, zone);
   const months = monthsBetween(monthOf(firstAt, zone), thisMonth);
