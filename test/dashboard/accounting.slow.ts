@@ -146,6 +146,26 @@ describe('statements and invoices in the dashboard', () => {
       assert.equal(await page.getByText('Checked: the opening balance').count(), 0);
     });
 
+    it('shows the costliest of many rentals, and all of them when asked to, and on paper', async () => {
+      spendOverNewYear();
+      const rentals = Array.from({ length: 300 }, (_, no) => ({
+        ...{ rentalId: `rent_${no}`, entries: 1, chargedCents: no, refundedCents: 0, amountCents: -no },
+      }));
+      await answerWith(page, 'GET', PATH, { ...right, rentals });
+      await visitor.open('/app/statements');
+      const table = page.getByRole('group', { name: 'By rental' });
+      await page.getByText('The 200 that cost most, of 300 rentals.').waitFor();
+      assert.equal(await table.getByRole('link').count(), 200);
+      await table.getByText('rent_100', { exact: true }).waitFor();
+      assert.equal(await table.getByText('rent_99', { exact: true }).count(), 0);
+      await table.getByText('-$448.50').waitFor();
+      await page.emulateMedia({ media: 'print' });
+      await until('all are on paper', async () => (await table.getByRole('link').count()) === 300);
+      await page.emulateMedia({ media: 'screen' });
+      await page.getByRole('button', { name: 'Show all' }).click();
+      await table.getByText('rent_99', { exact: true }).waitFor();
+    });
+
     it('is printed black on white, without what leads elsewhere', async () => {
       spendOverNewYear();
       await visitor.open('/app/statements');

@@ -41,6 +41,8 @@ export const statementTexts = texts({
   unlabelled: 'Rentals without this label',
   other: 'Top-ups, adjustments',
   sum: 'Total',
+  costliest: (shown: string, all: string) => `The ${shown} that cost most, of ${all} rentals.`,
+  showAll: 'Show all',
   noRentals: 'No rental charges this month.',
   checked: 'Checked: the opening balance plus all changes equals the closing balance, to the cent.',
   wrong: 'This statement does not add up',

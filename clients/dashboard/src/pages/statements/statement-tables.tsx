@@ -1,22 +1,33 @@
 import type { components } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { lastRentalsQuery } from '../../data/statements.js';
 import { number } from '../../format/number.js';
 import { statementTexts as texts } from '../../texts/statements.js';
 import { rentalTitle } from '../rentals/matching.js';
+import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { classes } from '../../ui/classes.js';
 import { Money } from '../../ui/money.js';
 import { Table, Td, Th } from '../../ui/table.js';
+import { useMedia } from '../../ui/use-media.js';
 
 type StatementRental = components['schemas']['StatementRental'];
 type StatementGroup = components['schemas']['StatementGroup'];
 
-/** What each rental cost. */
+/** So many lines are drawn anew each time that the sums of a running month are read. */
+const MOST = 200;
+
+/** What each rental cost: the costliest ones at first, where there are many. On paper they are all there. */
 export function RentalTable({ rentals }: { readonly rentals: readonly StatementRental[] }) {
   const { data } = useQuery(lastRentalsQuery);
+  const [isAskedFor, setAskedFor] = useState(false);
+  const isPrinted = useMedia('print');
+  const isWhole = rentals.length <= MOST || isAskedFor || isPrinted;
+  const shown = isWhole
+    ? rentals
+    : rentals.toSorted((one, other) => one.amountCents - other.amountCents).slice(0, MOST);
   const titles = new Map(data?.rentals.map((rental) => [rental.id, rentalTitle(rental)]));
   return (
     <Card title={texts.rentals} isFlush>
@@ -24,7 +35,7 @@ export function RentalTable({ rentals }: { readonly rentals: readonly StatementR
         <p className="px-4 py-3 text-muted">{texts.noRentals}</p>
       ) : (
         <SumTable label={texts.rentals} first={texts.columns.rental} sums={rentals}>
-          {rentals.map((rental) => (
+          {shown.map((rental) => (
             <SumRow key={rental.rentalId} sum={rental}>
               <Link
                 to="/app/rentals/$rentalId"
@@ -39,6 +50,14 @@ export function RentalTable({ rentals }: { readonly rentals: readonly StatementR
             </SumRow>
           ))}
         </SumTable>
+      )}
+      {!isWhole && (
+        <div className="flex flex-wrap items-center gap-3 px-4 py-3 text-[13px] text-muted">
+          {texts.costliest(number(MOST), number(rentals.length))}
+          <Button size="small" onClick={() => setAskedFor(true)}>
+            {texts.showAll}
+          </Button>
+        </div>
       )}
     </Card>
   );
