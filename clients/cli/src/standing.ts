@@ -1,4 +1,3 @@
-import { leavesEarlierOpen, mayBeDone, openIdOf } from '@gpu-rental/client';
 import type { Told } from './explain-failure.js';
 
 /** What exists, or may exist, because of this command. Whatever ends the command from then on names it. */
@@ -24,15 +23,4 @@ export function committed(cause: Told, standing: Standing): Told {
     support: cause.support,
     details: { ...given, ...details, cause: cause.code },
   };
-}
-
-/**
- * Chooses what is told of a request that was sent several times and failed each time: that a later attempt did nothing
- * says nothing of those before it, and an id that the service told once is not forgotten.
- * @param soFar undefined: it is the first one
- */
-export function mostOpen(soFar: unknown, newest: unknown): unknown {
-  if (soFar === undefined || !mayBeDone(soFar) || !leavesEarlierOpen(newest)) return newest;
-  const isAsOpen = mayBeDone(newest) && (openIdOf(newest) !== undefined || openIdOf(soFar) === undefined);
-  return isAsOpen ? newest : soFar;
 }

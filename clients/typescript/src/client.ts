@@ -5,7 +5,8 @@ import { Catalog } from './nouns/catalog.js';
 import { Events } from './nouns/events.js';
 import { Quotes, Rentals } from './nouns/rentals.js';
 import { Webhooks } from './nouns/webhooks.js';
-import { Transport, type CallOptions, type RouteRequest, type TransportOptions } from './transport.js';
+import type { RouteRequest } from './request.js';
+import { Transport, type CallOptions, type TransportOptions } from './transport.js';
 
 /** The GPU rental API: each noun has its calls. */
 export class GpuRental {
@@ -57,8 +58,10 @@ export class GpuRental {
    * @returns the answer, read as a whole; `onAnswer` is not told of it
    * @throws TypeError for a path that leads out of the API
    */
-  request(asked: RouteRequest, options?: CallOptions): Promise<Response> {
-    return this.#transport.request(asked, options);
+  async request(asked: RouteRequest, options?: CallOptions): Promise<Response> {
+    // Few programs need it: a page loads it when it does.
+    const { requestRoute } = await import('./request.js');
+    return requestRoute(this.#transport, asked, options);
   }
 
   /** Where the API is. */

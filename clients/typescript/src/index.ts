@@ -6,13 +6,14 @@ export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { AnyApiError, DetailsOf, ErrorCode } from './errors.js';
 export { isPayable, payableStatuses } from './invoices.js';
 export type { KeyedOptions } from './nouns/rentals.js';
-export { leavesEarlierOpen, mayBeDone } from './outcomes.js';
+export { leavesEarlierOpen, mayBeDone, mostOpen } from './outcomes.js';
 export { isPassing, openIdOf } from './retries.js';
 export { newIdempotencyKey } from './new-key.js';
 export { RentalNotReadyError, type WaitOptions } from './nouns/wait-until-ready.js';
 export type { Paged } from './pages.js';
 export type { StreamItem, StreamOptions } from './stream.js';
-export type { CallOptions, Retry, RouteRequest, TransportOptions as GpuRentalOptions } from './transport.js';
+export type { RouteRequest } from './request.js';
+export type { CallOptions, Retry, TransportOptions as GpuRentalOptions } from './transport.js';
 /** The things of the API as it describes them: `Schemas['Rental']`. */
 export type { components, paths } from './schema.js';
 export type * from './types.js';

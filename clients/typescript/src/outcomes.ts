@@ -1,4 +1,5 @@
 import { ConnectionError, isApiError } from './errors.js';
+import { openIdOf } from './retries.js';
 
 /** Tells whether a request that failed may have been done all the same. */
 export function mayBeDone(error: unknown): boolean {
@@ -26,4 +27,15 @@ export function leavesEarlierOpen(error: unknown): boolean {
     return details?.reason !== 'too_many_free_machines';
   }
   return error.status >= 500 || doorStatuses.has(error.status) || atTheDoor.has(error.code);
+}
+
+/**
+ * Chooses what is told of a request that was sent several times and failed each time: that a later attempt did nothing
+ * says nothing of those before it, and an id that the service told once is not forgotten.
+ * @param soFar undefined: it is the first one
+ */
+export function mostOpen<Failure>(soFar: Failure | undefined, newest: Failure): Failure {
+  if (soFar === undefined || !mayBeDone(soFar) || !leavesEarlierOpen(newest)) return newest;
+  const isAsOpen = mayBeDone(newest) && (openIdOf(newest) !== undefined || openIdOf(soFar) === undefined);
+  return isAsOpen ? newest : soFar;
 }

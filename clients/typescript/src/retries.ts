@@ -42,13 +42,6 @@ export function openIdOf(error: unknown): string | undefined {
   return outcome === 'unknown' ? (rentalId ?? topupId) : undefined;
 }
 
-/** Tells whether a request that failed, and that may be sent again, may have been begun all the same. */
-export function wasBegun(error: ApiError | ConnectionError): boolean {
-  if (!(error instanceof ApiError)) return !error.neverSent;
-  if (isApiError(error, 'rate_limited')) return false;
-  return !(isApiError(error, 'temporarily_unavailable') && error.details?.outcome === 'not_done');
-}
-
 /** Tells whether a failure is one of the network or of the moment, so that asking later may help. */
 export function isPassing(error: unknown): error is ApiError | ConnectionError {
   if (error instanceof ConnectionError) return error.status === undefined || error.status >= 500;

@@ -2,7 +2,8 @@ import createClient, { type Client } from 'openapi-fetch';
 import { Cookies } from './cookies.js';
 import { ConnectionError, errorOfAnswer, type ApiError } from './errors.js';
 import { heard } from './long-answers.js';
-import { mayRepeat, wasBegun, type Repeats } from './retries.js';
+import { mostOpen } from './outcomes.js';
+import { mayRepeat, type Repeats } from './retries.js';
 import type { paths } from './schema.js';
 import { growingPause, sleep, within } from './time.js';
 
@@ -64,17 +65,6 @@ export type SendForFile = Send<ReadableStream<Uint8Array> | null>;
 /** Sends one request. */
 export type Send<T> = (api: Client<paths>, init: { readonly signal: AbortSignal }) => Promise<Sent<T>>;
 
-/** A request of a route, as it is written. */
-export interface RouteRequest {
-  /** GET, POST, PUT, PATCH or DELETE. */
-  readonly method: string;
-  /** The path of the route, with its query: `/v1/rentals?pageSize=5`. */
-  readonly path: string;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  readonly idempotencyKey?: string | undefined;
-}
-
 /** How long a call may take with all its retries. */
 export const CALL_WITHIN_MS = 120_000;
 const ANSWER_WITHIN_MS = 40_000;
@@ -122,7 +112,12 @@ export class Transport {
    * @throws ConnectionError when there was no answer of it
    */
   async call<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
-    return this.takeIn(await this.#answer(repeats, options, send, this.#usual));
+    return this.takeIn(await this.untold(repeats, options, send));
+  }
+
+  /** Calls as `call` does; `onAnswer` is told of refusals alone. */
+  untold<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
+    return this.#answer(repeats, options, send, this.#usual);
   }
 
   /**
@@ -150,7 +145,7 @@ export class Transport {
     send: SendForFile,
   ): Promise<ReadableStream<Uint8Array>> {
     const endsAt = Date.now() + this.#callWithin(options, Infinity);
-    return this.#heard(await this.#answer(repeats, options, send, this.#usual), endsAt, options?.signal);
+    return this.#heard(await this.untold(repeats, options, send), endsAt, options?.signal);
   }
 
   #heard(
@@ -170,52 +165,17 @@ export class Transport {
   ): Promise<T> {
     const signal = options?.signal;
     const endsAt = Date.now() + this.#callWithin(options, callMs);
-    let open: ApiError | ConnectionError | undefined;
+    let told: ApiError | ConnectionError | undefined;
     for (let number = 1; ; number += 1) {
       const outcome = await this.#attempt(Math.min(endsAt - Date.now(), answerMs), signal, send);
       if (!('failure' in outcome)) return outcome.data;
       const error = outcome.failure;
       const delayMs = this.#pauseBefore(number, repeats, error);
-      if (repeats !== 'read' && wasBegun(error)) open = error;
-      // That the last one of several was not begun says nothing of those before it.
-      if (delayMs === undefined || Date.now() + delayMs >= endsAt) throw open ?? error;
+      told = repeats === 'read' ? error : mostOpen(told, error);
+      if (delayMs === undefined || Date.now() + delayMs >= endsAt) throw told;
       this.#options.onRetry?.({ number, delayMs, error });
       await sleep(delayMs, signal);
     }
-  }
-
-  /**
-   * Calls a route by its path. A change is sent again only where it certainly was not begun.
-   * @returns the answer, read as a whole; `onAnswer` is not told of it
-   * @throws TypeError for a path that leads out of the API
-   */
-  async request(
-    { method, path, body, idempotencyKey }: RouteRequest,
-    options: CallOptions | undefined,
-  ): Promise<Response> {
-    const url = this.#urlOf(path);
-    const init = {
-      ...({ method, credentials: 'include', redirect: 'manual' } as const),
-      headers: {
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    };
-    const send: Send<Response> = async (_api, { signal }) => {
-      const response = await this.fetch(new Request(url, { ...init, signal }));
-      const text = await response.text();
-      if (!response.ok) return { error: valueOf(text), response };
-      return { data: new Response(text === '' ? null : text, response), response };
-    };
-    return this.#answer(method === 'GET' ? 'read' : 'once', options, send, this.#usual);
-  }
-
-  /** Whatever else is at that host is not asked, and gets no key. */
-  #urlOf(path: string): string {
-    const { href } = new URL(this.baseUrl + path);
-    if (href.startsWith(`${this.baseUrl}/`)) return href;
-    throw new TypeError(`path must begin with a slash and stay below ${this.baseUrl}, not “${path}”`);
   }
 
   /** Hands an answer on as the caller's `onAnswer` gives it. */
@@ -302,15 +262,6 @@ export class Transport {
     const neverSent = NEVER_SENT.test(code ?? '');
     const why = code ?? (cause instanceof Error ? cause.message : String(cause));
     return new ConnectionError(`No answer from ${this.baseUrl}: ${why}`, { cause, neverSent });
-  }
-}
-
-/** A text as JSON; undefined where it is none. */
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }
 

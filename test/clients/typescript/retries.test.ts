@@ -71,6 +71,22 @@ describe('retries of the typed client', () => {
     await assert.rejects(few.rentals.get('rent_1'), (error) => isApiError(error, 'rate_limited'));
   });
 
+  it('tell of an outcome that one of them left open, though the last one was refused at the door', async () => {
+    const key = { keyId: 'key_1' };
+    for (const door of [refusal(403, 'key_address', key), refusal(401, 'key_revoked', key)]) {
+      for (const call of [() => gpu.rentals.create(machine), () => gpu.rentals.stop('rent_1')]) {
+        api.script(dies, door);
+        await assert.rejects(call, ConnectionError);
+      }
+      api.script(dies, door);
+      await assert.rejects(gpu.rentals.get('rent_1'), (error) => isApiError(error));
+      api.script(refusal(503, 'temporarily_unavailable', { outcome: 'not_done' }), door);
+      await assert.rejects(gpu.rentals.create(machine), (error) => isApiError(error));
+    }
+    api.script(dies, refusal(409, 'quote_expired'));
+    await assert.rejects(gpu.rentals.create(machine), (error) => isApiError(error, 'quote_expired'));
+  });
+
   it('hand each answer on as the caller gives it, refusals too', async () => {
     const plain = new GpuRental({ baseUrl: api.url, retries: 0, onAnswer: plainAnswer });
     api.script(
@@ -204,6 +220,8 @@ describe('retries of the typed client', () => {
     await gpu.webhooks.delete('wh_1');
     api.script(refusal(404, 'webhook_not_found'));
     await assert.rejects(gpu.webhooks.delete('wh_1'), (error) => isApiError(error, 'webhook_not_found'));
+    api.script(dies, refusal(401, 'unauthorized'));
+    await gpu.auth.logout();
   });
 
   it('end with the caller’s signal, in a request and in a pause', async () => {

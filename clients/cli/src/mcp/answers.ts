@@ -2,6 +2,7 @@ import {
   ConnectionError,
   isApiError,
   mayBeDone,
+  mostOpen,
   openIdOf,
   RentalNotReadyError,
   type AnyApiError,
@@ -11,7 +12,6 @@ import type { z } from 'zod';
 import { withoutRoutes } from '../explain-failure.js';
 import { Failure } from '../failure.js';
 import { printableJson } from '../output/colour.js';
-import { mostOpen } from '../standing.js';
 import type { McpOptions } from './options.js';
 
 /** Why a tool did not do what it was asked, in its own words. */

@@ -1,4 +1,4 @@
-import { isApiError } from '../errors.js';
+import { errorOfAnswer, isApiError } from '../errors.js';
 import type { CallOptions, Send, SendForFile, Transport } from '../transport.js';
 
 /** The calls of one kind of thing. */
@@ -40,14 +40,12 @@ export abstract class Noun {
    */
   protected async end(over: number, options: CallOptions | undefined, send: Send<unknown>): Promise<void> {
     let sent = 0;
-    try {
-      await this.#transport.call('same', options, (api, init) => {
-        sent += 1;
-        return send(api, init);
-      });
-    } catch (error) {
-      if (sent > 1 && isApiError(error) && error.status === over) return;
-      throw error;
-    }
+    await this.#transport.call('same', options, async (api, init) => {
+      sent += 1;
+      const answer = await send(api, init);
+      const { response, error } = answer;
+      const hasEnded = sent > 1 && response.status === over && isApiError(errorOfAnswer(response, error));
+      return hasEnded ? { response: new Response() } : answer;
+    });
   }
 }

@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly platform?: NodeJS.Platform;
   /** For how long a network that fails is waited for, in milliseconds; default: not at all. */
   readonly gapMs?: number;
+  /** How often a request is sent again at most; default: never. */
+  readonly retries?: number;
   /** After how long an answer counts as late, in milliseconds. */
   readonly lateMs?: number;
   /** Takes what is written to the standard output in place of the test. */
@@ -84,7 +86,7 @@ export class GpuUser {
       home: this.home,
       hostname: 'laptop',
       ...{ platform, gapMs, now, signal, run },
-      retries: 0,
+      retries: options.retries ?? 0,
       ...(options.fetch && { fetch: options.fetch }),
       ...(options.lateMs !== undefined && { lateMs: options.lateMs }),
     });

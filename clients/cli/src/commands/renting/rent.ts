@@ -1,4 +1,11 @@
-import { isApiError, openIdOf, type GpuRental, type NewRental, type Quote } from '@gpu-rental/client';
+import {
+  isApiError,
+  mostOpen,
+  openIdOf,
+  type GpuRental,
+  type NewRental,
+  type Quote,
+} from '@gpu-rental/client';
 import { randomUUID } from 'node:crypto';
 import { overGaps } from '../../asking/over-gaps.js';
 import type { Cli } from '../../cli.js';
@@ -8,7 +15,7 @@ import { usd } from '../../output/money.js';
 import { ofFamily } from '../../rentals/unknown-family.js';
 import { ensureIdentity } from '../../ssh/identity.js';
 import { quoteFacts, worstCase } from '../../views/quote.js';
-import { mostOpen, type Standing } from '../../standing.js';
+import type { Standing } from '../../standing.js';
 import { awaitReady, goingOn, readyLines, rentedLines } from './await-ready.js';
 import { addWish, wishOf, type WishOptions } from './wish.js';
 
