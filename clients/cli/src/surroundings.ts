@@ -23,6 +23,7 @@ export interface RunOptions {
   readonly onStderr?: (text: string) => void;
   readonly input?: string;
   readonly limitMs?: number;
+  /** Ends it by SIGTERM. With inherit it is waited for; otherwise `run` throws. */
   readonly signal?: AbortSignal;
 }
 
@@ -132,7 +133,10 @@ export function runProgram(
       texts.stderr += chunk;
       onStderr?.(chunk);
     });
-    child.once('error', reject);
+    // At a terminal it says itself how it ended, once it has.
+    child.on('error', (error) => {
+      if (!inherit || error.name !== 'AbortError') reject(error);
+    });
     child.once('close', (code, by) =>
       resolve({ code: code ?? 128 + (signalNumbers[by ?? ''] ?? 15), ...texts }),
     );

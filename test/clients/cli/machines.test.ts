@@ -8,6 +8,7 @@ import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { runProgram } from '../../../clients/cli/src/surroundings.js';
 import { findFreePorts } from '../../../lab/stack/ports.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
+import { until } from '../../support/until.js';
 import { Person } from './support/person.js';
 import { SshMachine } from './support/ssh-machine.js';
 import { gpuFile, keys, Terminal } from './support/terminal.js';
@@ -190,6 +191,26 @@ describe('gpu, on a machine', () => {
       page.close();
       page.closeAllConnections();
     }
+  });
+
+  it('ends what it runs when it is told to end by a signal', async () => {
+    const mark = join(ann.home, 'running');
+    const [localPort = 0] = await findFreePorts(1);
+    const lines = [
+      ['ssh', 'box', '--', `touch ${mark}; exec sleep 20`],
+      ['ports', '--machine', 'box', `${localPort}:1`],
+    ];
+    const entered = machine.entered.length;
+    const started = [() => existsSync(mark), () => machine.entered.length === entered + 2];
+    for (const [index, line] of lines.entries()) {
+      const stopping = new AbortController();
+      const ran = ann.run(line, { fetch: at(), signal: stopping.signal });
+      await until('it is in the machine', started[index]!);
+      stopping.abort(new Error('Cancelled.'));
+      const { code, err } = await ran;
+      assert.equal(code === 0, line[0] === 'ports', `${line[0]} ended with ${code}: ${err}`);
+    }
+    await until('nobody is in the machine', () => machine.connected === 0);
   });
 
   it('prints its line, which a shell runs as it is', async () => {

@@ -107,11 +107,14 @@ export async function runAtTerminal(
   try {
     const { code } = await cli.surroundings.run(program, args, {
       inherit: true,
+      // A terminal's ctrl-C reaches it by itself; a signal to this process alone does not.
+      signal: cli.signal,
       ...(onStderr && { onStderr }),
     });
-    const others = code === sshFailed ? instead?.() : undefined;
+    if (code !== sshFailed || cli.signal.aborted) return code;
+    const others = instead?.();
     if (others) return await runAtTerminal(cli, program, others, connection);
-    if (code === sshFailed && !cli.signal.aborted) await explainFailedLogin(cli, connection);
+    await explainFailedLogin(cli, connection);
     return code;
   } catch (error) {
     if (!isMissingProgram(error)) throw error;

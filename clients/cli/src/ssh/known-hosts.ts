@@ -108,7 +108,8 @@ interface HostKey {
 async function scan(cli: Cli, { host, port }: Reachable): Promise<HostKey[]> {
   try {
     const args = ['-T', String(scanSeconds), '-p', String(port), '--', host];
-    const { stdout } = await cli.surroundings.run('ssh-keyscan', args, { limitMs: 3 * scanSeconds * 1_000 });
+    const options = { limitMs: 3 * scanSeconds * 1_000, signal: cli.signal };
+    const { stdout } = await cli.surroundings.run('ssh-keyscan', args, options);
     return keysIn(stdout);
   } catch (error) {
     if (!isMissingProgram(error)) throw error;

@@ -46,6 +46,11 @@ export class SshMachine {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** How many are connected. */
+  get connected(): number {
+    return this.#connections.size;
+  }
+
   async stop(): Promise<void> {
     for (const connection of this.#connections) connection.end();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
