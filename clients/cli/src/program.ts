@@ -1,3 +1,4 @@
+import { isApiError } from '@gpu-rental/client';
 import { Command, CommanderError, Help } from 'commander';
 import { Cli, version, type GlobalOptions } from './cli.js';
 import { wholeNumber, type Act, type AddCommand, type Handler } from './command.js';
@@ -48,11 +49,11 @@ import { defaultUrl } from './config/store.js';
 import { examples } from './examples.js';
 import { exitCodes } from './exit-codes.js';
 import { explainFailure, type Told } from './explain-failure.js';
-import { usageFailure } from './failure.js';
+import { Failure, usageFailure } from './failure.js';
 import { selectBy } from './output/jq.js';
 import { guessOf } from './output/similar.js';
 import { wrap } from './output/text.js';
-import { Reader } from './output/reader.js';
+import { Reader, type Gone } from './output/reader.js';
 import { committed } from './standing.js';
 import { tellFailure } from './tell-failure.js';
 import type { OutStream, Surroundings } from './surroundings.js';
@@ -153,11 +154,18 @@ interface Ended {
 /** Tells why a command ended, and what exists all the same. @returns the exit code */
 async function tell(error: unknown, { surroundings, isJson, cli, reader }: Ended): Promise<number> {
   const gone = await reader.whyGone();
+  const ending = gone && !isOwn(error, gone) ? gone : undefined;
   // Who reads the first lines only ("| head") has all that they want, unless there is more to know.
-  if (gone?.isLeft === true && cli?.standing === undefined) return exitCodes.done;
-  const told = whatEnded(gone?.failure ?? error, cli, surroundings.signal.aborted);
+  if (ending?.isLeft === true && cli?.standing === undefined) return exitCodes.done;
+  const told = whatEnded(ending?.failure ?? error, cli, surroundings.signal.aborted);
   tellFailure(told, { surroundings, isJson });
   return exitCodes[told.kind];
+}
+
+/** Whether a failure says more than that the command was cancelled because its results reach nobody. */
+function isOwn(error: unknown, { failure }: Gone): boolean {
+  if (error instanceof Failure) return error.kind !== 'givenUp' && error.cause !== failure.cause;
+  return isApiError(error);
 }
 
 function whatEnded(error: unknown, cli: Cli | undefined, givenUp: boolean): Told {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import {
   hex,
@@ -241,6 +242,21 @@ describe('gpu verify, of several files', () => {
       /^The epoch falls from root 20 of one\.txt to root 30\.$/,
       /^The epoch falls from root 20 to root 30 of two\.txt\.$/,
     );
+  });
+
+  it('tells of a contradiction also where nobody reads its results', async () => {
+    const left = Object.assign(new Error('EPIPE'), { code: 'EPIPE' });
+    const ann = new Verifier();
+    const broken = ann.write('broken.txt', october.replace('amounts ', 'amounts 1'));
+    for (const options of ['', '--json']) {
+      const stdout = new Writable({ write: (_chunk, _encoding, done) => done(left) });
+      const { code, err } = await ann.verify([broken, ...options.split(' ').filter(Boolean)], { stdout });
+      assert.equal(code, exitCodes.disproved);
+      assert.match(err, /broken\.txt is malformed/);
+    }
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => done(left) });
+    const sound = await ann.verify([ann.write('sound.txt', october)], { stdout });
+    assert.deepEqual([sound.code, sound.err], [0, '']);
   });
 
   it('judges the files of one wallet at a time', async () => {

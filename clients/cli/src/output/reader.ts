@@ -2,7 +2,7 @@ import { Failure } from '../failure.js';
 import type { OutStream, Surroundings } from '../surroundings.js';
 
 /** Why what is printed reaches nobody. */
-interface Gone {
+export interface Gone {
   /** The reader has left on purpose, as `| head` does. */
   readonly isLeft: boolean;
   readonly failure: Failure;
@@ -41,7 +41,7 @@ export class Reader {
       if (this.#error) resolve(this.#error);
       else stdout.write('', resolve);
     });
-    const error = this.#error ?? late;
+    const error = (this.#error ??= late ?? undefined);
     if (!error) return undefined;
     const code = 'code' in error ? error.code : undefined;
     const why = code === 'EPIPE' ? 'nobody reads it' : code === 'ENOSPC' ? 'the disk is full' : error.message;
