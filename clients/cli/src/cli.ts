@@ -134,6 +134,17 @@ export class Cli {
     }
   }
 
+  /** Changes files here after the service did its part, which stands: what fails is for its user to mend. */
+  orRemark<T>(act: () => T): T | undefined {
+    try {
+      return act();
+    } catch (error) {
+      const { message, next = '' } = explainFailure(error, this, false);
+      this.out.remark(`${message} ${next}`.trim());
+      return undefined;
+    }
+  }
+
   /** Says that something is tried again. Who waits wants to know for what, and to hear it once. */
   tellGap(error: unknown, when = ''): void {
     const { message } = explainFailure(error, this, false);

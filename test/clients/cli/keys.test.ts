@@ -205,6 +205,11 @@ describe('gpu keys', () => {
       assert.equal(out, 'Revoked ci. Its machines keep running: gpu ls\n');
       assert.equal((await ann.json<{ status: string }>(`show ${id}`)).status, 'running');
       assert.equal((await ann.withCode('keys revoke ci')).code, exitCodes.notFound);
+      // What is kept here can't be reached, which the key does not mind.
+      const unreachable = { XDG_CONFIG_HOME: '/dev/null' };
+      const again = await ann.withCode(`keys revoke ${key.id}`, { columns: 100, env: unreachable });
+      assert.equal(again.code, 0, again.err);
+      assert.match(again.err, /part of its path is not a folder/);
       const later = await ann.withCode(`keys revoke ${key.id} --stop-machines --json`);
       assert.deepEqual(JSON.parse(later.out), {
         ...{ id: key.id, revoked: true },

@@ -9,6 +9,7 @@ import { runProgram } from '../../../clients/cli/src/surroundings.js';
 import { findFreePorts } from '../../../lab/stack/ports.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { until } from '../../support/until.js';
+import { GpuUser } from './support/gpu.js';
 import { Person } from './support/person.js';
 import { SshMachine } from './support/ssh-machine.js';
 import { gpuFile, keys, Terminal } from './support/terminal.js';
@@ -166,6 +167,17 @@ describe('gpu, on a machine', () => {
     assert.equal(code, exitCodes.notFound);
     assert.match(err, /ended is no longer running: you stopped it\./);
     assert.equal(existsSync(join(knownHosts(), '..', ended)), false);
+  });
+
+  it('stops a machine also where its files here can’t be reached', async () => {
+    const file = join(ann.home, 'file');
+    writeFileSync(file, '');
+    await ann.rent('rtx-4090 --name one --no-wait');
+    const { code, err } = await ann.type('stop one', { env: { XDG_STATE_HOME: file } });
+    assert.deepEqual([code, err], [0, '']);
+    await ann.rent('rtx-4090 --name two --no-wait');
+    const homeless = Object.assign(new GpuUser(mock.url, ann.apiKey), { home: '' });
+    assert.equal((await homeless.type('stop two')).code, 0);
   });
 
   it('forwards a port of the machine to this one until ctrl-C', async () => {

@@ -50,10 +50,14 @@ export function onlyPinned(machines: readonly Pinned[]): Pinned {
   throw usageFailure('More than one machine may be meant.', `Name one of them: ${names}`);
 }
 
-/** Forgets a machine that has ended, and its host key. */
+/** Forgets a machine that has ended, and its host key. What can't be removed leads nowhere, and keeps nobody from going on. */
 export function forgetMachine(cli: Cli, rentalId: string): void {
-  forgetHostKey(cli, rentalId);
-  rmSync(fileOf(cli, rentalId), { force: true });
+  try {
+    forgetHostKey(cli, rentalId);
+    rmSync(fileOf(cli, rentalId), { force: true });
+  } catch {
+    // As above.
+  }
 }
 
 function allPinned(cli: Cli): Pinned[] {

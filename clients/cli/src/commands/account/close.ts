@@ -2,7 +2,6 @@ import type { AccountClosing, GpuRental, User } from '@gpu-rental/client';
 import { withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
-import { explainFailure } from '../../explain-failure.js';
 import { includeOf, removeAliases, removeInclude } from '../../ssh/config-file.js';
 import { forgetMachine, pinnedMachines } from '../../ssh/pinned.js';
 import { closingFacts, closingWords } from '../../views/closing.js';
@@ -126,12 +125,12 @@ async function typedAddress(cli: Cli, { email }: Account): Promise<string> {
 /** Forgets all sign-ins of an account at this service, and how its machines are reached: none of it is of use any more. */
 function forgetAccount(cli: Cli, { email }: Account): { readonly signedOut: boolean } {
   const { store, url } = cli;
-  const own = orRemark(cli, () =>
+  const own = cli.orRemark(() =>
     store.signIns().filter((known) => known.url === url && known.email === email),
   );
   const places = (own ?? []).map(({ place }) => place);
-  for (const place of places) orRemark(cli, () => store.forget(place, { withWebhooks: true }));
-  for (const place of places) orRemark(cli, () => forgetMachines(cli, place));
+  for (const place of places) cli.orRemark(() => store.forget(place, { withWebhooks: true }));
+  for (const place of places) cli.orRemark(() => forgetMachines(cli, place));
   return { signedOut: places.some((place) => store.profile(place) === undefined) };
 }
 
@@ -139,15 +138,4 @@ function forgetMachines(cli: Cli, place: string): void {
   for (const { rental } of pinnedMachines(cli, undefined, place)) forgetMachine(cli, rental.id);
   removeAliases(cli, place);
   removeInclude(cli, includeOf(cli), place);
-}
-
-/** The account is closed whatever becomes of files here: what fails is for its user to mend. */
-function orRemark<T>(cli: Cli, act: () => T): T | undefined {
-  try {
-    return act();
-  } catch (error) {
-    const { message, next = '' } = explainFailure(error, cli, false);
-    cli.out.remark(`${message} ${next}`.trim());
-    return undefined;
-  }
 }

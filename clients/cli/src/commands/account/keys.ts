@@ -275,7 +275,9 @@ async function revoke(
     );
     return key;
   });
-  if (revoked.id === cli.store.profile(cli.place)?.keyId) cli.store.forget(cli.place);
+  cli.orRemark(() => {
+    if (revoked.id === cli.store.profile(cli.place)?.keyId) cli.store.forget(cli.place);
+  });
   const words = [
     `Revoked ${revoked.name}.`,
     ...(removeMade ? ['The webhooks and SSH keys that it made are gone.'] : []),
