@@ -139,6 +139,9 @@ describe('what gpu remembers', () => {
       assert.match(readFileSync(join(elsewhere, 'keys.json'), 'utf8'), new RegExp(key));
     }
     assert.deepEqual(readdirSync(elsewhere), ['keys.json']);
+    kept.forget(a);
+    assert.ok(lstatSync(kept.paths.credentials).isSymbolicLink());
+    assert.deepEqual(readdirSync(elsewhere), [], 'no key is left behind the link');
   });
 
   it('says what to do about files that can’t be used', async () => {

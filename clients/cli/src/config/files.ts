@@ -39,6 +39,11 @@ export function writePrivately(given: string, text: string): void {
   }
 }
 
+/** Removes a file, if it is there. A link stays one: what it leads to is removed. */
+export function removeFile(file: string): void {
+  rmSync(leadsTo(file), { force: true });
+}
+
 function leadsTo(file: string): string {
   try {
     return realpathSync(file);

@@ -1,7 +1,6 @@
-import { rmSync } from 'node:fs';
 import { usageFailure } from '../failure.js';
 import type { Surroundings } from '../surroundings.js';
-import { readJsonFile, writePrivately } from './files.js';
+import { readJsonFile, removeFile, writePrivately } from './files.js';
 import { pathsOf, type Paths } from './paths.js';
 
 /** Who signed in at a service, and by which key. */
@@ -122,7 +121,7 @@ export class Store {
     const { webhookSecret } = withWebhooks ? { webhookSecret: undefined } : this.credentials(url);
     if (webhookSecret === undefined) Reflect.deleteProperty(secrets, url);
     else secrets[url] = { webhookSecret };
-    if (Object.keys(secrets).length === 0) rmSync(this.paths.credentials, { force: true });
+    if (Object.keys(secrets).length === 0) removeFile(this.paths.credentials);
     else writeJson(this.paths.credentials, secrets);
     const profiles = { ...this.#profiles() };
     Reflect.deleteProperty(profiles, url);
