@@ -211,6 +211,29 @@ describe('gpu login', () => {
     );
   });
 
+  it('names the key whose answer was lost, and the one that it can neither keep nor revoke', async () => {
+    const user = new GpuUser(mock.url);
+    writeFileSync(join(user.home, 'file'), '');
+    const losing =
+      (which: RegExp): typeof fetch =>
+      async (input, init) => {
+        const request = new Request(input, init);
+        const response = await fetch(request);
+        if (!which.test(`${request.method} ${request.url}`)) return response;
+        throw Object.assign(new TypeError('fetch failed'), { code: 'ECONNRESET' });
+      };
+    for (const [email, which, env, told] of [
+      ['login11@example.com', /^POST .*api-keys$/, {}, () => '"gpu on laptop"'],
+      ['login12@example.com', /^DELETE /, { XDG_CONFIG_HOME: join(user.home, 'file') }, (id: string) => id],
+    ] as const) {
+      const types = { 'Six-digit code': '123456' };
+      const { code, err } = await user.type(`login --email ${email}`, { types, env, fetch: losing(which) });
+      assert.equal(code, exitCodes.committed, err);
+      const [made] = await keysOf(email);
+      assert.ok(err.replace(/\s+/g, ' ').includes(told(made!.id)), err);
+    }
+  });
+
   it('forgets the key at logout, and says until when it would have been valid', async () => {
     const user = new GpuUser(mock.url);
     const email = 'login6@example.com';

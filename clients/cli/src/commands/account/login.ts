@@ -7,7 +7,7 @@ import type { Profile } from '../../config/store.js';
 import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { localDate } from '../../output/time.js';
-import { endAfter, keptOrRevoked, programScopes } from './new-key.js';
+import { createKey, endAfter, keptOrRevoked, programScopes } from './new-key.js';
 
 interface Options {
   readonly email?: string;
@@ -51,7 +51,7 @@ async function byCode(cli: Cli, options: Options): Promise<void> {
   const client = await signInByCode(cli, email, givenUp);
   try {
     const { user } = await client.auth.me();
-    const made = await client.apiKeys.create({
+    const made = await createKey(cli, client, {
       name: `gpu on ${cli.surroundings.hostname}`.slice(0, 64),
       scopes: [...programScopes],
       expiresAt: endAfter(cli, options.days),

@@ -62,7 +62,8 @@ export function createKey(cli: Cli, client: GpuRental, body: CreateApiKey): Prom
 
 /**
  * Keeps a new key on this computer. One that can't be kept would be of no use, and lie around for its life: it is revoked.
- * @throws Failure that says what became of it
+ * Where it is not, what ends the command goes on naming it.
+ * @throws Failure that says that it is revoked
  */
 export async function keptOrRevoked<T>(
   cli: Cli,
@@ -71,16 +72,17 @@ export async function keptOrRevoked<T>(
   keep: () => T | Promise<T>,
 ): Promise<T> {
   try {
-    return await keep();
+    const kept = await keep();
+    cli.standing = undefined;
+    return kept;
   } catch (error) {
+    await client.apiKeys.revoke(id).catch(() => {
+      // The key stands, and is told of as that.
+      throw error;
+    });
+    cli.standing = undefined;
     const { kind, message, next } = explainFailure(error, cli, false);
-    const isRevoked = await client.apiKeys.revoke(id).then(
-      () => true,
-      () => false,
-    );
-    const rest = isRevoked
-      ? 'The new key is revoked'
-      : `The key ${id} was created anyway: gpu keys revoke ${id}`;
-    throw new Failure(kind, `${message} ${rest}.`, next, { cause: error, details: { keyId: id } });
+    const told = `${message} The new key is revoked.`;
+    throw new Failure(kind, told, next, { cause: error, details: { keyId: id } });
   }
 }

@@ -135,7 +135,6 @@ async function makeKey(cli: Cli): Promise<AgentKey> {
     });
     const profile = { email: user.email, keyId: made.id, keyExpiresAt: made.expiresAt };
     await keptOrRevoked(cli, made, client, () => cli.store.keepSignIn(agentPlace(cli).at, profile, key));
-    cli.standing = undefined;
     return { key: made, email: user.email };
   });
 }
