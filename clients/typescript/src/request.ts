@@ -32,9 +32,9 @@ export function requestRoute(
   };
   const send: Send<Response> = async (_api, { signal }) => {
     const response = await transport.fetch(new Request(url, { ...init, signal }));
-    const text = await response.text();
-    if (!response.ok) return { error: valueOf(text), response };
-    return { data: new Response(text === '' ? null : text, response), response };
+    const bytes = await response.arrayBuffer();
+    if (!response.ok) return { error: valueOf(new TextDecoder().decode(bytes)), response };
+    return { data: new Response(bytes.byteLength === 0 ? null : bytes, response), response };
   };
   return transport.untold(method === 'GET' ? 'read' : 'once', options, send);
 }

@@ -74,6 +74,25 @@ describe('gpu api', () => {
     assert.match((await api('GET /v1/billing/ledger.csv')).out, /^[a-zA-Z_,]+\r?\n/);
   });
 
+  it('prints an answer that is no text byte by byte', async () => {
+    const bytes = Buffer.from([0x50, 0x4b, 0xff, 0x00, 0xc3]);
+    const headers = { 'Content-Type': 'application/zip' };
+    const pieces: Buffer[] = [];
+    const stdout = new Writable({
+      write(piece: Buffer, _encoding, done) {
+        pieces.push(piece);
+        done();
+      },
+    });
+    const fetch = answering(() => new Response(bytes, { headers }));
+    const { code, err } = await api('GET /v1/account/export', { fetch, stdout });
+    assert.equal(code, 0, err);
+    assert.deepEqual(Buffer.concat(pieces), bytes);
+    const empty = answering(() => new Response(null, { status: 204 }));
+    const { code: done, out } = await api('DELETE /v1/x', { fetch: empty });
+    assert.deepEqual([done, out], [0, '']);
+  });
+
   it('makes a body of texts and of typed fields, also nested ones', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'gpu-api-')), 'note');
     writeFileSync(file, 'über\n');

@@ -35,6 +35,10 @@ describe('request of the typed client', () => {
     const csv = await gpu.request({ method: 'GET', path: '/v1/news.csv' });
     assert.deepEqual([csv.headers.get('content-type'), await csv.text()], ['text/csv', 'id,cents\n']);
     assert.equal(api.arrived[0]?.headers['content-type'], undefined, 'there is no body');
+    const bytes = Buffer.from([0x50, 0x4b, 0xff, 0x00, 0xc3]);
+    api.script((response) => response.writeHead(200, { 'Content-Type': 'application/zip' }).end(bytes));
+    const zip = await gpu.request({ method: 'GET', path: '/v1/news.zip' });
+    assert.deepEqual(Buffer.from(await zip.arrayBuffer()), bytes);
   });
 
   it('reads again what failed, and sends a change again only where it was not begun', async () => {

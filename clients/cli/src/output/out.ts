@@ -62,12 +62,6 @@ export class Out {
     this.surroundings.stdout.write(printable(lined(lines)));
   }
 
-  /** Writes a file as it is, but for a terminal. @throws Failure under --jq */
-  file(text: string): void {
-    this.#refuseSelecting();
-    this.#write(text);
-  }
-
   /**
    * Writes a file as it comes, as it is, but for a terminal: it may be larger than the memory.
    * @throws Failure under --jq, and for a file that ends early

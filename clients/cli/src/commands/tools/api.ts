@@ -121,8 +121,8 @@ function send(cli: Cli, client: GpuRental, request: RouteRequest): Promise<Respo
   );
 }
 
-async function show({ out }: Cli, answer: Response): Promise<void> {
-  const text = await answer.text();
-  if (/^application\/json\b/.test(answer.headers.get('Content-Type') ?? '')) out.json(JSON.parse(text));
-  else out.file(text);
+/** What is no JSON may be no text either, and stays as it is. */
+async function show({ out, signal }: Cli, answer: Response): Promise<void> {
+  if (/^application\/json\b/.test(answer.headers.get('Content-Type') ?? '')) out.json(await answer.json());
+  else await out.pour(() => Promise.resolve(answer.body ?? new Blob([]).stream()), signal);
 }
