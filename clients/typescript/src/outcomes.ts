@@ -11,12 +11,23 @@ export function mayBeDone(error: unknown): boolean {
 }
 
 /** Refusals that come before the service looks at what a request's Idempotency-Key has done; all others tell it. */
-const atTheDoor: ReadonlySet<string> = new Set([
-  ...['validation_failed', 'billing_disabled', 'forbidden', 'session_required', 'fresh_sign_in_required'],
-  ...['key_scope', 'key_address', 'key_ends_own', 'key_setup', 'not_found'],
-  ...['idempotency_conflict', 'idempotency_in_progress', 'code_request_rate_limited'],
-]);
-const doorStatuses: ReadonlySet<number> = new Set([401, 405, 413, 415, 421]);
+const atTheDoor: readonly (string | number)[] = [
+  'validation_failed',
+  'billing_disabled',
+  'forbidden',
+  'session_required',
+  'fresh_sign_in_required',
+  'key_scope',
+  'key_address',
+  'key_ends_own',
+  'key_setup',
+  'not_found',
+  'idempotency_conflict',
+  'idempotency_in_progress',
+  'code_request_rate_limited',
+  // Statuses of which each refusal is one.
+  ...[401, 405, 413, 415, 421],
+];
 
 /** Tells whether a failure leaves open what became of earlier attempts of the same request, under the same key. */
 export function leavesEarlierOpen(error: unknown): boolean {
@@ -26,7 +37,7 @@ export function leavesEarlierOpen(error: unknown): boolean {
     const details = error.details as typeof error.details | undefined;
     return details?.reason !== 'too_many_free_machines';
   }
-  return error.status >= 500 || doorStatuses.has(error.status) || atTheDoor.has(error.code);
+  return error.status >= 500 || [error.code, error.status].some((each) => atTheDoor.includes(each));
 }
 
 /**

@@ -115,11 +115,6 @@ export class Transport {
     return this.takeIn(await this.untold(repeats, options, send));
   }
 
-  /** Calls as `call` does; `onAnswer` is told of refusals alone. */
-  untold<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
-    return this.#answer(repeats, options, send, this.#usual);
-  }
-
   /**
    * Reads a file of any length whole: each piece of it must come within the limit of an answer.
    * @throws ConnectionError also for one that breaks off
@@ -132,7 +127,7 @@ export class Transport {
       if (!sent.response.ok) return sent;
       return { ...sent, data: await new Response(this.#heard(data, Infinity, signal)).arrayBuffer() };
     };
-    return this.#answer('read', options, read, [Infinity, LONGEST_MS]);
+    return this.untold('read', options, read, Infinity, LONGEST_MS);
   }
 
   /**
@@ -144,7 +139,7 @@ export class Transport {
     options: CallOptions | undefined,
     send: SendForFile,
   ): Promise<ReadableStream<Uint8Array>> {
-    const endsAt = Date.now() + this.#callWithin(options, Infinity);
+    const endsAt = Date.now() + this.callWithin(options, Infinity);
     return this.#heard(await this.untold(repeats, options, send), endsAt, options?.signal);
   }
 
@@ -157,14 +152,16 @@ export class Transport {
     return heard(body, limits, (error) => this.#unreachable(error));
   }
 
-  async #answer<T>(
+  /** Calls as `call` does; `onAnswer` is told of refusals alone. */
+  async untold<T>(
     repeats: Repeats,
     options: CallOptions | undefined,
     send: Send<T>,
-    [callMs, answerMs]: readonly [callMs: number, answerMs: number],
+    callMs = CALL_WITHIN_MS,
+    answerMs = this.#answerWithin,
   ): Promise<T> {
     const signal = options?.signal;
-    const endsAt = Date.now() + this.#callWithin(options, callMs);
+    const endsAt = Date.now() + this.callWithin(options, callMs);
     let told: ApiError | ConnectionError | undefined;
     for (let number = 1; ; number += 1) {
       const outcome = await this.#attempt(Math.min(endsAt - Date.now(), answerMs), signal, send);
@@ -183,15 +180,12 @@ export class Transport {
     return this.#options.onAnswer?.(answer) ?? answer;
   }
 
-  get #usual(): readonly [number, number] {
-    return [CALL_WITHIN_MS, this.#answerWithin];
-  }
-
   get #answerWithin(): number {
     return this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
   }
 
-  #callWithin(options: CallOptions | undefined, usuallyMs: number): number {
+  /** How long a call may take with all its retries, in milliseconds. */
+  callWithin(options: CallOptions | undefined, usuallyMs = CALL_WITHIN_MS): number {
     return Math.min(options?.timeoutMs ?? usuallyMs, this.#options.callWithinMs ?? Infinity);
   }
 

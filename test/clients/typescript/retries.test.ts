@@ -148,12 +148,17 @@ describe('retries of the typed client', () => {
   });
 
   it('tell the id of what was not found in time', async () => {
-    api.script(refusal(503, 'temporarily_unavailable', unknown), refusal(404, 'rental_not_found'));
-    const error: unknown = await gpu.rentals
-      .create(machine, { timeoutMs: 400 })
-      .catch((thrown: unknown) => thrown);
-    assert.ok(isApiError(error, 'temporarily_unavailable'), String(error));
-    assert.equal(error.details?.rentalId, 'rent_1');
+    const bounded = new GpuRental({ baseUrl: api.url, callWithinMs: 400 });
+    for (const create of [
+      () => gpu.rentals.create(machine, { timeoutMs: 400 }),
+      () => bounded.rentals.create(machine),
+      () => bounded.rentals.create(machine, { timeoutMs: 60_000 }),
+    ]) {
+      api.script(refusal(503, 'temporarily_unavailable', unknown), refusal(404, 'rental_not_found'));
+      const error: unknown = await create().catch((thrown: unknown) => thrown);
+      assert.ok(isApiError(error, 'temporarily_unavailable'), String(error));
+      assert.equal(error.details?.rentalId, 'rent_1');
+    }
   });
 
   it('never send again what was refused', async () => {

@@ -158,9 +158,10 @@ export class Checkout extends Noun {
   create(body: CreateCheckout, options?: KeyedOptions): Promise<CheckoutAnswer> {
     const header = { 'Idempotency-Key': options?.idempotencyKey ?? newIdempotencyKey() };
     return createOrLookUp(
-      options,
-      (rest) =>
-        this.call('keyed', rest, (api, init) => {
+      options?.signal,
+      this.endOf(options),
+      () =>
+        this.call('keyed', options, (api, init) => {
           const sent = api.POST('/v1/billing/checkout', { ...init, body, params: { header } });
           // openapi-fetch's types lose fields that are always null.
           return sent as Promise<{ data?: CheckoutAnswer; error?: unknown; response: Response }>;

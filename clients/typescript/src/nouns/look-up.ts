@@ -1,7 +1,7 @@
 import { isApiError } from '../errors.js';
 import { openIdOf } from '../retries.js';
 import { growingPause, sleep } from '../time.js';
-import { CALL_WITHIN_MS, type CallOptions } from '../transport.js';
+import type { CallOptions } from '../transport.js';
 
 /** The service opens nothing later than 20 s after it was asked; what is not there after this was not done. */
 const LOOK_FOR_MS = 60_000;
@@ -10,20 +10,19 @@ const PAUSE_MAX_MS = 8_000;
 
 /**
  * Creates something, and looks it up where the service knows its id but could not tell the outcome.
- * @param options of the caller: signal and the time for all of it
+ * @param endsAt of all of it, as `Date.now` tells it
  * @param create asks the service, under one Idempotency-Key each time
  * @param find what stands under an id; a 404 means that it is not there yet
  * @throws ApiError the failure, when the outcome stayed unknown
  */
 export async function createOrLookUp<T>(
-  options: CallOptions | undefined,
-  create: (options: CallOptions) => Promise<T>,
+  signal: AbortSignal | undefined,
+  endsAt: number,
+  create: () => Promise<T>,
   find: (id: string, options: CallOptions) => Promise<T>,
 ): Promise<T> {
-  const signal = options?.signal;
-  const endsAt = Date.now() + (options?.timeoutMs ?? CALL_WITHIN_MS);
   try {
-    return await create({ signal, timeoutMs: endsAt - Date.now() });
+    return await create();
   } catch (error) {
     const id = openIdOf(error);
     if (id === undefined) throw error;

@@ -13,6 +13,11 @@ export abstract class Noun {
     return this.#transport.call.bind(this.#transport);
   }
 
+  /** When a call that makes several requests ends, as `Date.now` tells it. */
+  protected endOf(options: CallOptions | undefined): number {
+    return Date.now() + this.#transport.callWithin(options);
+  }
+
   /** Reads a file of any length whole. */
   protected async file(options: CallOptions | undefined, send: SendForFile): Promise<ArrayBuffer> {
     return this.#transport.takeIn(await this.#transport.file(options, send));

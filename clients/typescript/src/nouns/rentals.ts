@@ -55,9 +55,10 @@ export class Rentals extends Noun {
   async create(body: CreateRental, options?: KeyedOptions): Promise<OpenedRental> {
     const header = { 'Idempotency-Key': options?.idempotencyKey ?? newIdempotencyKey() };
     return createOrLookUp(
-      options,
-      (rest) =>
-        this.call('keyed', rest, (api, init) =>
+      options?.signal,
+      this.endOf(options),
+      () =>
+        this.call('keyed', options, (api, init) =>
           api.POST('/v1/rentals', { ...init, body, params: { header } }),
         ),
       async (id, rest) => openedOf(await this.get(id, rest)),
