@@ -120,11 +120,16 @@ describe('the pages of webhooks', function () {
 
   it('says at the field what is wrong with an address, and keeps what was typed', async () => {
     await openForm();
-    await dialog().getByLabel('Address').fill('https://user:secret@example.com/');
+    const address = dialog().getByLabel('Address');
+    await address.fill('https://user:secret@example.com/');
+    // Screen readers speak what comes into a place that was there before.
+    const spoken = await address.locator('xpath=..').locator('[aria-live]').elementHandle();
     await add();
     await dialog().getByText('url must not contain a user name or password').waitFor();
-    assert.equal(await dialog().getByLabel('Address').getAttribute('aria-invalid'), 'true');
-    assert.equal(await dialog().getByLabel('Address').inputValue(), 'https://user:secret@example.com/');
+    assert.match((await spoken.textContent()) ?? '', /user name or password/);
+    assert.equal(await address.getAttribute('aria-describedby'), await spoken.getAttribute('id'));
+    assert.equal(await address.getAttribute('aria-invalid'), 'true');
+    assert.equal(await address.inputValue(), 'https://user:secret@example.com/');
   });
 
   it('tells why one could not be added, and keeps what was typed', async () => {

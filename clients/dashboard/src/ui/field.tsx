@@ -23,25 +23,23 @@ interface FieldProps {
 /** A label above a control, a hint below, and the error in its place. */
 export function Field({ label, hint, error, className, children }: FieldProps) {
   const id = useId();
-  const hasNote = error !== undefined || hint !== undefined;
+  const isWrong = error !== undefined;
+  const described = isWrong ? `${id}-error` : hint === undefined ? undefined : `${id}-note`;
   return (
     <div className={classes('flex min-w-0 flex-col gap-1.5', className)}>
       <label htmlFor={id} className="text-[13px] font-medium text-soft">
         {label}
       </label>
-      {children({
-        id,
-        'aria-describedby': hasNote ? `${id}-note` : undefined,
-        'aria-invalid': error === undefined ? undefined : true,
-      })}
-      {hasNote && (
-        <p
-          id={`${id}-note`}
-          className={classes('text-[13px]', error === undefined ? 'text-muted' : 'text-bad')}
-        >
-          {error ?? hint}
+      {children({ id, 'aria-describedby': described, 'aria-invalid': isWrong || undefined })}
+      {hint !== undefined && !isWrong && (
+        <p id={`${id}-note`} className="text-[13px] text-muted">
+          {hint}
         </p>
       )}
+      {/* Always there, since screen readers speak only what comes into a place that they know. */}
+      <p id={`${id}-error`} aria-live="polite" className="text-[13px] text-bad empty:absolute">
+        {error}
+      </p>
     </div>
   );
 }
