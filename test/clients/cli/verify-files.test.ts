@@ -130,6 +130,34 @@ describe('gpu verify, of several files', () => {
         );
     });
 
+    it('explains by it that a wallet which the backup did not know yet was named anew', async () => {
+      const renamed = (since: number): Ledger => Ledger.of(moved, [7], () => since);
+      const moved = Array.from({ length: 7 }, (_, index) => ({
+        ms: Date.UTC(2026, 9, 20) + index * 86_400_000,
+        cents: 1,
+      }));
+      const [named, old] = [renamed(epoch), renamed(1)];
+      const when =
+        'The service went on from a backup at 2026-10-02 03:04 UTC: entries after number 0 were replaced';
+      const { finding } = await told(
+        'restored',
+        october,
+        named.file('2026-10', named.root(new Nights(40, epoch))),
+        new RegExp(`^It is of another wallet than one\\.txt: .* ${when}\\.$`),
+        new RegExp(`^It is of another wallet than two\\.txt: .* ${when}\\.$`),
+      );
+      assert.deepEqual(finding!.restored, { at: '2026-10-02T03:04:00.000Z', afterNumber: 0 });
+      // No root says so, a seal is older than the restore, or the roots contradict each other.
+      const [one, two] = [
+        /^It is of another wallet than one\.txt: [^.]*\.$/,
+        /another wallet than two\.txt: [^.]*\.$/,
+      ];
+      await contradicted(october, old.file('2026-10', old.root(new Nights(40))), one, two);
+      await contradicted(october, old.file('2026-10', old.root(new Nights(40, epoch))), one, two);
+      const twin = named.file('2026-10', named.root(new Nights(17, epoch)));
+      await contradicted(october, twin, /^Root 17 does not follow root 16 of one\.txt\.$/, /^Root 17 of two/);
+    });
+
     it('raises the alarm where anything else differs', async () => {
       const grown = replaced(epoch);
       // Another tree under the root number before: no restore makes that.

@@ -103,20 +103,26 @@ function laterThanKept({ head, root }: Proof, kept: readonly Root[]): Finding | 
 function againstFile(proof: Proof, other: Sound): Finding[] {
   const { head, root, last } = proof;
   const { file } = other;
-  if (head.wallet !== other.proof.head.wallet) {
-    return [{ message: `It is of another wallet than ${file}: judge the files of one wallet at a time.` }];
-  }
   const byRoots = contradiction(other.proof.root, root, `of ${file}`);
+  const rootsDiffer = byRoots === undefined ? [] : [{ message: byRoots }];
+  if (head.wallet !== other.proof.head.wallet) return [ofOtherWallet(proof, other), ...rootsDiffer];
   const order = root.number - other.proof.root.number;
   const shrinks = order * (last - other.proof.last) < 0 || (order === 0 && last !== other.proof.last);
   const byNumbers = `It ends with entry ${last} under root ${root.number}, but ${file} ends with entry ${other.proof.last} under root ${other.proof.root.number}.`;
   const bySeals = againstSeals(proof, other.proof, file);
   const restored = order === 0 ? undefined : restoredAt({ root }, other.proof);
   return [
-    ...(byRoots === undefined ? [] : [{ message: byRoots }]),
+    ...rootsDiffer,
     ...(bySeals === undefined ? [] : [bySeals]),
     ...(shrinks ? [explained(byNumbers, restored, Math.min(last, other.proof.last))] : []),
   ];
+}
+
+/** A wallet that got its name after a backup was made is named anew after a restore of it, and so are all of its seals. */
+function ofOtherWallet(mine: Proof, { file, proof: theirs }: Sound): Finding {
+  const [one, other] = [mine, theirs].map(({ root, index }): Side => ({ root, seal: index.at(0) }));
+  const message = `It is of another wallet than ${file}: judge the files of one wallet at a time.`;
+  return explained(message, one && other && restoredAt(one, other), 0);
 }
 
 /** The first seal that two files do not share though they should. */
@@ -166,7 +172,7 @@ function againstNeighbour(mine: Proof, theirs: Proof, file: string): Finding | u
 /** A root, and a seal that it covers where one is meant. */
 interface Side {
   readonly root: Root;
-  readonly seal?: IndexedSeal;
+  readonly seal?: IndexedSeal | undefined;
 }
 
 /**
