@@ -22,13 +22,6 @@ export const topupQuery = (id: string) =>
     queryFn: ({ signal }) => api.topups.get(id, { signal }),
   });
 
-/** Currency and the smallest and largest amount. */
-export const billingConfigQuery = queryOptions({
-  queryKey: ['billingConfig'],
-  queryFn: ({ signal }) => api.wallet.config({ signal }),
-  staleTime: 60 * 60_000,
-});
-
 /** What became of a wish to pay, by its key; undefined where the service knows nothing of it. */
 export async function findPayment(idempotencyKey: string, signal: AbortSignal): Promise<Topup | undefined> {
   const { topups } = await api.topups.list({ idempotencyKey }, { signal }).firstPage();

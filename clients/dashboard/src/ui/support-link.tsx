@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { meQuery } from '../data/account.js';
 import { supportHref } from '../data/support.js';
-import { billingConfigQuery } from '../data/topups.js';
+import { billingConfigQuery } from '../data/billing-config.js';
 
 /** Where to get help, behind a text that sends people to support; nothing where the service names nobody. */
 export function SupportLink({ contact }: { readonly contact?: string | undefined }) {

@@ -4,7 +4,7 @@ import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import { useIsClosing } from '../../data/is-closing.js';
 import { cardQuery, savedCard, type SavedCard } from '../../data/card.js';
-import { billingConfigQuery } from '../../data/topups.js';
+import { billingConfigQuery } from '../../data/billing-config.js';
 import { useWishBefore } from '../../data/use-wish-before.js';
 import { DoneBefore } from '../../data/wishes.js';
 import { money, typedMoney } from '../../format/money.js';

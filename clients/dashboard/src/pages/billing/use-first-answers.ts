@@ -2,7 +2,8 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { autoTopupQuery } from '../../data/auto-topup.js';
 import { cardQuery } from '../../data/card.js';
-import { billingConfigQuery, topupsQuery } from '../../data/topups.js';
+import { billingConfigQuery } from '../../data/billing-config.js';
+import { topupsQuery } from '../../data/topups.js';
 import { balanceQuery } from '../../data/wallet.js';
 
 /**

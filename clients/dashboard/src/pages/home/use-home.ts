@@ -7,7 +7,7 @@ import { cardQuery } from '../../data/card.js';
 import { keysQuery } from '../../data/keys.js';
 import { liveRentalsQuery, rentalsQuery } from '../../data/rentals.js';
 import { standingQuery } from '../../data/standing.js';
-import { billingConfigQuery } from '../../data/topups.js';
+import { billingConfigQuery } from '../../data/billing-config.js';
 import { balanceQuery } from '../../data/wallet.js';
 import { webhooksQuery } from '../../data/webhooks.js';
 
