@@ -218,11 +218,8 @@ type Reader = (rest: string) => Cause | undefined;
 /** The readers by the word before the first colon; each gets the text after it. */
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['payment', (paymentId) => ({ kind: 'payment', paymentId })],
-  ['invoice-paid', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_paid', invoiceId }))],
-  [
-    'invoice-returned',
-    (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_returned', invoiceId })),
-  ],
+  ['invoice-paid', ofInvoice('invoice_paid')],
+  ['invoice-returned', ofInvoice('invoice_returned')],
   ['operation', readOperation],
   ['settle', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'settlement', rentalId }))],
   ['capture', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'capture', rentalId }))],
@@ -232,11 +229,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
       withId('rent', rest, (rentalId) => ({ kind: 'rental_refund', rentalId })) ?? readTaken('refund', rest),
   ],
   ['closing', readClosing],
-  ['set-off', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'set_off', invoiceId }))],
-  [
-    'set-off-returned',
-    (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'set_off_returned', invoiceId })),
-  ],
+  ['set-off', ofInvoice('set_off')],
+  ['set-off-returned', ofInvoice('set_off_returned')],
   ['dispute', (rest) => readTaken('dispute', rest)],
   ['refund-returned', (id) => ({ kind: 'reversal_returned', reversal: 'refund', id })],
   ['dispute-returned', (id) => ({ kind: 'reversal_returned', reversal: 'dispute', id })],
@@ -248,10 +242,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['topup-failed', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_failed', topupId }))],
   ['topup-approval', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_approval', topupId }))],
   ['auto-topup-failed', (rest) => withId('top', rest, (topupId) => ({ kind: 'auto_topup_failed', topupId }))],
-  [
-    'auto-topup-approval',
-    (rest) => withId('top', rest, (topupId) => ({ kind: 'auto_topup_approval', topupId })),
-  ],
+  ['auto-topup-approval', (id) => withId('top', id, (topupId) => ({ kind: 'auto_topup_approval', topupId }))],
   ['closing-requested', (rest) => withId('usr', rest, (userId) => ({ kind: 'closing_requested', userId }))],
   [
     'account-exported',
@@ -383,6 +374,10 @@ function readAccount(kind: 'no_funds' | 'unfit_account', rest: string): Cause | 
 /** The texts before and after a colon; the whole text and an empty one where there is none. */
 function cut(text: string, colon: number): [before: string, after: string] {
   return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+function ofInvoice(kind: 'invoice_paid' | 'invoice_returned' | 'set_off' | 'set_off_returned'): Reader {
+  return (rest) => withId('inv', rest, (invoiceId) => ({ kind, invoiceId }));
 }
 
 function withId<P extends IdPrefix>(

@@ -4,11 +4,13 @@ import { parseCause, type Cause } from '../causes.js';
 export interface Move {
   /**
    * - paid: its user paid it in. - given: by an operator. - used: a machine’s cost, a debt set off, money that lapsed.
-   * - refunded: an operator gave a machine’s cost back, or a debt that was set off is none any more. - reversed: the processor took a payment back.
-   * - paid_out: an operator paid it to the user by another way.
+   * - unused: a debt that was set off is none any more. - refunded: an operator gave a machine’s cost back.
+   * - reversed: the processor took a payment back. - paid_out: an operator paid it to the user by another way.
    */
-  readonly kind: 'paid' | 'given' | 'used' | 'refunded' | 'reversed' | 'paid_out';
+  readonly kind: 'paid' | 'given' | 'used' | 'unused' | 'refunded' | 'reversed' | 'paid_out';
   readonly cents: number;
+  /** The invoice of a debt that was set off, or is none any more. */
+  readonly debt?: string;
 }
 
 /** What of a balance its user paid in, and what was given to them. */
@@ -19,11 +21,14 @@ export interface BalanceParts {
 
 /**
  * Divides a balance by what made it, oldest move first (decision 182, "Closing an account"). Given money is used first;
- * what is refunded comes back in the opposite order; what is reversed or paid out is paid-in money first.
+ * what is refunded comes back in the opposite order; what a set-off took comes back as what it was; what is reversed or
+ * paid out is paid-in money first.
  */
 export function partsOf(moves: readonly Move[]): BalanceParts {
   let [paid, given, usedPaid] = [0, 0, 0];
-  for (const { kind, cents } of moves) {
+  /** What each set-off took of given money. */
+  const setOff = new Map<string | undefined, number>();
+  for (const { kind, cents, debt } of moves) {
     if (kind === 'paid') paid += cents;
     else if (kind === 'given') given += cents;
     else if (kind === 'used') {
@@ -31,6 +36,12 @@ export function partsOf(moves: readonly Move[]): BalanceParts {
       given -= ofGiven;
       paid -= cents - ofGiven;
       usedPaid += cents - ofGiven;
+      setOff.set(debt, ofGiven);
+    } else if (kind === 'unused') {
+      const ofGiven = setOff.get(debt) ?? 0;
+      given += ofGiven;
+      paid += cents - ofGiven;
+      usedPaid -= cents - ofGiven;
     } else if (kind === 'refunded') {
       const toPaid = Math.min(usedPaid, cents);
       usedPaid -= toPaid;
@@ -60,8 +71,9 @@ export interface LedgerStep {
 
 /** Reads what a step did. @throws Error for a cause that no step of a closing can explain */
 export function moveOf(step: LedgerStep): Move {
-  const cents = Math.abs(step.cents);
-  return { kind: kindOf(step), cents };
+  const cause = step.cause === null ? undefined : parseCause(step.cause);
+  const debt = cause && 'invoiceId' in cause ? { debt: cause.invoiceId } : {};
+  return { kind: kindOf(step), cents: Math.abs(step.cents), ...debt };
 }
 
 /** What the causes of a wallet's entries say; those of operations and reversals depend on more. */
@@ -75,7 +87,7 @@ const kindsOfCauses: Readonly<Partial<Record<Cause['kind'], (step: LedgerStep) =
   reversal_returned: kindOfReversal,
   closing: () => 'used',
   set_off: () => 'used',
-  set_off_returned: () => 'refunded',
+  set_off_returned: () => 'unused',
 };
 
 function kindOf(step: LedgerStep): Move['kind'] {
