@@ -131,8 +131,8 @@ describe('gpu verify, of several files', () => {
     });
 
     it('explains by it that a wallet which the backup did not know yet was named anew', async () => {
-      const renamed = (since: number): Ledger => Ledger.of(moved, [7], () => since);
-      const moved = Array.from({ length: 7 }, (_, index) => ({
+      const renamed = (since: number): Ledger => Ledger.of(moved, [7, 13], () => since);
+      const moved = Array.from({ length: 20 }, (_, index) => ({
         ms: Date.UTC(2026, 9, 20) + index * 86_400_000,
         cents: 1,
       }));
@@ -147,12 +147,13 @@ describe('gpu verify, of several files', () => {
         new RegExp(`^It is of another wallet than two\\.txt: .* ${when}\\.$`),
       );
       assert.deepEqual(finding!.restored, { at: '2026-10-02T03:04:00.000Z', afterNumber: 0 });
-      // No root says so, a seal is older than the restore, or the roots contradict each other.
+      // No root says so, a seal is older than the restore, a file begins later, or the roots contradict each other.
       const [one, two] = [
         /^It is of another wallet than one\.txt: [^.]*\.$/,
         /another wallet than two\.txt: [^.]*\.$/,
       ];
       await contradicted(october, old.file('2026-10', old.root(new Nights(40))), one, two);
+      await contradicted(october, named.file('2026-11', named.root(new Nights(70, epoch))), one, two);
       await contradicted(october, old.file('2026-10', old.root(new Nights(40, epoch))), one, two);
       const twin = named.file('2026-10', named.root(new Nights(17, epoch)));
       await contradicted(october, twin, /^Root 17 does not follow root 16 of one\.txt\.$/, /^Root 17 of two/);

@@ -118,10 +118,15 @@ function againstFile(proof: Proof, other: Sound): Finding[] {
   ];
 }
 
-/** A wallet that got its name after a backup was made is named anew after a restore of it, and so are all of its seals. */
+/**
+ * A wallet that got its name after a backup was made is named anew after a restore of it, and so are all of its seals. Only
+ * a file from entry 1 on shows that all of them are new.
+ */
 function ofOtherWallet(mine: Proof, { file, proof: theirs }: Sound): Finding {
-  const [one, other] = [mine, theirs].map(({ root, index }): Side => ({ root, seal: index.at(0) }));
   const message = `It is of another wallet than ${file}: judge the files of one wallet at a time.`;
+  const later = mine.root.number > theirs.root.number ? mine : theirs;
+  if (later.index.beginning.first !== 1) return { message };
+  const [one, other] = [mine, theirs].map(({ root, index }): Side => ({ root, seal: index.at(0) }));
   return explained(message, one && other && restoredAt(one, other), 0);
 }
 
