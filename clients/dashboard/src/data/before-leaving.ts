@@ -35,7 +35,12 @@ export function notedForm(): LeftForm | undefined {
     : undefined;
 }
 
-/** Forgets the form: it has rented, or somebody else comes. */
+/** Forgets the form of a family, which has rented. */
+export function forgetFormOf(familyId: string): void {
+  if (notedForm()?.familyId === familyId) forgetForm();
+}
+
+/** Forgets the form: somebody else comes. */
 export function forgetForm(): void {
   try {
     sessionStorage.removeItem(FORM);

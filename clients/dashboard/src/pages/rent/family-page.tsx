@@ -39,7 +39,6 @@ export function FamilyPage() {
   const { gpus, region, max } = route.useSearch();
   const listings = useQuery(listingsQuery({ familyId }));
   const [own, onOwn] = useHeldSoftware();
-  const [left] = useState(notedForm);
   return (
     <Page
       title={rentTexts.choose(familyName(familyId))}
@@ -59,11 +58,7 @@ export function FamilyPage() {
       }
     >
       {listings.isError && <ErrorNote error={listings.error} onRetry={() => void listings.refetch()} />}
-      {left?.hasSoftware === true && left.familyId === familyId && own === noSoftware && (
-        <Callout tone="warn" title={ownSoftwareTexts.lost}>
-          {ownSoftwareTexts.lostText}
-        </Callout>
-      )}
+      <LostSoftware {...{ familyId, own }} />
       {listings.isPending && <FormSkeleton />}
       {listings.data?.length === 0 && (
         <Card>
@@ -75,6 +70,17 @@ export function FamilyPage() {
         <RentForm key={familyId} {...{ familyId, own, onOwn }} listings={listings.data} />
       )}
     </Page>
+  );
+}
+
+/** Says that own software was typed before the form was left for money, and is gone with its document. */
+function LostSoftware({ familyId, own }: { readonly familyId: string; readonly own: HeldSoftware }) {
+  const [left] = useState(notedForm);
+  if (left?.hasSoftware !== true || left.familyId !== familyId || own !== noSoftware) return null;
+  return (
+    <Callout tone="warn" title={ownSoftwareTexts.lost}>
+      {ownSoftwareTexts.lostText}
+    </Callout>
   );
 }
 

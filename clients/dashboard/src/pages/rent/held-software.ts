@@ -20,7 +20,10 @@ export function useHeldSoftware(): readonly [HeldSoftware, (own: HeldSoftware) =
 /** Tells whether anything of own software would be asked for. */
 export const holdsSoftware = (): boolean => Object.keys(held.asked).length > 0;
 
-/** It was rented. */
-export function forgetSoftware(): void {
-  held = noSoftware;
+/** What of own software stands in the form. */
+export const heldSoftware = (): HeldSoftware => held;
+
+/** It was rented, as it stood then. What was typed since stays. */
+export function forgetSoftware(rented: HeldSoftware | undefined): void {
+  if (held === rented) held = noSoftware;
 }

@@ -8,14 +8,14 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { forgetForm } from '../../data/before-leaving.js';
+import { forgetFormOf } from '../../data/before-leaving.js';
 import { wishes } from '../../data/open-wishes.js';
 import { makeQuote, rentedBefore, takeQuote } from '../../data/rentals.js';
 import { useMutation } from '../../data/use-mutation.js';
 import { DoneBefore, refuseTwice } from '../../data/wishes.js';
 import { familyName } from '../../format/machine.js';
 import { rentTexts } from '../../texts/rent.js';
-import { forgetSoftware } from './held-software.js';
+import { forgetSoftware, heldSoftware } from './held-software.js';
 import { holdQuote, type HeldQuote } from './quote-state.js';
 import { isOutcomeUnknown, isRefused, quoteOfRefusal, sendWish } from '../../data/outcome.js';
 import { serviceTimeAt } from '../../live/service-clock.js';
@@ -68,11 +68,12 @@ function useTaking(userId: string, request: NewRental, onRented: (rentalId: stri
       wishes.keep('rent', { userId, key: sent.key, body: { quoteId, machine }, atMs: Date.now() });
       return sendWish(isOpen, () => takeQuote(quoteId, sent.key));
     },
-    onSuccess: () => {
+    onMutate: heldSoftware,
+    onSuccess: (_rental, { listing }, software) => {
       void queryClient.invalidateQueries({ queryKey: ['rentals'], refetchType: 'none' });
       void queryClient.invalidateQueries({ queryKey: ['balance'] });
-      forgetForm();
-      forgetSoftware();
+      forgetFormOf(listing.family);
+      forgetSoftware(software);
     },
     onError: (error) => {
       if (isRefused(error)) attempt.current = undefined;
