@@ -44,12 +44,11 @@ def soften() -> None:
     Who catches such signals already goes on doing so. Python sets handlers in the main thread alone: others are warned.
     """
     global _softened
-    _softened += 1
-    uncaught = [number for number in _FATAL if signal.getsignal(number) == signal.SIG_DFL]
     if _in_main_thread():
-        for number in uncaught:
-            signal.signal(number, _unwind)
-    elif uncaught:
+        for number in _FATAL:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, _unwind)
+    elif uncaught := [number for number in _FATAL if signal.getsignal(number) in (signal.SIG_DFL, _unwind)]:
         names = " or ".join(number.name for number in uncaught)
         warnings.warn(
             f"A {names} ends this program and leaves a machine that is rented in a thread to its limits. Rent it in "
@@ -57,6 +56,7 @@ def soften() -> None:
             RuntimeWarning,
             stacklevel=4,
         )
+    _softened += 1
 
 
 def harden() -> None:
