@@ -67,7 +67,9 @@ const topup = named(
     source: topupSource,
     status,
     amountCents: cents('The amount requested.'),
-    creditedCents: orNull(cents('The amount received.')),
+    creditedCents: orNull(
+      cents('The amount received; of a page that was paid twice, what its first payment brought.'),
+    ),
     reversedCents: cents('How much of it a refund or dispute has reversed; 0 if none.'),
     checkoutUrl: orNull(url, 'Set while it can be paid.'),
     sessionId: orNull(text),

@@ -95,7 +95,7 @@ describe('the ledger in the dashboard', function () {
 
   it('ends with its last instant, also while it is looked at', async () => {
     await page.clock.install({ time: Date.now() });
-    const to = new Date(Date.now() + 5_000);
+    const to = new Date(Date.now() + 15_000);
     await openLong(`${ENTRIES}&to=${to.toISOString()}`);
     wallet().post({ type: 'refund', availableCents: 111 });
     await line('+$1.11').waitFor();

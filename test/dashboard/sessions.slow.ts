@@ -65,7 +65,8 @@ describe('who is signed in, in the dashboard', () => {
         .getByRole('listitem')
         .getByText(/^\(.*\)$/);
       await used.first().waitFor();
-      for (const text of await used.allInnerTexts()) assert.match(text, /^\((now|\d+ seconds? ago)\)$/);
+      for (const text of await used.allInnerTexts())
+        assert.match(text, /^\((now|\d+ (seconds?|minutes?) ago)\)$/);
       await other.end();
     });
 

@@ -4990,7 +4990,7 @@ export interface components {
             status: components["schemas"]["TopupStatus"];
             /** @description The amount requested. */
             amountCents: number;
-            /** @description The amount received. */
+            /** @description The amount received; of a page that was paid twice, what its first payment brought. */
             creditedCents: number | null;
             /** @description How much of it a refund or dispute has reversed; 0 if none. */
             reversedCents: number;
