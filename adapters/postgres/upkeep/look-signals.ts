@@ -19,6 +19,9 @@ export interface Claim {
 /**
  * Asks whether a workflow may be signalled, and notes that it is (decision 69, "Items that fail"). It allows one signal
  * until the workflow has looked, so that a run that can't look does not use up the signals that the server takes.
+ *
+ * It is told now where the two instants of its row are the same, so one that is refused in the millisecond of the signal
+ * before it is wanted a millisecond later.
  * @param hasNoRun no run of it is open, so that none can have an unhandled signal
  */
 export async function claimLook(
@@ -33,7 +36,8 @@ export async function claimLook(
      select :workflowId, :workflow, at, at, (at at time zone 'UTC')::date, 1 from clock
      on conflict (workflow_id) do update set
        workflow_type = excluded.workflow_type,
-       wanted_at = excluded.wanted_at,
+       wanted_at = case when l.told_at = excluded.told_at and not ${mayTell}
+                        then excluded.wanted_at + interval '1 millisecond' else excluded.wanted_at end,
        told_at = case when ${mayTell} then excluded.told_at else l.told_at end,
        counted_on = excluded.counted_on,
        signals = case when l.counted_on = excluded.counted_on then l.signals else 0 end

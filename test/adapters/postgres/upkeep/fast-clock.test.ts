@@ -48,6 +48,19 @@ describe('what a clock that ran ahead has noted', () => {
     });
   });
 
+  it('allows one signal also where several are asked for within a millisecond', async () => {
+    const clock = (now: string) =>
+      database.db.raw(`create or replace function clock_ms() returns timestamptz language sql as '${now}'`);
+    const target = { workflow: 'topup', workflowId: 'top_2' };
+    await clock(`select timestamptz ''2026-11-01 10:00:00.123+00''`);
+    try {
+      for (const mayTell of [true, false, false])
+        assert.equal((await claimLook(database.db, target)).mayTell, mayTell);
+    } finally {
+      await clock(`select date_trunc(''milliseconds'', clock_timestamp())`);
+    }
+  });
+
   it('of an item that failed keeps it waiting no longer than the longest pause', async () => {
     const failure = { duty: 'workflow', item: 'top_1', error: 'failed', lastAnswers: undefined } as const;
     const isWaiting = async () => {
