@@ -4,6 +4,7 @@ import type { AccountClosing } from '@gpu-rental/client';
 import type { Page } from 'playwright-core';
 import { allNoticeKinds, isOptional } from '../../domain/notices/kinds.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { until } from '../support/until.js';
 import { assertReadAgain, failedRequest } from '../support/dashboard/failures.js';
 import { Renter } from '../support/dashboard/renter.js';
 
@@ -100,7 +101,8 @@ describe('the account in the dashboard', () => {
       await page.getByText('Your machines are shutting down.').waitFor();
       await page.getByText('Machines still shutting down').waitFor();
       await dialog().waitFor({ state: 'detached' });
-      assert.equal(await page.evaluate(() => document.activeElement === document.body), false);
+      // What opened the dialog is gone with it.
+      await until('the focus goes on', () => page.evaluate(() => document.activeElement !== document.body));
       assert.equal((await closingOf()).state, 'stopping');
       const note = page.getByText('Your account is being closed. See how far it is');
       assert.equal(await note.isVisible(), false, 'its own page tells all of it');
