@@ -170,20 +170,25 @@ describe('own software in the dashboard', function () {
     await visitor.open('/app/rent/rtx-4090');
     await rentButton().waitFor();
     await unfold();
-    const noteOf = async (label: string) =>
-      page.locator(`[id="${await page.getByLabel(label).getAttribute('aria-describedby')}"]`);
+    const descriptionOf = (label: string): Promise<string> =>
+      page.getByLabel(label).evaluate((field) => {
+        const ids = field.getAttribute('aria-describedby') ?? '';
+        return document.getElementById(ids)?.textContent ?? '';
+      });
+    const isDescribed = (label: string, by: RegExp) =>
+      until(`${label} says ${by}`, async () => by.test(await descriptionOf(label)));
     await page.getByLabel('Variables').fill('A=1\nnot one');
     await page.getByText('Line 2 is not KEY=value.').waitFor();
     await isQuoted('Correct the marked fields. This price does not include them.');
     await page.getByLabel('Variables').fill('PUBLIC_KEY=1');
-    await (await noteOf('Variables')).getByText(/may not set PUBLIC_KEY/).waitFor();
+    await isDescribed('Variables', /may not set PUBLIC_KEY/);
     await page.getByLabel('Variables').fill('');
     await page.getByLabel('Registry user').fill('ada');
     await page.getByText('Enter both the user and the password, or neither.').waitFor();
     await page.getByLabel('Registry user').fill('');
     await page.getByLabel('Start script').fill('echo 1');
     await page.getByLabel('Image', { exact: true }).fill('ghcr.io/ada/page:1');
-    await (await noteOf('Start script')).getByText(/that keeps its entrypoint/).waitFor();
+    await isDescribed('Start script', /that keeps its entrypoint/);
     await page.getByLabel('Replace its entrypoint').check();
     await page.getByText('without them the machine never answers, and you pay for it').waitFor();
     await until('it can be rented', () => rentButton().isEnabled());
