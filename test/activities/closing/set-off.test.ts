@@ -60,6 +60,21 @@ describe('the balance of an account that closes, against what is owed', () => {
     }
   });
 
+  it('comes back as far as it went, once, to the card that it came from', async () => {
+    const first = await world.pay(1_000);
+    await world.spend(1_000);
+    const disputeId = await world.dispute(first, 1_000);
+    const second = await world.pay(400);
+    await world.closeLate();
+    assert.deepEqual([world.returned(), await world.total()], [[], 0]);
+    for (const told of ['won', 'told again'] as const) {
+      await world.dispute(first, 1_000, { id: disputeId, status: 'won', returned: true, closed: true });
+      assert.equal(await world.total(), 400, told);
+    }
+    await world.look();
+    assert.deepEqual([world.returned(), await world.total()], [[[second, 400]], 0]);
+  });
+
   it('is not waited for where it is empty: the debt is given up, and one that was given up before stays payable', async () => {
     const invoiceId = await world.owe(900);
     const before = await world.owe(400);
