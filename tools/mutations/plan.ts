@@ -10,6 +10,7 @@ const settlement = ['test/domain/rentals/settlement.test.ts'];
 const level = [`${tests}/topups/auto-topup-level.test.ts`];
 const nextMachine = ['test/activities/machines/next-machine.test.ts'];
 const opening = [`${tests}/rentals/open.test.ts`];
+const setOffs = ['test/activities/closing/set-off.test.ts'];
 const spending = [`${tests}/spending/capped.test.ts`, `${tests}/spending/budget-alerts.test.ts`];
 
 /**
@@ -287,6 +288,30 @@ export const mutations: readonly Mutation[] = [
     from: "where i.payment_id = ? and i.status = 'paid' and ${isDebtSql('i')}",
     to: 'where i.payment_id is distinct from ?',
     tests: ['test/activities/payments/reversals.test.ts'],
+  },
+  {
+    file: 'money/reversals/reversal-returns.ts',
+    from: 'if (setOffCents === 0) return paidBackCents;',
+    to: 'if (setOffCents >= 0) return paidBackCents;',
+    tests: setOffs,
+  },
+  {
+    file: 'domain/accounts/balance-parts.ts',
+    from: 'const ofGiven = setOff.get(debt) ?? 0;',
+    to: 'const ofGiven = 0;',
+    tests: setOffs,
+  },
+  {
+    file: 'money/closing/returns.ts',
+    from: "if (cents === 0 && status === 'uncollectible') continue;",
+    to: 'if (cents === 0) return;',
+    tests: setOffs,
+  },
+  {
+    file: 'money/payments/credit.ts',
+    from: 'credited_cents = coalesce(t.credited_cents, :cents)',
+    to: 'credited_cents = coalesce(t.credited_cents, 0) + :cents',
+    tests: [`${tests}/told-payments.test.ts`],
   },
   ...sealMutations,
 ];

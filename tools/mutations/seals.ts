@@ -205,6 +205,12 @@ export const sealMutations: readonly Mutation[] = [
     tests: signer,
   },
   {
+    file: 'adapters/proof/signer.ts',
+    from: 'lineBefore !== null && !roots.some',
+    to: 'lineBefore === null && !roots.some',
+    tests: ['test/adapters/postgres/ledger/lost-roots.test.ts'],
+  },
+  {
     file: 'adapters/postgres/ledger/verify-roots.ts',
     from: "=== tree && kept?.nodes?.toString('hex') === nodes.join('');",
     to: '=== tree || nodes.length > 0 || kept === undefined;',
