@@ -29,7 +29,7 @@ export async function giveBack(
     const posted = await postReturn(trx, wallet, cause, row.debited_cents, row.id);
     if (!posted) throw new Error(`${causeOf(cause)} was posted before, and its row does not know`);
   }
-  const owedBackCents = row.invoice_id === null ? 0 : await returnDebt(trx, wallet, row.invoice_id, row.id);
+  const owedBackCents = row.invoice_id === null ? 0 : await undoDebt(trx, wallet, row.invoice_id, row.id);
   const returnedCents = row.debited_cents + owedBackCents;
   const message = paymentReturnedMail({
     kind: row.kind,
@@ -46,7 +46,7 @@ export async function giveBack(
  * Takes a debt back, and what was set off for it when the account closed, also where it was paid as well.
  * @returns the cents that came to the wallet by this call
  */
-async function returnDebt(
+async function undoDebt(
   trx: Transaction,
   wallet: LockedWallet,
   invoiceId: InvoiceId,
