@@ -51,14 +51,9 @@ async function runOne(wanted: Wanted): Promise<boolean> {
 }
 
 async function runMany(minutes: number): Promise<boolean> {
-  const runs = new ManyRuns(write);
+  const runs = new ManyRuns(write, Number(values['twice-each']));
   const draw = values.seed === undefined ? freshSeed : seedsFrom(Number(values.seed));
-  const isClean = await runs.run({
-    minutes,
-    jobs: Number(values.jobs),
-    draw,
-    twiceEach: Number(values['twice-each']),
-  });
+  const isClean = await runs.run({ minutes, jobs: Number(values.jobs), draw });
   for (const line of runs.reached.lines({ isWhole: values.verbose })) write(line);
   return isClean;
 }

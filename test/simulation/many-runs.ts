@@ -19,37 +19,40 @@ export class ManyRuns {
   #rentalDays = 0;
   #userDays = 0;
 
-  /** @param write takes a line of the report */
-  constructor(private readonly write: (line: string) => void) {}
+  /**
+   * @param write takes a line of the report
+   * @param twiceEach one seed in so many is run twice, and must do the same, byte for byte
+   */
+  constructor(
+    private readonly write: (line: string) => void,
+    private readonly twiceEach: number,
+  ) {}
 
   /**
    * @param draw draws the seed of the next run
-   * @param twiceEach one seed in so many is run twice, and must do the same, byte for byte
    * @returns whether no run broke a rule or hung
    */
   async run({
     minutes,
     jobs,
     draw,
-    twiceEach,
   }: {
     minutes: number;
     jobs: number;
     draw: () => number;
-    twiceEach: number;
   }): Promise<boolean> {
     const endMs = Date.now() + minutes * 60_000;
     const work = async (): Promise<void> => {
-      while (Date.now() < endMs) await this.#one(shapeOf(draw()), twiceEach);
+      while (Date.now() < endMs) await this.#one(shapeOf(draw()));
     };
     await Promise.all(Array.from({ length: jobs }, work));
     this.#tell();
     return this.#violations.length === 0;
   }
 
-  async #one(wanted: Wanted, twiceEach: number): Promise<void> {
+  async #one(wanted: Wanted): Promise<void> {
     const begunMs = Date.now();
-    const found = await this.#violationsOf(wanted, twiceEach);
+    const found = await this.#violationsOf(wanted);
     const seconds = Math.round((Date.now() - begunMs) / 1_000);
     this.#runs += 1;
     this.#userDays += wanted.days * wanted.users;
@@ -58,11 +61,11 @@ export class ManyRuns {
     if (found.length > 0) this.#violations.push(`${repeatBy(wanted)}: ${found[0] ?? ''}`);
   }
 
-  async #violationsOf(wanted: Wanted, twiceEach: number): Promise<readonly string[]> {
+  async #violationsOf(wanted: Wanted): Promise<readonly string[]> {
     try {
       const report = await runApart(wanted, RUN_LIMIT_MS);
       this.#add(report);
-      if (wanted.seed % twiceEach !== 0) return report.violations;
+      if (wanted.seed % this.twiceEach !== 0) return report.violations;
       const again = await runApart(wanted, RUN_LIMIT_MS);
       return [
         ...report.violations,
