@@ -6,7 +6,6 @@ import { processorOf, processorVariables } from './config/processor.js';
 import { providersOf, providerVariables } from './config/providers.js';
 import { temporalOf, temporalVariables } from './config/temporal.js';
 import {
-  ConfigError,
   contact,
   integer,
   optional,
@@ -19,7 +18,7 @@ import {
   type ValuesOf,
 } from './config/variables.js';
 import { sellerOf, sellerVariables } from './config/seller.js';
-import { listenerOf, softwareOf, softwareVariables } from './config/software.js';
+import { listenerOf, listenerVariables, softwareOf, softwareVariables } from './config/software.js';
 import { tracingOf, tracingVariables } from './config/tracing.js';
 import { webhooksOf, webhookVariables } from './config/webhooks.js';
 import { HOUR } from './domain/durations.js';
@@ -78,11 +77,20 @@ export const variables = {
   ...providerVariables,
   ...webhookVariables,
   ...softwareVariables,
+  ...listenerVariables,
+};
+
+/** What the listener reads: strangers' machines call it, so it is given nothing else. */
+const variablesOfListener = {
+  ...databaseVariables,
+  ...processVariables,
+  ...listenerVariables,
+  TRUST_PROXY: apiVariables.TRUST_PROXY,
 };
 
 /**
  * Everything that the environment decides, as one frozen object. No other file reads the environment; only the
- * composition roots (api/index.ts, worker/index.ts, ops/index.ts, migrations/run.ts, lab/) import this one.
+ * composition roots (api, worker, listener and ops/index.ts, migrations/run.ts, lab/) import this one.
  */
 export type Config = ReturnType<typeof readConfig>;
 
@@ -92,9 +100,27 @@ export type Config = ReturnType<typeof readConfig>;
  * @throws ConfigError naming every fault at once
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env) {
-  const read = readVariables(variables, env);
-  if ('faults' in read) throw new ConfigError(read.faults);
-  return freeze(configOf(read.values));
+  return freeze(configOf(readVariables(variables, env)));
+}
+
+/**
+ * Reads and validates what the listener alone needs of the environment.
+ * @throws ConfigError naming every fault at once
+ */
+export function readListenerConfig(env: NodeJS.ProcessEnv = process.env) {
+  const values = readVariables(variablesOfListener, env);
+  return freeze({
+    log: logOf(values),
+    database: databaseOf(values),
+    metrics: metricsOf(values),
+    trustProxy: values.TRUST_PROXY,
+    listener: listenerOf(values),
+  });
+}
+
+/** Where Prometheus reads this process; port null: nowhere. 0 takes any free port. */
+function metricsOf(env: ValuesOf<typeof processVariables>) {
+  return { host: env.METRICS_HOST, port: env.METRICS_PORT };
 }
 
 function configOf(env: ValuesOf<typeof variables>) {
@@ -112,8 +138,7 @@ function configOf(env: ValuesOf<typeof variables>) {
     closedAccountsFile: env.CLOSED_ACCOUNTS_FILE,
     tracing: tracingOf(env),
     api: apiOf(env),
-    /** Where Prometheus reads this process; port null: nowhere. 0 takes any free port. */
-    metrics: { host: env.METRICS_HOST, port: env.METRICS_PORT },
+    metrics: metricsOf(env),
     processor: processorOf(env),
     /** The identity providers for signing in; null is one without credentials (decision 11, "Sign-in elsewhere"). */
     identity: identityOf(env),
@@ -142,7 +167,6 @@ function configOf(env: ValuesOf<typeof variables>) {
     providers: providersOf(env),
     webhooks: webhooksOf(env),
     ownSoftware: softwareOf(env),
-    listener: listenerOf(env),
     /** True only in trials, whose pods live on loopback: elsewhere private addresses are never probed. */
     allowPrivatePods: env.ALLOW_PRIVATE_MACHINES,
   };

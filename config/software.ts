@@ -23,6 +23,10 @@ export const softwareVariables = {
       .pattern(/^[\w.:/[\]~-]+$/, 'an address without a query')
       .empty(''),
   ),
+};
+
+/** Where the listener that machines call listens. */
+export const listenerVariables = {
   MACHINE_HOST: withDefault(text, '127.0.0.1'),
   MACHINE_PORT: withDefault(port, 8090),
 };
@@ -38,7 +42,6 @@ export function softwareOf(env: ValuesOf<typeof softwareVariables>) {
   };
 }
 
-/** Where the listener that machines call listens. */
-export function listenerOf(env: ValuesOf<typeof softwareVariables>) {
+export function listenerOf(env: ValuesOf<typeof listenerVariables>) {
   return { host: env.MACHINE_HOST, port: env.MACHINE_PORT };
 }

@@ -74,9 +74,7 @@ export function temporalOf(env: TemporalValues) {
  * @throws ConfigError naming every fault
  */
 export function readTemporal(env: NodeJS.ProcessEnv) {
-  const read = readVariables(temporalVariables, env);
-  if ('faults' in read) throw new ConfigError(read.faults);
-  return temporalOf(read.values);
+  return temporalOf(readVariables(temporalVariables, env));
 }
 
 /** The variables as they are, over the profile of the file that they name. */

@@ -100,18 +100,19 @@ export function withoutSlash(address: string): string {
 }
 
 /**
- * Reads and checks the variables of an environment.
- * @returns their values, or a sentence about each fault
+ * Reads and checks the variables of an environment; it reads no others.
+ * @throws ConfigError with a sentence about each fault
  */
 export function readVariables<Section extends Variables>(
   variables: Section,
   env: NodeJS.ProcessEnv,
-): { readonly values: ValuesOf<Section> } | { readonly faults: readonly string[] } {
+): ValuesOf<Section> {
   const schemas = Object.entries(variables).map(([name, { schema }]) => [name, schema] as const);
   const { error, value } = Joi.object(Object.fromEntries(schemas)).validate(env, {
     abortEarly: false,
     stripUnknown: true,
     convert: true,
   }) as { error?: Joi.ValidationError; value: ValuesOf<Section> };
-  return error ? { faults: error.details.map(({ message }) => message) } : { values: value };
+  if (error) throw new ConfigError(error.details.map(({ message }) => message));
+  return value;
 }

@@ -9,11 +9,11 @@ import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { createMachineDesk } from '../adapters/postgres/machines/machine-tokens.js';
 import { defaultTimeouts, startServer, stopWithinMs } from '../api/server.js';
-import { readConfig } from '../config.js';
+import { readListenerConfig } from '../config.js';
 import { createListener, lookAtDatabase } from './app.js';
 import { machineCallLimits } from '../domain/machines/calls.js';
 
-const config = readConfig();
+const config = readListenerConfig();
 const log = createLog({ ...config.log, service: 'listener' });
 const { url, role, poolMax } = config.database;
 const db = openDatabase(url, poolMax, processName('listener'), role, databaseDeadlines.api);
@@ -25,7 +25,7 @@ const stopWatching = watchDependencies(registry, log, { postgres: () => lookAtDa
 const app = createListener({
   desk,
   log,
-  trustProxy: config.api.trustProxy,
+  trustProxy: config.trustProxy,
   observeRequest: createRequestMetrics(registry),
 });
 const server = await startServer(app.callback(), config.listener, {

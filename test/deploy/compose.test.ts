@@ -5,9 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { stopWithinMs } from '../../api/server.js';
+import { readConfig, readListenerConfig } from '../../config.js';
 import { allocatorSettings, sizeDatabase } from '../../domain/operations/database-size.js';
 import { findOnPath } from '../../lab/servers/temporal-cli-binary.js';
 import { temporalServerVersion } from '../../lab/servers/temporal-server-build.js';
+import { readComposeFile } from '../../tools/compose/compose-file.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { composeSchema, type ComposeFile } from './compose-schema.js';
 
@@ -101,6 +103,18 @@ describe('docker-compose.yml', () => {
       'gpu_rental_ops_login',
       'gpu_rental_machine_login',
     ]);
+  });
+
+  it('gives each of our processes all that it can’t start without', () => {
+    const addresses = { DASHBOARD_URL: 'https://gpu.example.com', SMTP_URL: 'smtp://mail.example.com' };
+    const file = readComposeFile(text, { ...given, ...addresses, MACHINE_DATABASE_PASSWORD: 'of-machines' });
+    const givenTo = (name: string) => file.services[name]?.environment ?? {};
+    for (const name of ['migrate', 'api', 'worker', 'ops']) {
+      assert.equal(readConfig(givenTo(name)).temporal().address, 'temporal:7233', name);
+    }
+    const { database, listener } = readListenerConfig(givenTo('listener'));
+    assert.match(database.url, /^postgres:\/\/gpu_rental_machine_login:of-machines@/);
+    assert.deepEqual(listener, { host: '0.0.0.0', port: 8090 });
   });
 
   it('gives the listener, which strangers’ machines call, no key of anything', () => {
