@@ -1,8 +1,8 @@
-import { refuseWhenClosing } from '../../adapters/postgres/accounts/closings.js';
 import * as declared from './describe.js';
 import { serve, type Handler } from '../http/serve.js';
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { beginCardSetup, recordCardSetup } from '../../adapters/postgres/payments/card-setups.js';
+import { refuseWhenPaymentsStopped } from '../../adapters/postgres/payments/payment-guards.js';
 import { findSavedCard, removeCardOfUser } from '../../adapters/postgres/payments/saved-cards.js';
 import { isMissing, ProcessorError, type CardSetup } from '../../adapters/processor/processor.js';
 import { signalLook } from '../../adapters/temporal/signal-look.js';
@@ -36,7 +36,7 @@ function beginSetup(deps: ApiDeps): Handler<typeof declared.beginCardSetup> {
     if (!billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are turned off here, so you can’t save a card.');
     }
-    await refuseWhenClosing(deps.db, userId);
+    await refuseWhenPaymentsStopped(deps.db, userId);
     await countTry(ctx, userId);
     const setup = await setUp(ctx, deps, userId);
     return {

@@ -241,7 +241,7 @@ export const beginCardSetup = operation({
       ],
     },
   ],
-  refusals: ['billing_disabled', 'account_closing'],
+  refusals: ['billing_disabled', 'account_closing', 'blocked'],
 });
 
 export const showCard = operation({

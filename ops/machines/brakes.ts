@@ -6,9 +6,9 @@ import { actByHand } from '../direct.js';
 import { asOperator, type OperatorOptions } from '../options.js';
 import { iso, printRows, readable, type Print } from '../output.js';
 
-const what = `creates: nobody can rent. charges: nobody can pay. metering: running machines are not charged until you resume,
-and then for the whole time; stopped machines end only then. webhooks: users' endpoints get no events until you
-resume, and then all of them.`;
+const what = `creates: nobody can rent. charges: nobody can begin a payment or save a card; pages that are open go
+on. metering: running machines are not charged until you resume, and then for the whole time; stopped machines end only
+then. webhooks: users' endpoints get no events until you resume, and then all of them.`;
 
 /**
  * `ops pause`, `ops resume` and `ops brakes`: the global brakes (decision 37, "Brakes and the watermark"). They need

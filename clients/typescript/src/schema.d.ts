@@ -10017,14 +10017,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, account_closing, session_required, key_address */
+            /** @description forbidden, blocked, account_closing, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["AccountClosingError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             413: components["responses"]["PayloadTooLargeError"];
