@@ -58,7 +58,7 @@ const groups = [
 ];
 
 /** Makes the operators' command line, new for each run: each command keeps the options that it read. */
-function createProgram(context: OpsContext): Command {
+export function createProgram(context: OpsContext): Command {
   const program = new Command('ops')
     .description('Inspects and repairs the service.')
     .addHelpText(

@@ -36,9 +36,14 @@ export function refundLimitMail(rental: {
   return messageOf(`Daily limit of automatic refunds reached: ${userId}`, [
     `${rentalId} of ${userId} was lost at ${provider} within a minute of starting.`,
     `We charged it for its time, because the account already had ${rentalLimits.fullRefundsPerDay} full refunds in 24 hours.`,
-    `Check the others: npm run ops -- users show ${userId}`,
-    `If a refund is due: npm run ops -- wallet adjust --user ${userId} --amount-cents …`,
+    `Check the others: npm run ops -- users find ${userId}`,
+    refundLine(rental),
   ]);
+}
+
+/** It names the rental, so that an order for all that an incident affected does not give the same again. */
+function refundLine({ rentalId, userId }: { rentalId: RentalId; userId: UserId }): string {
+  return `If a refund is due: npm run ops -- wallet refund --user ${userId} --rental ${rentalId} --amount-cents … --reason …`;
 }
 
 /** A running machine called itself bad, and its bill stands (decision 175, "Claims of machines"). */
@@ -57,7 +62,7 @@ export function badMachineMail(rental: {
       ? 'Something besides its renter says so too. But we only refund automatically within a minute of the start, for accounts that have paid, and a few times a day.'
       : 'Only the machine says so, and its renter can make it say anything. So the bill stands.',
     `Look at it: npm run ops -- rentals show ${rentalId}`,
-    `If a refund is due: npm run ops -- wallet adjust --user ${userId} --amount-cents …`,
+    refundLine(rental),
   ]);
 }
 
@@ -105,6 +110,7 @@ export function closingWaitsMail({ userId, why }: { userId: string; why: string 
   return messageOf(`Closing ${userId} needs you`, [
     why,
     '',
-    `See how far it has come: ops users closing ${userId}. What to do: docs/operations/closing-accounts.md.`,
+    `See how far it has come: npm run ops -- users closing ${userId}`,
+    'What to do: docs/operations/closing-accounts.md',
   ]);
 }

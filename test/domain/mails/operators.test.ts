@@ -52,8 +52,8 @@ const mails: readonly Whole[] = [
     [
       'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV of usr_01ARZ3NDEKTSV4RRFFQ69G5FAV was lost at runpod within a minute of starting.',
       'We charged it for its time, because the account already had 5 full refunds in 24 hours.',
-      'Check the others: npm run ops -- users show usr_01ARZ3NDEKTSV4RRFFQ69G5FAV',
-      'If a refund is due: npm run ops -- wallet adjust --user usr_01ARZ3NDEKTSV4RRFFQ69G5FAV --amount-cents …',
+      'Check the others: npm run ops -- users find usr_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      'If a refund is due: npm run ops -- wallet refund --user usr_01ARZ3NDEKTSV4RRFFQ69G5FAV --rental rent_01ARZ3NDEKTSV4RRFFQ69G5FAV --amount-cents … --reason …',
     ],
   ],
   [
@@ -70,7 +70,7 @@ const mails: readonly Whole[] = [
       'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV of usr_01ARZ3NDEKTSV4RRFFQ69G5FAV was ended, because its machine reported: It shows 1 of 2 GPUs.',
       'Only the machine says so, and its renter can make it say anything. So the bill stands.',
       'Look at it: npm run ops -- rentals show rent_01ARZ3NDEKTSV4RRFFQ69G5FAV',
-      'If a refund is due: npm run ops -- wallet adjust --user usr_01ARZ3NDEKTSV4RRFFQ69G5FAV --amount-cents …',
+      'If a refund is due: npm run ops -- wallet refund --user usr_01ARZ3NDEKTSV4RRFFQ69G5FAV --rental rent_01ARZ3NDEKTSV4RRFFQ69G5FAV --amount-cents … --reason …',
     ],
   ],
   [
