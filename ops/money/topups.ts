@@ -13,6 +13,7 @@ import { countOf, oneOf } from '../options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from '../output.js';
 import { linkTo } from '../temporal-links.js';
 import { getUser } from '../people/named-user.js';
+import { unknownPayment, verdictOn } from './topup-verdict.js';
 
 type Listing = Print & {
   readonly user?: string;
@@ -53,11 +54,7 @@ Examples ("a user says they paid"):
     .action((id: string, { json }: Print) =>
       using(context, async (db) => {
         const topup = await findTopupBy(db, id);
-        if (!topup) {
-          throw new Error(
-            `We know nothing under ${id}. If the processor shows it as paid, run ops webhooks list --object ${id}, then ops parked.`,
-          );
-        }
+        if (!topup) throw new Error(unknownPayment(id));
         const history = await readTopupHistory(db, topup);
         const workflowId = topup.source === 'auto_topup' ? autoTopupWorkflowId(topup.user_id) : topup.id;
         const told = {
@@ -86,26 +83,6 @@ function lineOf(row: TopupRow): string {
   ].join('  ');
 }
 
-/** The operator's answer to the user, or next step. */
-function verdictOn({ topup, credits, events, parked }: TopupHistory): string {
-  const [credit] = credits;
-  if (credit) {
-    const ids = credits.map(({ entryId }) => entryId).join(', ');
-    return `It was paid and credited: ${ids}. For details, run ops explain.`;
-  }
-  if (parked[0]) return `It was paid, and is parked: ${parked[0].reason}. See ops parked.`;
-  const waiting = events.find(({ handled_at: handledAt }) => handledAt === null);
-  if (waiting)
-    return `${waiting.id} is waiting for its workflow. Check the workflow, or run ops webhooks replay ${waiting.id}.`;
-  if (topup.status === 'processing') return 'The bank is processing the payment: nothing to do yet.';
-  if (topup.status === 'requires_payment') {
-    return `It has not been paid on the page, which is open until ${iso(topup.session_expires_at)}.`;
-  }
-  if (topup.status === 'failed')
-    return `It failed: ${topup.decline_code ?? topup.error ?? 'no reason is known'}.`;
-  return 'It was not paid. If the processor says otherwise, an event was lost: we fetch it within minutes.';
-}
-
 type Told = TopupHistory & { readonly verdict: string; readonly workflow: string };
 
 function factsOf({ topup, credits, events, parked, verdict, workflow }: Told): Fact[] {
@@ -130,7 +107,7 @@ function factsOf({ topup, credits, events, parked, verdict, workflow }: Told): F
     ]),
     ...parked.map((row): Fact => [
       'parked',
-      `${row.payment_id}: ${row.amount_cents} ${row.currency}, ${row.reason}`,
+      `${row.payment_id}: ${row.amount_cents} ${row.currency}, ${row.reason}${whenSet(row.resolved_at, 'resolved')}`,
     ]),
     ['workflow', workflow],
   ];
