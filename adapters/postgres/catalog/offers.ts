@@ -47,7 +47,7 @@ export async function findCheapestOffer(
 
 /**
  * Finds the offers among which `findCheapestOffer` takes the first: the cheapest ones, in the order in which they are to
- * be tried. Where no price was said, none is much dearer than the cheapest.
+ * be tried. None is much dearer than the cheapest, whatever may be paid.
  */
 export async function findOffers(
   db: Database | Transaction,
@@ -56,7 +56,7 @@ export async function findOffers(
   starts: KnownStarts,
 ): Promise<ListingRow[]> {
   const cheapest = await readCheapest(db, wanted, tried, starts === noStarts ? 1 : startLimits.candidates);
-  const dearest = wanted.maxPricePerHourCents ?? dearestBeside(cheapest);
+  const dearest = dearestBeside(cheapest);
   return inOrderOfCost(
     cheapest.filter((row) => row.price_per_hour_cents <= dearest),
     starts,

@@ -156,14 +156,13 @@ describe('the opening of a rental', () => {
       assert.equal(agreed.pricePerHourCents, TOO_DEAR);
     });
 
-    it('sends nobody to the machine that has just failed another, but who can pay for no other one', async () => {
-      const wanted = { familyId: 'b200' };
-      const [bad, good] = [
-        await insertListing(lone.db, { family: 'b200', price_per_hour_cents: CHEAP }),
-        await insertListing(lone.db, { family: 'b200', price_per_hour_cents: CHEAP + 10 }),
-      ];
+    /** Inserts two offers, of which the cheap one has just failed. */
+    async function insertFailed(asked: Pick<RentalRequest, 'familyId'>, otherCents: number) {
+      const { familyId: family } = asked;
+      const bad = await insertListing(lone.db, { family, price_per_hour_cents: CHEAP });
+      const good = await insertListing(lone.db, { family, price_per_hour_cents: otherCents });
       upstream.allocations.push(soldOut);
-      await open(await ask(wanted));
+      await open(await ask({ ...asked, maxPricePerHourCents: otherCents }));
       assert.deepEqual(upstream.asked, [
         ['allocate', bad.offer_id],
         ['allocate', good.offer_id],
@@ -173,6 +172,19 @@ describe('the opening of a rental', () => {
         async () => (await knownStarts(lone.db)).recent.get(bad.id)?.asked === 1,
       );
       upstream.asked.length = 0;
+      return { bad, good };
+    }
+
+    it('sends nobody to a much dearer machine than the one that has just failed, whatever may be paid', async () => {
+      const wanted = { familyId: 'h200-141gb' };
+      const { bad } = await insertFailed(wanted, TOO_DEAR);
+      await open(await ask({ ...wanted, maxPricePerHourCents: 10 * CHEAP }));
+      assert.deepEqual(upstream.asked, [['allocate', bad.offer_id]]);
+    });
+
+    it('sends nobody to the machine that has just failed another, but who can pay for no other one', async () => {
+      const wanted = { familyId: 'b200' };
+      const { bad, good } = await insertFailed(wanted, CHEAP + 10);
       wallet = await insertWallet(lone.db, CHEAP + 10);
       await open(await ask(wanted));
       wallet = await insertWallet(lone.db, CHEAP);

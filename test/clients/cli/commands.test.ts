@@ -22,7 +22,7 @@ describe('gpu, from the offers to the statement', () => {
     assert.match(out, /^FAMILY +FROM +MACHINES\nrtx-4090 +\$0\.40 +\d+\n/);
     const machines = await ann.type('offers h100-80gb --gpus 8');
     assert.match(machines.out, /\n8 x H100 SXM 80GB +\$23\.92 +US, North Texas/);
-    assert.match(machines.out, /Rent the cheapest: gpu rent h100-80gb --gpus 8\n$/);
+    assert.match(machines.out, /Rent one: gpu rent h100-80gb --gpus 8\n$/);
     const { listings } = await ann.json<{ listings: { pricePerHourCents: number }[] }>('offers rtx-4090');
     const prices = listings.map(({ pricePerHourCents }) => pricePerHourCents);
     assert.deepEqual(

@@ -92,7 +92,8 @@ export const rentTexts = texts({
     noneThere: 'none now',
     showAll: (count: number) => `Show all ${count} countries`,
     upTo: (offers: string, amount: string) => `${offers}, up to ${amount}`,
-    cheapestIsRented: 'You get the cheapest machine that matches, at the quoted price or less.',
+    cheapestIsRented:
+      'You get one of the cheapest that match: at most 10% above the cheapest, if that one failed to start lately. You never pay more than the quote.',
     noneTitle: 'Not available right now',
     none: 'Offers change by the minute. Check again soon, or choose another GPU.',
     ssh: (half: string) => `SSH after ${half}`,

@@ -119,9 +119,7 @@ async function showListings(cli: Cli, family: string | undefined, options: Optio
     '',
     ...words,
     ...(hasReliability && out.width >= 60 ? out.text(startsLegend) : []),
-    ...(cheapest
-      ? out.text(`Rent the cheapest: gpu rent ${cheapest.family} --gpus ${cheapest.gpuCount}`)
-      : []),
+    ...(cheapest ? out.text(`Rent one: gpu rent ${cheapest.family} --gpus ${cheapest.gpuCount}`) : []),
   ]);
 }
 

@@ -643,7 +643,7 @@ class Operations:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> t.OpenedRental:
-        """Rents the cheapest machine that matches. POST /v1/rentals"""
+        """Rents one of the cheapest machines that match. POST /v1/rentals"""
         ask = Ask(
             "POST",
             "/v1/rentals",
