@@ -17,7 +17,7 @@ export function upstreamFigures(configured: readonly string[]): FigureGroup {
     name: 'upstreams',
     metrics: {
       provider_out: {
-        help: '1 while nothing of an upstream is for sale, by the reason of its open circuit.',
+        help: '1 while nothing of an upstream is for sale, by the reason of its open circuit, or “paused” by an operator.',
         labels: ['provider', 'reason'],
       },
       catalog_age_seconds: {
@@ -76,6 +76,7 @@ export function upstreamFigures(configured: readonly string[]): FigureGroup {
 interface Health {
   provider: string;
   reason: OutReason | null;
+  isPaused: boolean;
   catalogS: number | null;
   podsS: number | null;
   held: number;
@@ -84,6 +85,7 @@ interface Health {
 async function readHealth(trx: Transaction, configured: readonly string[]): Promise<Sample[]> {
   const { rows } = await trx.raw<{ rows: Health[] }>(
     `select c.code as provider, case when ${isOut('p', 'clock_ms()')} then p.out_reason end as reason,
+            p.paused_at is not null as "isPaused",
             extract(epoch from now() - p.catalog_synced_at)::float8 as "catalogS",
             extract(epoch from now() - p.pods_listed_at)::float8 as "podsS",
             (select count(*) from pods d
@@ -92,16 +94,17 @@ async function readHealth(trx: Transaction, configured: readonly string[]): Prom
        left join providers p using (code)`,
     [[...configured]],
   );
-  return rows.flatMap(({ provider, reason, catalogS, podsS, held }) => [
-    ...reasons.map((name) => ({
-      metric: 'provider_out',
-      labels: { provider, reason: name },
-      value: reason === name ? 1 : 0,
-    })),
+  return rows.flatMap(({ provider, reason, isPaused, catalogS, podsS, held }) => [
+    ...reasons.map((name) => outSample(provider, name, reason === name)),
+    outSample(provider, 'paused', isPaused),
     { metric: 'catalog_age_seconds', labels: { provider }, value: ageOf(catalogS) },
     { metric: 'pods_list_age_seconds', labels: { provider }, value: ageOf(podsS) },
     { metric: 'held_pods', labels: { provider }, value: held },
   ]);
+}
+
+function outSample(provider: string, reason: OutReason | 'paused', isOutNow: boolean): Sample {
+  return { metric: 'provider_out', labels: { provider, reason }, value: isOutNow ? 1 : 0 };
 }
 
 function ageOf(seconds: number | null): number {

@@ -82,6 +82,26 @@ describe('figures of the business', () => {
     await db('providers').delete();
   });
 
+  it('tell of an upstream that operators have paused, whatever its circuit says', async () => {
+    const { scrape } = expose(businessFigures(['lab']));
+    const out = async (): Promise<unknown[]> => {
+      const shown = await scrape();
+      return ['paused', 'refused'].map((reason) =>
+        shown.get('gpu_rental_provider_out', { provider: 'lab', reason }),
+      );
+    };
+    assert.deepEqual(await out(), [0, 0], 'it was never seen');
+    await db('providers').insert({ code: 'lab' });
+    assert.deepEqual(await out(), [0, 0]);
+    const paused = { paused_at: new Date(), paused_by: 'ann', paused_reason: 'test' };
+    await db('providers').where({ code: 'lab' }).update(paused);
+    assert.deepEqual(await out(), [1, 0]);
+    const refused = { out_reason: 'refused' as const, out_until: db.raw(`now() + interval '1 minute'`) };
+    await db('providers').where({ code: 'lab' }).update(refused);
+    assert.deepEqual(await out(), [1, 1]);
+    await db('providers').delete();
+  });
+
   it('tell which GPUs no table knows, the most frequent names alone', async () => {
     await db('providers').insert([{ code: 'lab' }, { code: 'gone' }]);
     const odd = (subject: string, times: number, provider = 'lab', kind = 'unknown_gpu') =>
