@@ -14,7 +14,7 @@ import type { apiVariables } from './api.js';
 /** The payment processor. Without a secret key billing is disabled (400 `billing_disabled`). */
 export const processorVariables = {
   STRIPE_SECRET_KEY: withDefault(trimmed, ''),
-  STRIPE_PUBLISHABLE_KEY: withDefault(trimmed, ''),
+  STRIPE_PUBLISHABLE_KEY: requiredWith('STRIPE_SECRET_KEY', filled),
   STRIPE_WEBHOOK_SECRETS: requiredWith(
     'STRIPE_SECRET_KEY',
     filled.pattern(/^\s*[^\s,]+(\s*,\s*[^\s,]+)*\s*$/),

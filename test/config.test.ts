@@ -221,6 +221,23 @@ describe('the configuration of signing in elsewhere', () => {
   });
 });
 
+describe('the configuration of the payment processor', () => {
+  const keys = { STRIPE_PUBLISHABLE_KEY: 'pk', STRIPE_WEBHOOK_SECRETS: 'whsec' };
+  const processorOf = (env: NodeJS.ProcessEnv) => readConfig({ ...ENV, ...env }).processor;
+
+  it('is off without a secret key, and names what is missing beside one', () => {
+    assert.equal(processorOf({ STRIPE_SECRET_KEY: '' }).secretKey, '');
+    assert.equal(processorOf({ ...keys, STRIPE_SECRET_KEY: 'sk' }).publishableKey, 'pk');
+    for (const missing of Object.keys(keys)) {
+      for (const value of ['', ' ', undefined])
+        assert.throws(
+          () => processorOf({ ...keys, STRIPE_SECRET_KEY: 'sk', [missing]: value }),
+          new RegExp(missing),
+        );
+    }
+  });
+});
+
 describe('the configuration of support', () => {
   const contactOf = (SUPPORT_CONTACT: string) => readConfig({ ...ENV, SUPPORT_CONTACT }).supportContact;
 
