@@ -71,6 +71,19 @@ describe('the documents', () => {
     }
   });
 
+  it('PoolExhausted says of each watched pool what to do', () => {
+    const [, advice = ''] =
+      /alert: PoolExhausted\n[^]*?what_to_do: '(.*)'/.exec(read('ops/prometheus/alerts.yml')) ?? [];
+    const pools = ['api', 'listener', 'worker'].flatMap((part) =>
+      [...read(`${part}/index.ts`).matchAll(/processName\('([\w-]+)'\)/g)].map(([, pool = '']) => pool),
+    );
+    assert.ok(pools.length >= 8, pools.join(' '));
+    assert.deepEqual(
+      pools.filter((pool) => !advice.match(/[\w-]+/g)?.includes(pool)),
+      [],
+    );
+  });
+
   it('docs/operations and the alerts quote the log as the sources write it', () => {
     const pages = [
       'ops/prometheus/alerts.yml',
