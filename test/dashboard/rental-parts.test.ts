@@ -5,7 +5,7 @@ import { chargePoints } from '../../clients/dashboard/src/pages/rentals/charge-p
 import { isReached, usedShare } from '../../clients/dashboard/src/pages/rentals/cost-preview.js';
 import { fromLocalField, toLocalField } from '../../clients/dashboard/src/pages/rentals/local-time.js';
 import { rentalTitle } from '../../clients/dashboard/src/pages/rentals/matching.js';
-import { phaseName, phaseSteps } from '../../clients/dashboard/src/pages/rentals/phase-steps.js';
+import { freeText, phaseName, phaseSteps } from '../../clients/dashboard/src/pages/rentals/phase-steps.js';
 import { readRentalsSearch } from '../../clients/dashboard/src/pages/rentals/search.js';
 import { sshCommand } from '../../clients/dashboard/src/pages/rentals/ssh-command.js';
 import { rentalTexts } from '../../clients/dashboard/src/texts/rentals.js';
@@ -97,6 +97,12 @@ describe('the phases of a machine', () => {
     assert.equal(phaseName(newer), 'warming up');
     assert.equal(phaseName('booting'), rentalTexts.phases.booting);
     assert(phaseSteps(newer).every(({ state }) => state === 'ahead'));
+  });
+
+  it('cost nothing until a login, or with own software until what its billing waits for', () => {
+    const { free, freeOwn } = rentalTexts.phases;
+    const software = { image: 'vllm/vllm-openai:v1' } as Rental['software'];
+    assert.deepEqual([freeText({ software: null }), freeText({ software })], [free, freeOwn]);
   });
 });
 

@@ -36,8 +36,10 @@ export const rentalTexts = texts({
     attempt: (attempt: number) => `Machine no. ${attempt}: the one before did not start, and cost nothing.`,
     expected: (when: string) => `Usually ready ${when}`,
     expectedLate:
-      'It is taking longer than nine of ten machines did. If it does not start, we order another one, at no cost to you.',
+      'It is taking longer than nine of ten machines did. If it is never ready, the rental fails and you pay nothing.',
     free: 'You pay nothing until you can log in.',
+    freeOwn:
+      'You pay nothing until SSH or a public port answers, or until the grace period that your quote named is over.',
   },
   endpoints: {
     title: 'Ports',

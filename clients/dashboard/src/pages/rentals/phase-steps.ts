@@ -1,4 +1,4 @@
-import { wordOf, type RentalPhase } from '@gpu-rental/client';
+import { wordOf, type Rental, type RentalPhase } from '@gpu-rental/client';
 import { rentalTexts } from '../../texts/rentals.js';
 
 export const phases = [
@@ -26,4 +26,9 @@ export function phaseSteps(
     phase,
     state: index < place || current === 'ready' ? 'done' : index === place ? 'now' : 'ahead',
   }));
+}
+
+/** Until when a machine that is not ready costs nothing. */
+export function freeText({ software }: Pick<Rental, 'software'>): string {
+  return software ? rentalTexts.phases.freeOwn : rentalTexts.phases.free;
 }

@@ -6,7 +6,7 @@ import { Card } from '../../ui/card.js';
 import { classes } from '../../ui/classes.js';
 import { Spinner } from '../../ui/button.js';
 import { CheckIcon } from '../../ui/icons.js';
-import { phaseName, phaseSteps, type PhaseState } from './phase-steps.js';
+import { freeText, phaseName, phaseSteps, type PhaseState } from './phase-steps.js';
 
 const texts = rentalTexts.phases;
 
@@ -38,7 +38,7 @@ export function Timeline({ rental }: TimelineProps) {
       </p>
       <Waiting rental={rental} />
       {attempt !== null && attempt > 1 && <p className="mt-1 text-muted">{texts.attempt(attempt)}</p>}
-      <p className="mt-1 text-[13px] text-muted">{texts.free}</p>
+      <p className="mt-1 text-[13px] text-muted">{freeText(rental)}</p>
     </Card>
   );
 }
