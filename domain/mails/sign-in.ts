@@ -26,7 +26,7 @@ export function proofCodeMail({ code, device }: { code: string; device: string |
   return messageOf('Your confirmation code', [
     `Your confirmation code is ${code}.`,
     '',
-    `It was requested where you are signed in${device === null ? '' : ` (${device})`}, to create an API key or a webhook, or to raise a limit.`,
+    `It was requested where you are signed in${device === null ? '' : ` (${device})`}, and confirms that it is you. For ${accountLimits.freshProofMs / MINUTE} minutes, that session can create keys, passkeys and webhooks, raise limits, export your data, or close the account.`,
     `It works once, only there, within ${accountLimits.codeValidMs / MINUTE} minutes. Do not share it.`,
     'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
   ]);

@@ -203,7 +203,7 @@ export interface paths {
         put?: never;
         /**
          * Confirms who you are
-         * @description Takes two calls. Without a code, we email you one for this session: one in 30 seconds, 5 an hour and 10 a day, beside those of sign-ins. With the code, the sign-in counts as fresh for 15 minutes, and the session gets a new `sid`: the old one stops working, and streams that it opened end with `session_renewed`. What makes API keys, SSH keys, webhooks and their secrets, sets their addresses, sends them sign-ins or raises limits is 403 `fresh_sign_in_required` otherwise. A sign-in by an emailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.
+         * @description Takes two calls. Without a code, we email you one for this session: one in 30 seconds, 5 an hour and 10 a day, beside those of sign-ins. With the code, the sign-in counts as fresh for 15 minutes, and the session gets a new `sid`: the old one stops working, and streams that it opened end with `session_renewed`. What makes API keys, SSH keys, passkeys, webhooks and their secrets, sets their addresses, sends them sign-ins, raises limits, exports the data or closes the account is 403 `fresh_sign_in_required` otherwise. A sign-in by an emailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.
          */
         post: operations["refreshProof"];
         delete?: never;

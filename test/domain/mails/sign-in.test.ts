@@ -32,7 +32,7 @@ const mails: readonly Whole[] = [
     [
       'Your confirmation code is 123456.',
       '',
-      'It was requested where you are signed in (Firefox on Linux), to create an API key or a webhook, or to raise a limit.',
+      'It was requested where you are signed in (Firefox on Linux), and confirms that it is you. For 15 minutes, that session can create keys, passkeys and webhooks, raise limits, export your data, or close the account.',
       'It works once, only there, within 10 minutes. Do not share it.',
       'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
     ],
@@ -44,7 +44,7 @@ const mails: readonly Whole[] = [
     [
       'Your confirmation code is 123456.',
       '',
-      'It was requested where you are signed in, to create an API key or a webhook, or to raise a limit.',
+      'It was requested where you are signed in, and confirms that it is you. For 15 minutes, that session can create keys, passkeys and webhooks, raise limits, export your data, or close the account.',
       'It works once, only there, within 10 minutes. Do not share it.',
       'If you did not ask for it, somebody else is signed in to your account: sign in, open Sessions, and end each one that is not yours.',
     ],
