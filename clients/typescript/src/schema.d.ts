@@ -1312,7 +1312,7 @@ export interface paths {
         };
         /**
          * Changes to the account and its money
-         * @description Newest first. Events are kept forever and never change. A rental that its user did not stop (it reached a limit, the balance ran out, the machine was lost or failed, or an operator stopped it) is `rental_ended` and has no client address; `details` has the reason, the total charged and the amount refunded. API keys with a cap can’t read it.
+         * @description Newest first. Events are kept forever and never change, except that client addresses are removed after 90 days. A rental that its user did not stop (it reached a limit, the balance ran out, the machine was lost or failed, or an operator stopped it) is `rental_ended` and has no client address; `details` has the reason, the total charged and the amount refunded. API keys with a cap can’t read it.
          */
         get: operations["listAuditEvents"];
         put?: never;
