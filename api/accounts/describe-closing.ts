@@ -98,7 +98,7 @@ export const closeAccount = operation({
   name: 'closeAccount',
   tag,
   summary: 'Closes your account for good',
-  description: `Your machines are stopped, your API keys end, and nothing new can begin. We wait up to ${waitDays} days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, given money lapses, and we erase your personal data: address, names, keys, cards and emails. Accounting records that the law requires stay under your account’s number. It can’t be undone. Until your personal data is erased you can sign in and see how far it is. Asking again changes nothing.`,
+  description: `Your machines are stopped, your API keys end, and nothing new can begin. We wait up to ${waitDays} days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, credit we gave you expires, and we erase your personal data: address, names, keys, cards and emails. Accounting records that the law requires stay under your account’s number. It can’t be undone. Until your personal data is erased you can sign in and see how far it is. Asking again changes nothing.`,
   body: { schema: closeSchema, examples: [{ email: 'ann@example.com' }] },
   answers: [
     {

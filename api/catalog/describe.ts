@@ -185,7 +185,7 @@ const unchanged: DescribedAnswer<never> = {
 };
 
 const forStrangers =
-  'Needs no sign-in where the service tells its prices (PUBLIC_PRICES): then it is read once a minute, and has an ETag.';
+  'If the service publishes its prices (PUBLIC_PRICES), no sign-in is needed, and the answer is up to a minute old and has an ETag.';
 
 /** The cheapest listing, as a rental or a quote is asked for. */
 const wish = { familyId: '/listings/0/family', gpuCount: '/listings/0/gpuCount' };
@@ -247,7 +247,7 @@ export const showFamilyHistory = operation({
   name: 'showFamilyHistory',
   tag,
   summary: `Hourly prices of a GPU family over the last ${catalogLimits.historyDays} days`,
-  description: `${forStrangers} They may not filter by region.`,
+  description: `${forStrangers} Callers who have not signed in can’t filter by region.`,
   parameters: [
     {
       name: 'id',

@@ -39,7 +39,7 @@ export const showBillingDetails = operation({
   scope: 'billing',
   name: 'showBillingDetails',
   tag,
-  summary: 'Whom statements and receipts are made out to',
+  summary: 'Billing details for statements and receipts',
   answers: [
     { description: 'The details; null is what was not said.', schema: details, examples: [example, none] },
   ],
@@ -50,7 +50,7 @@ export const putBillingDetails = operation({
   path,
   name: 'putBillingDetails',
   tag,
-  summary: 'Sets whom statements and receipts are made out to',
+  summary: 'Sets the billing details for statements and receipts',
   description:
     'What you leave out is removed. A receipt keeps the details that you had when you paid; one of a time without any shows those of now.',
   body: { schema: billingDetailsSchema, examples: [example, {}] },
@@ -64,8 +64,7 @@ export const downloadReceipt = operation({
   name: 'downloadReceipt',
   tag,
   summary: 'The receipt of a top-up, as a PDF',
-  description:
-    'We email it too. It tells what was refunded or disputed by now. A top-up that was not paid has none.',
+  description: 'We email it too. It shows refunds and disputes to date. A top-up that was not paid has none.',
   parameters: [idParameter('top', 'a top-up', exampleId('top'))],
   answers: [
     {

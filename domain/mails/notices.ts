@@ -67,7 +67,15 @@ const wordsByKind: {
 
 /** What became of machines: the subject, why, and what to do now. */
 const ends: Readonly<
-  Record<EndKind, { subject: (machines: string) => string; why: string; whyMany: string; next: string }>
+  Record<
+    EndKind,
+    {
+      subject: (machines: string, isOne: boolean) => string;
+      why: string;
+      whyMany: string;
+      next: string;
+    }
+  >
 > = {
   rental_auto_stop: {
     subject: (machines) => `We stopped ${machines} at the time you set`,
@@ -100,9 +108,9 @@ const ends: Readonly<
     next: answerToSupport,
   },
   rental_lost: {
-    subject: (machines) => `We lost ${machines}`,
-    why: 'The provider no longer has it. You pay at most for the time in which we saw it running.',
-    whyMany: 'The provider no longer has them. You pay at most for the time in which we saw them running.',
+    subject: (machines, isOne) => (isOne ? 'Your machine was lost' : `${machines} were lost`),
+    why: 'The provider no longer has it. You pay only for the time we know it was running.',
+    whyMany: 'The provider no longer has them. You pay only for the time we know they were running.',
     next: 'Everything on the disk is gone. You can rent again now.',
   },
   rental_failed: {
@@ -119,7 +127,7 @@ function machinesEnded(kind: EndKind, all: readonly EndedMachine[]): Words {
   const isOne = only !== undefined && others.length === 0;
   const shown = isOne ? machineFacts(only) : listed(all, machineRow);
   return {
-    subject: subject(isOne ? 'your machine' : `${all.length} of your machines`),
+    subject: subject(isOne ? 'your machine' : `${all.length} of your machines`, isOne),
     parts: [isOne ? why : whyMany, '', ...shown, '', next],
   };
 }
@@ -355,7 +363,7 @@ function budgetReached(all: readonly NoticeFacts['budget_reached'][]): Words {
       '',
       hard
         ? 'It is a hard budget: you can’t rent a machine that may cost more than what is left. Running machines stop at their limits.'
-        : 'Your machines keep running. Stop those you do not need, or make this a hard budget in your billing settings.',
+        : 'Your machines keep running. Stop those you do not need, or choose “Never go over it” on the Budget page.',
     ],
   };
 }

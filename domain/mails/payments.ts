@@ -17,7 +17,7 @@ export function receiptMail(receipt: {
   return messageOf(`Your ${receipt.isAuto ? 'automatic ' : ''}top-up of ${amount}`, [
     `Thank you. We added ${amount} to your wallet.`,
     ...(receipt.hasFile
-      ? ['Your receipt is attached. You find all of them in your billing settings, under Top-ups.']
+      ? ['Your receipt is attached. You can find all your receipts on the Billing page, under Top-ups.']
       : []),
     '',
     ...(receipt.topupId === null ? [] : [fact('Top-up', receipt.topupId)]),

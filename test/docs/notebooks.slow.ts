@@ -95,7 +95,7 @@ describe(file, function () {
     if (isRecording) await page.screenshot({ path: join(projectDir, picture) });
   });
 
-  step('Lead it to your computer', async () => {
+  step('Forward it to your computer', async () => {
     const wish = { name: 'laptop', scopes: ['read', 'rentals'] };
     const { key } = await ann.ask<{ key: string }>('POST', '/v1/api-keys', { data: wish });
     const command = await page.locator('code', { hasText: 'gpu notebook' }).innerText();

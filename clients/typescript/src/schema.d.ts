@@ -382,7 +382,7 @@ export interface paths {
         put?: never;
         /**
          * Closes your account for good
-         * @description Your machines are stopped, your API keys end, and nothing new can begin. We wait up to 35 days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, given money lapses, and we erase your personal data: address, names, keys, cards and emails. Accounting records that the law requires stay under your account’s number. It can’t be undone. Until your personal data is erased you can sign in and see how far it is. Asking again changes nothing.
+         * @description Your machines are stopped, your API keys end, and nothing new can begin. We wait up to 35 days for invoices and disputes that are open. Then what you paid in and did not use goes back to your cards, credit we gave you expires, and we erase your personal data: address, names, keys, cards and emails. Accounting records that the law requires stay under your account’s number. It can’t be undone. Until your personal data is erased you can sign in and see how far it is. Asking again changes nothing.
          */
         post: operations["closeAccount"];
         delete?: never;
@@ -530,7 +530,7 @@ export interface paths {
         };
         /**
          * Every GPU family, with its cheapest price now
-         * @description Needs no sign-in where the service tells its prices (PUBLIC_PRICES): then it is read once a minute, and has an ETag.
+         * @description If the service publishes its prices (PUBLIC_PRICES), no sign-in is needed, and the answer is up to a minute old and has an ETag.
          */
         get: operations["listFamilies"];
         put?: never;
@@ -550,7 +550,7 @@ export interface paths {
         };
         /**
          * Hourly prices of a GPU family over the last 90 days
-         * @description Needs no sign-in where the service tells its prices (PUBLIC_PRICES): then it is read once a minute, and has an ETag. They may not filter by region.
+         * @description If the service publishes its prices (PUBLIC_PRICES), no sign-in is needed, and the answer is up to a minute old and has an ETag. Callers who have not signed in can’t filter by region.
          */
         get: operations["showFamilyHistory"];
         put?: never;
@@ -1032,7 +1032,7 @@ export interface paths {
         };
         /**
          * The receipt of a top-up, as a PDF
-         * @description We email it too. It tells what was refunded or disputed by now. A top-up that was not paid has none.
+         * @description We email it too. It shows refunds and disputes to date. A top-up that was not paid has none.
          */
         get: operations["downloadReceipt"];
         put?: never;
@@ -1050,10 +1050,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whom statements and receipts are made out to */
+        /** Billing details for statements and receipts */
         get: operations["showBillingDetails"];
         /**
-         * Sets whom statements and receipts are made out to
+         * Sets the billing details for statements and receipts
          * @description What you leave out is removed. A receipt keeps the details that you had when you paid; one of a time without any shows those of now.
          */
         put: operations["putBillingDetails"];

@@ -45,7 +45,7 @@ describe('gpu usage', () => {
       return new Response(text, answer);
     };
     const quoted = await ann.run(['quote', 'rtx-4090', '--telemetry'], { fetch: reporting });
-    assert.match(quoted.out, /Usage from +a small script of ours on the machine/);
+    assert.match(quoted.out, /Usage +reported by our script on the machine/);
     assert.deepEqual(asked, [{ familyId: 'rtx-4090', gpuCount: 1, telemetry: true }]);
     const { out } = await ann.run(['usage', 'box', '--last', '1h'], { fetch: reporting });
     assert.ok(out.includes('A dash means no data from the machine.'), out);

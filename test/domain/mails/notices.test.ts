@@ -181,9 +181,9 @@ const mails: readonly Whole[] = [
   [
     'tells of a lost machine, and what the rental says of it',
     noticeMail({ kind: 'rental_lost', all: [{ ...machine, error: 'The machine was lost.' }] }, url),
-    'We lost your machine',
+    'Your machine was lost',
     [
-      'The provider no longer has it. You pay at most for the time in which we saw it running.',
+      'The provider no longer has it. You pay only for the time we know it was running.',
       '',
       ...table,
       'What happened: The machine was lost.',

@@ -35,7 +35,7 @@ const mails: readonly Whole[] = [
     'Your top-up of $25.00',
     [
       'Thank you. We added $25.00 to your wallet.',
-      'Your receipt is attached. You find all of them in your billing settings, under Top-ups.',
+      'Your receipt is attached. You can find all your receipts on the Billing page, under Top-ups.',
       '',
       'Top-up: top_01ARZ3NDEKTSV4RRFFQ69G5FAV',
     ],

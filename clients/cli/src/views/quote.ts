@@ -15,7 +15,7 @@ export function quoteFacts(quote: Quote): readonly (readonly [string, string | n
     ['Public ports', publicWords(quote)],
     ['Image needs', needsWords(quote)],
     ['Billed from', billedWords(quote)],
-    ['Usage from', quote.telemetrySource === 'reporter' ? 'a small script of ours on the machine' : null],
+    ['Usage', quote.telemetrySource === 'reporter' ? 'reported by our script on the machine' : null],
     ['Missing', quote.missingCents > 0 ? `${usd(quote.missingCents)} in your wallet` : null],
   ];
 }

@@ -134,7 +134,7 @@ export const eventTypeTexts = texts({
   'rental.changed': 'Its name or limits were changed',
   'rental.stopping': 'Its billing stopped',
   'rental.stopped': 'It ended, with its final bill',
-  'rental.failed': 'It never became ready',
+  'rental.failed': 'It failed, and you pay nothing',
   'topup.succeeded': 'A top-up was paid',
   'topup.failed': 'A top-up was declined',
   'topup.expired': 'A payment page expired unpaid',

@@ -127,7 +127,7 @@ describe('mails of notices (decision 103)', () => {
     await tell('rental_lost');
     assert.deepEqual(
       (await mails()).map(({ subject }) => subject),
-      ['We lost 20 of your machines'],
+      ['20 of your machines were lost'],
     );
   });
 
@@ -154,7 +154,7 @@ describe('mails of notices (decision 103)', () => {
     await second;
     assert.deepEqual(
       (await mails()).map(({ subject }) => subject),
-      ['first', 'We lost your machine'],
+      ['first', 'Your machine was lost'],
     );
   });
 

@@ -1068,7 +1068,7 @@ class AsyncOperations:
         *,
         timeout: float | None = None,
     ) -> t.BillingDetails:
-        """Whom statements and receipts are made out to. GET /v1/billing/details"""
+        """Billing details for statements and receipts. GET /v1/billing/details"""
         ask = Ask(
             "GET",
             "/v1/billing/details",
@@ -1082,7 +1082,7 @@ class AsyncOperations:
         *,
         timeout: float | None = None,
     ) -> t.BillingDetails:
-        """Sets whom statements and receipts are made out to. PUT /v1/billing/details"""
+        """Sets the billing details for statements and receipts. PUT /v1/billing/details"""
         ask = Ask(
             "PUT",
             "/v1/billing/details",
