@@ -15,7 +15,7 @@ import { findCardsOfPayments } from '../../adapters/postgres/payments/topups.js'
 import type { Database } from '../../adapters/postgres/database.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import { signalLook } from '../../adapters/temporal/signal-look.js';
-import { closingWorkflowId, returnsOf } from '../../domain/accounts/closing.js';
+import { closingWorkflowId, planClosing, type ClosingPlan } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
 import { closingMail } from '../../domain/mails/sign-in.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
@@ -67,7 +67,7 @@ async function tellWorkflow(ctx: ApiContext, deps: ApiDeps, userId: UserId): Pro
 
 async function readShown(db: Database, userId: UserId) {
   const [row, open] = await Promise.all([findClosing(db, userId), readStillOpen(db, userId)]);
-  const { planned, lapsesCents } = await readPlan(db, userId, open);
+  const { returns: planned, lapsesCents } = await readPlan(db, userId, open);
   const done = row ? await listReturns(db, userId) : [];
   const sent = done.map(({ payment_id: paymentId, amount_cents: amountCents, refused_code: code }) => {
     return { paymentId, amountCents, status: code === null ? ('sent' as const) : ('refused' as const) };
@@ -84,14 +84,13 @@ async function readShown(db: Database, userId: UserId) {
   });
 }
 
-/** What would go where if the account were closed now. */
-async function readPlan(db: Database, userId: UserId, { walletId, availableCents }: StillOpen) {
-  const { paidCents, givenCents } = await readBalanceParts(db, walletId);
+async function readPlan(
+  db: Database,
+  userId: UserId,
+  { walletId, availableCents }: StillOpen,
+): Promise<ClosingPlan> {
   const owed = await listUnsettledDebts(db, userId);
   const owedCents = owed.reduce((sum, invoice) => sum + invoice.amount_cents, 0);
-  // What is owed takes given money first, and machines may still use what they hold.
-  const restCents = paidCents - Math.max(0, owedCents - givenCents);
-  const returnedCents = Math.max(0, Math.min(restCents, availableCents));
-  const planned = returnsOf(returnedCents, await listReturnable(db, walletId));
-  return { planned, lapsesCents: Math.max(0, givenCents - owedCents) };
+  const parts = await readBalanceParts(db, walletId);
+  return planClosing(parts, { owedCents, availableCents }, await listReturnable(db, walletId));
 }

@@ -1,6 +1,7 @@
 import { DAY, HOUR, SECOND } from '../durations.js';
 import type { UserId } from '../ids.js';
 import { Refusal } from '../refusal.js';
+import type { BalanceParts } from './balance-parts.js';
 
 /** How far the closing of an account has come (decision 182, "Closing an account"). */
 export const closingStates = ['stopping', 'settling', 'returning', 'erasing', 'kept', 'closed'] as const;
@@ -96,4 +97,27 @@ export function returnsOf(paidInCents: number, newestFirst: readonly ReturnableP
     restCents -= amountCents;
   }
   return returns;
+}
+
+/** What closing an account would do with its money, in cents. */
+export interface ClosingPlan {
+  readonly returns: readonly PaymentReturn[];
+  readonly lapsesCents: number;
+}
+
+/**
+ * Plans what would go where if an account were closed now: what is owed takes given money first, and machines may still use
+ * what they hold.
+ * @param owedCents all debts that nothing has settled, also those that were given up
+ */
+export function planClosing(
+  { paidCents, givenCents }: BalanceParts,
+  { owedCents, availableCents }: { readonly owedCents: number; readonly availableCents: number },
+  newestFirst: readonly ReturnablePayment[],
+): ClosingPlan {
+  const restCents = paidCents - Math.max(0, owedCents - givenCents);
+  return {
+    returns: returnsOf(Math.min(restCents, availableCents), newestFirst),
+    lapsesCents: Math.max(0, givenCents - owedCents),
+  };
 }

@@ -10,6 +10,7 @@ import { deriveCharge, deriveRefund } from '../../domain/ledger/charge-derivatio
 import type { Explanation } from '../../domain/ledger/explanation.js';
 import { whyOf } from '../../domain/ledger/why.js';
 import type { Account } from './account.js';
+import { paymentOf } from './processor-ids.js';
 import type { MockEntry } from './wallet.js';
 
 /** Tells why an entry of the account is there; undefined when the account has no such entry. */
@@ -69,7 +70,7 @@ function documentsOf(
   { processorChargeId }: LedgerEntry,
 ): Pick<Explanation, 'payment' | 'invoice'> {
   if (processorChargeId === null) return { payment: null, invoice: null };
-  const paymentId = processorChargeId.replace('ch_', 'pi_');
+  const paymentId = paymentOf(processorChargeId);
   const topup = topups.find(({ payment_id }) => payment_id === paymentId);
   const invoice = invoices.find(({ row }) => row.payment_id === paymentId);
   return {

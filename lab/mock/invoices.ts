@@ -7,7 +7,7 @@ import { isDebt, isOwed, isPayable, type InvoiceReason } from '../../domain/paym
 import { paymentLimits } from '../../domain/payments/limits.js';
 import type { Account } from './account.js';
 import { credit } from './credit.js';
-import { newProcessorId } from './processor-ids.js';
+import { newProcessorId, paymentOf } from './processor-ids.js';
 import type { World } from './world.js';
 
 interface NewInvoice {
@@ -78,7 +78,7 @@ export function payInvoice(world: World, account: Account, { row }: Invoice): vo
   row.status = 'paid';
   row.paid_at = world.now();
   row.closed_at = row.paid_at;
-  row.payment_id = chargeId.replace('ch_', 'pi_');
+  row.payment_id = paymentOf(chargeId);
   row.receipt_url = `${world.url}/mock/receipts/${chargeId}`;
   tell(world, account, row, 'invoice.paid', { paidAt: row.paid_at.toISOString() });
   if (isDebt(row)) return;

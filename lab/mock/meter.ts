@@ -6,6 +6,7 @@ import type { Account, MockRental } from './account.js';
 import { topUpWhenLow } from './auto-topup.js';
 import { charge, settle } from './settle.js';
 import { tellBudget } from './spending.js';
+import { expirePages } from './topups.js';
 import type { World } from './world.js';
 
 /**
@@ -19,6 +20,7 @@ export function tick(world: World): void {
       meter(world, account, rental.row);
     }
     topUpWhenLow(world, account);
+    expirePages(world, account, world.now().getTime());
     tellBudget(world, account);
   }
 }

@@ -7,7 +7,7 @@ import type { Account } from './account.js';
 import { saveCard } from './cards.js';
 import { credit } from './credit.js';
 import { voidOffers } from './invoices.js';
-import { newProcessorId } from './processor-ids.js';
+import { newProcessorId, paymentOf } from './processor-ids.js';
 import { isSaid } from './receipts.js';
 import { refusalByCode } from './refuse.js';
 import type { World } from './world.js';
@@ -71,13 +71,24 @@ export function payPage(world: World, sessionId: string, savesCard: boolean): bo
   return true;
 }
 
+/** Closes the pages of an account that nobody has paid by an instant, in milliseconds since 1970; Infinity: all. */
+export function expirePages(world: World, { user, topups }: Account, untilMs: number): void {
+  for (const topup of topups) {
+    if (topup.closed_at !== null || Number(topup.session_expires_at) > untilMs) continue;
+    topup.status = 'expired';
+    topup.closed_at = world.now();
+    world.pages.delete(topup.session_id ?? '');
+    world.events.tell(user.id, 'topup.expired', topup.id, { amountCents: topup.amount_cents });
+  }
+}
+
 function succeed(world: World, account: Account, topup: TopupRow): void {
   const chargeId = newProcessorId('ch');
   const type = topup.source === 'auto_topup' ? 'auto_topup' : 'processor_topup';
   credit(world, account, { type, availableCents: topup.amount_cents, processorChargeId: chargeId });
   topup.status = 'succeeded';
   topup.charge_id = chargeId;
-  topup.payment_id = chargeId.replace('ch_', 'pi_');
+  topup.payment_id = paymentOf(chargeId);
   topup.credited_cents = topup.amount_cents;
   topup.credited_at = world.now();
   topup.sold_by = unnamedSeller;

@@ -13,14 +13,6 @@ interface Sessions {
   }[];
 }
 
-interface Closing {
-  readonly requestedAt: string | null;
-  readonly closingSince: string | null;
-  readonly state: string | null;
-  readonly returns: readonly unknown[];
-  readonly lapsesCents: number;
-}
-
 interface Proof {
   readonly codeMailed: boolean;
   readonly freshUntil: string | null;
@@ -65,32 +57,6 @@ export function describeAccounts(backend: () => Backend): void {
       assert.deepEqual([logout.status, logout.body.ok, person.sid], [200, true, undefined]);
       const late = await new ContractClient(backend().url, token).get('/v1/auth/me');
       assert.deepEqual([late.status, late.body.error], [401, 'unauthorized']);
-    });
-  });
-
-  describe('closing an account', () => {
-    it('says what it would do, wants the own address, and lets nothing new begin', async () => {
-      const person = await signIn(backend());
-      // It is waited for: nothing else here would keep the account from being closed, and the session from ending.
-      await backend().issueInvoice(person, 500);
-      const before = (await person.get('/v1/account/closing')).body as unknown as Closing;
-      assert.deepEqual([before.state, before.returns, before.lapsesCents], [null, [], 0]);
-      const wrong = await person.post('/v1/account/close', { email: 'somebody@example.com' });
-      assert.deepEqual([wrong.status, wrong.body.error], [400, 'validation_failed']);
-      const closed = await person.post('/v1/account/close', { email: person.user.email });
-      const shown = closed.body as unknown as Closing;
-      assert.deepEqual([closed.status, shown.state !== null], [200, true]);
-      for (const [path, body] of [
-        ['/v1/quotes', { familyId: 'h100-80gb', gpuCount: 1, templateId: 'ubuntu-24-04' }],
-        ['/v1/billing/checkout', { amountCents: 1_000 }],
-        ['/v1/billing/setup-intent', {}],
-        ['/v1/api-keys', { name: 'late', scopes: ['read'] }],
-      ] as const) {
-        const late = await person.post(path, body);
-        assert.deepEqual([late.status, late.body.error], [403, 'account_closing'], path);
-      }
-      const { closingSince } = (await person.get('/v1/auth/me')).body as unknown as Partial<Closing>;
-      assert.equal(closingSince, shown.requestedAt);
     });
   });
 

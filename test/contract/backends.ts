@@ -164,6 +164,16 @@ export async function topUp(backend: Backend, person: Person, amountCents: numbe
   return body.topupId;
 }
 
+/** Saves a card, and waits until it is shown. */
+export async function saveCard(backend: Backend, person: Person): Promise<{ brand: string; last4: string }> {
+  await backend.saveCard(person);
+  return until('the card is saved', async () => {
+    const { body } = await person.get('/v1/billing/card');
+    const { brand, last4 } = body as unknown as { brand: string; last4: string | null };
+    return last4 !== null && { brand, last4 };
+  });
+}
+
 /** Signs a user in once more, in a browser of its own. They have just had a mail: this one asks from elsewhere. */
 export async function signInAgain(backend: Backend, { user }: Person): Promise<ContractClient> {
   const client = new ContractClient(backend.url);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { until } from '../support/until.js';
-import { signIn, topUp, type Backend, type Person } from './backends.js';
+import { saveCard, signIn, topUp, type Backend, type Person } from './backends.js';
 
 /** Top-ups, the saved card, auto-topup's settings, the ledger, and invoices. */
 export function describeMoney(backend: () => Backend): void {
@@ -131,13 +131,7 @@ export function describeMoney(backend: () => Backend): void {
     });
 
     it('is charged by the next checkout, serves auto-topup, and is removed with it', async () => {
-      await backend().saveCard(person);
-      const card = await until('the card is saved', async () => {
-        const { body } = await person.get('/v1/billing/card');
-        const shown = body as unknown as { brand: string; last4: string | null };
-        return shown.last4 !== null && shown;
-      });
-      assert.deepEqual([card.brand, card.last4], ['visa', '4242']);
+      assert.deepEqual(await saveCard(backend(), person), { brand: 'visa', last4: '4242' });
 
       const charged = (await person.post('/v1/billing/checkout', { amountCents: 1_000 })).body;
       assert.deepEqual(

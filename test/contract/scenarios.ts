@@ -1,5 +1,6 @@
 import { describeAccounts } from './accounts.js';
 import { describeApiKeys } from './api-keys.js';
+import { describeClosing } from './closing.js';
 import { describeRefusals } from './refusals.js';
 import { describeFreshness } from './fresh.js';
 import { describeMoney } from './money.js';
@@ -16,6 +17,7 @@ import type { Backend } from './backends.js';
 /** Describes every scenario of the contract, whoever asks them. @param backend the one that runs by then */
 export function describeContract(backend: () => Backend): void {
   describeAccounts(backend);
+  describeClosing(backend);
   describeWebhooks(backend);
   describeApiKeys(backend);
   describeRefusals(backend);

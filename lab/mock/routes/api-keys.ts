@@ -115,12 +115,7 @@ function revoke(world: World): MockHandler<typeof declared.revokeApiKey> {
   return (ctx, account) => {
     const { stopMachines, removeMade } = readQuery(ctx, revokeQuery);
     const row = keyIn(ctx, account);
-    if (!row.revoked_at) {
-      row.revoked_at = row.ended_at = world.now();
-      note(world, ctx, account, 'api_key_revoked', row.id);
-      world.events.tell(account.user.id, 'api_key.revoked', row.id, {});
-      world.events.endKeys((keyId) => keyId === row.id);
-    }
+    if (revokeKey(world, account, row)) note(world, ctx, account, 'api_key_revoked', row.id);
     if (removeMade) {
       const isOfKey = (made: { readonly api_key_id: string | null }): boolean => made.api_key_id === row.id;
       account.webhooks = account.webhooks.filter((hook) => !isOfKey(hook.row));
@@ -131,6 +126,15 @@ function revoke(world: World): MockHandler<typeof declared.revokeApiKey> {
     }
     return { ok: true };
   };
+}
+
+/** Revokes a key for good, and ends its streams. @returns whether that is done now */
+export function revokeKey(world: World, { user }: Account, row: ApiKeyRow): boolean {
+  if (row.revoked_at) return false;
+  row.revoked_at = row.ended_at = world.now();
+  world.events.tell(user.id, 'api_key.revoked', row.id, {});
+  world.events.endKeys((keyId) => keyId === row.id);
+  return true;
 }
 
 function keyIn(ctx: ApiContext, account: Account): ApiKeyRow {

@@ -3,13 +3,21 @@ import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import { presentClosing, refuseOtherAddress } from '../../../api/accounts/present-closing.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { readBody } from '../../../api/http/validation.js';
-import { returnsOf, type ClosingState, type ClosingWait } from '../../../domain/accounts/closing.js';
-import { isOwed } from '../../../domain/payments/invoices.js';
+import {
+  planClosing,
+  type ClosingPlan,
+  type ClosingState,
+  type ClosingWait,
+} from '../../../domain/accounts/closing.js';
+import { isDebt, isOwed, isPayable } from '../../../domain/payments/invoices.js';
 import type { Account } from '../account.js';
 import { voidAllOffers } from '../invoices.js';
+import { paymentOf } from '../processor-ids.js';
 import { stopRental } from '../rentals.js';
 import { serveMock } from '../serve.js';
+import { expirePages } from '../topups.js';
 import type { World } from '../world.js';
+import { revokeKey } from './api-keys.js';
 
 /** The closing of an account: its machines stop, its keys end. Nobody is erased here, so how it ends can be looked at. */
 export function closingRoutes(router: ApiRouter, world: World): void {
@@ -26,36 +34,40 @@ export function closingRoutes(router: ApiRouter, world: World): void {
 /** Begins to close an account, as the service does: what runs ends, and nothing can be paid that nobody owes. */
 export function closeAccount(world: World, account: Account): void {
   account.closingSince ??= world.now();
+  if (account.autoTopup) account.autoTopup.enabled = false;
+  for (const { row } of account.apiKeys) revokeKey(world, account, row);
+  voidAllOffers(world, account);
   for (const { row } of account.rentals.filter((one) => one.row.settled_at === null))
     stopRental(world, account, row);
-  for (const { row } of account.apiKeys) row.ended_at = row.revoked_at ??= account.closingSince;
-  voidAllOffers(world, account);
+  expirePages(world, account, Infinity);
 }
 
-function shownOf(account: Account) {
+/** Shows how far the closing of an account is, and what goes where. */
+export function shownOf(account: Account) {
   const machines = account.rentals.filter(({ row }) => row.closed_at === null).length;
   const openInvoices = account.invoices.filter(({ row }) => isOwed(row)).length;
   const row = account.closingSince && {
     ...stateOf(machines, openInvoices),
     requested_at: account.closingSince,
   };
-  const paid = account.topups.filter((topup) => topup.payment_id !== null && topup.credited_cents !== null);
-  const left = paid.map((topup) => ({
-    paymentId: topup.payment_id ?? '',
-    leftCents: topup.credited_cents ?? 0,
-  }));
-  const { availableCents } = account.wallet;
-  const returns = returnsOf(availableCents, left.reverse()).map((one) => {
-    const topup = paid.find((candidate) => candidate.payment_id === one.paymentId);
+  const { returns, lapsesCents } = planOf(account);
+  const shown = returns.map((one) => {
+    const topup = account.topups.find((candidate) => candidate.payment_id === one.paymentId);
     const { card_brand: cardBrand = null, card_last4: cardLast4 = null } = topup ?? {};
     return { ...one, cardBrand, cardLast4, status: 'planned' as const };
   });
-  const backCents = returns.reduce((sum, { amountCents }) => sum + amountCents, 0);
-  return presentClosing(
-    row,
-    { machines, openInvoices, openDisputes: 0 },
-    { returns, lapsesCents: availableCents - backCents },
+  return presentClosing(row, { machines, openInvoices, openDisputes: 0 }, { returns: shown, lapsesCents });
+}
+
+/** There are no operators here: all of the money was paid in. */
+function planOf({ wallet, invoices }: Account): ClosingPlan {
+  const owed = invoices.filter(({ row }) => isPayable(row) && isDebt(row));
+  const owedCents = owed.reduce((sum, { row }) => sum + row.amount_cents, 0);
+  const { totalCents: paidCents, availableCents } = wallet;
+  const payments = wallet.entries.flatMap(({ processorChargeId, amountCents: leftCents }) =>
+    processorChargeId === null ? [] : { paymentId: paymentOf(processorChargeId), leftCents },
   );
+  return planClosing({ paidCents, givenCents: 0 }, { owedCents, availableCents }, payments.toReversed());
 }
 
 function stateOf(machines: number, invoices: number): { state: ClosingState; waits_for: ClosingWait[] } {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { DAY } from '../../../domain/durations.js';
 import { firstBrokenLink } from '../../../domain/ledger/ledger.js';
 import { finalCents } from '../../../domain/metering/metering.js';
 import type { Account } from '../../../lab/mock/account.js';
@@ -7,7 +8,7 @@ import { saveAutoTopup } from '../../../lab/mock/auto-topup-settings.js';
 import { removeCard, saveCard } from '../../../lab/mock/cards.js';
 import { explainEntry } from '../../../lab/mock/explain.js';
 import { giveUpInvoice, issueInvoice, payInvoice, readDebt } from '../../../lab/mock/invoices.js';
-import { closeAccount } from '../../../lab/mock/routes/closing.js';
+import { closeAccount, shownOf } from '../../../lab/mock/routes/closing.js';
 import { openRental, stopRental } from '../../../lab/mock/rentals.js';
 import { beginTopup, payPage } from '../../../lab/mock/topups.js';
 import type { World } from '../../../lab/mock/world.js';
@@ -265,6 +266,35 @@ describe('money in the mock', () => {
     assert.deepEqual(
       [givenUp, open, debt].map(({ row }) => row.status),
       ['void', 'void', 'open'],
+    );
+  });
+
+  it('goes back to who paid an offer as to who topped up', () => {
+    topUp(1_000);
+    const offer = { reason: 'topup_failed', amountCents: 700, description: 'A top-up' } as const;
+    const { row } = issueInvoice(world, account, offer);
+    payInvoice(world, account, account.invoices[0]!);
+    const { returns, lapsesCents } = shownOf(account);
+    assert.deepEqual(
+      returns.map(({ paymentId, amountCents }) => [paymentId, amountCents]),
+      [
+        [row.payment_id, 700],
+        [account.topups[0]?.payment_id, 1_000],
+      ],
+    );
+    assert.equal(lapsesCents, 0);
+  });
+
+  it('is not taken by a page that nobody paid within a day', () => {
+    const topup = beginTopup(world, account, 500);
+    jump(DAY - 1);
+    assert.equal(topup.status, 'requires_payment');
+    jump(1);
+    assert.deepEqual([topup.status, payPage(world, topup.session_id ?? '', false)], ['expired', false]);
+    const { events } = world.events.read(account.user.id, { limit: 10 });
+    assert.deepEqual(
+      events.map(({ type, entity_id, data }) => [type, entity_id, data]),
+      [['topup.expired', topup.id, { amountCents: 500 }]],
     );
   });
 
