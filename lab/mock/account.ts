@@ -182,7 +182,7 @@ export class Accounts {
     return [...this.#sessions.values()]
       .filter((session) => session.account === account && session.row.expires_at > now)
       .map(({ row }) => row)
-      .toReversed();
+      .toSorted(newestFirst);
   }
 
   /** Ends one session for good. @returns the hash of its token; undefined when there is none */
@@ -231,6 +231,14 @@ export class Accounts {
     this.#byEmail.set(email, account);
     return account;
   }
+}
+
+/** Orders sessions as they are listed: the newest sign-in first. */
+export function newestFirst(
+  a: Pick<ShownSession, 'created_at' | 'id'>,
+  b: Pick<ShownSession, 'created_at' | 'id'>,
+): number {
+  return b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? 1 : -1);
 }
 
 function newToken(): string {

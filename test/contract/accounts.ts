@@ -97,14 +97,30 @@ export function describeAccounts(backend: () => Backend): void {
       assert.deepEqual([again.status, again.body.error], [404, 'session_not_found']);
     });
 
+    it('go on after a page whose last session has ended since', async () => {
+      const middle = await signInAgain(backend(), person);
+      await signInAgain(backend(), person);
+      const all = await list();
+      const { body } = await person.get('/v1/auth/sessions?pageSize=2');
+      await middle.post('/v1/auth/logout');
+      const next = await person.get(`/v1/auth/sessions?cursor=${body.nextCursor!}`);
+      const left = (next.body as unknown as Sessions).sessions;
+      assert.deepEqual([left.map(({ id }) => id), left[0]?.isCurrent], [[all[2]?.id], true]);
+      assert.deepEqual((await person.post('/v1/auth/sessions/end-others')).body, { ended: 1 });
+    });
+
     it('end all but one', async () => {
       const third = await signInAgain(backend(), person);
       assert.deepEqual((await person.post('/v1/auth/sessions/end-others')).body, { ended: 1 });
       assert.equal((await third.get('/v1/auth/me')).status, 401);
       assert.equal((await list()).length, 1);
+      const { body } = await person.get('/v1/audit?kind=signed_out&pageSize=1');
+      const { events } = body as unknown as { events: { details: unknown }[] };
+      assert.deepEqual(events[0]?.details, { by: 'other_session', sessions: 1 });
     });
 
-    it('show anew whose they are by a mailed code, and get another cookie', async () => {
+    it('show anew whose they are by a mailed code, and get another cookie, at the same place', async () => {
+      const newer = await signInAgain(backend(), person);
       const former = person.sid;
       const asked = (await person.post('/v1/auth/refresh-proof', {})).body as unknown as Proof;
       assert.equal(asked.codeMailed, true);
@@ -117,6 +133,11 @@ export function describeAccounts(backend: () => Backend): void {
       assert.equal((await new ContractClient(backend().url, former).get('/v1/auth/me')).status, 401);
       const { body } = await person.get('/v1/audit?kind=proof_refreshed');
       assert.equal((body as unknown as { events: unknown[] }).events.length, 1);
+      assert.deepEqual(
+        (await list()).map(({ isCurrent }) => isCurrent),
+        [false, true],
+      );
+      await newer.post('/v1/auth/logout');
     });
 
     it('end themselves as a logout does', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { openStream } from '../support/http/event-stream.js';
+import { until } from '../support/until.js';
 import { ContractClient } from './through-client.js';
 import { signIn, topUp, type Backend, type Person } from './backends.js';
 
@@ -153,6 +155,40 @@ export function describeApiKeys(backend: () => Backend): void {
       assert.deepEqual(leftIds, [theirs.id, watch.id]);
       const leftKeys = (await person.get('/v1/ssh-keys')).body.sshKeys.map(({ id }) => id);
       assert.deepEqual([leftKeys.includes(own.id), leftKeys.includes(ci.id)], [true, false]);
+    });
+
+    it('take with them what they made and rented, where that is asked for, and each end is told', async () => {
+      await topUp(backend(), person, 1_000);
+      const { made, client } = await make(['setup', 'read', 'rentals']);
+      const hook = (await client.post('/v1/webhooks', { url: 'https://hooks.example.com/ci' })).body.id;
+      const sshKey = (await client.post('/v1/ssh-keys', { name: 'CI', generate: true })).body.id;
+      const rental = (await client.post('/v1/rentals', { familyId: 'rtx-4090', gpuCount: 1 })).body.id;
+      const path = `/v1/api-keys/${made.id}?stopMachines=true&removeMade=true`;
+      assert.equal((await person.delete(path)).status, 200);
+      const { body } = await person.get('/v1/audit?pageSize=4');
+      const { events } = body as unknown as { events: { kind: string; entityId: string }[] };
+      assert.deepEqual(
+        events.map(({ kind, entityId }) => [kind, entityId]),
+        [
+          ['api_key_revoked', made.id],
+          ['ssh_key_removed', sshKey],
+          ['webhook_removed', hook],
+          ['rental_stopped', rental],
+        ],
+      );
+      const told = await openStream(person, '?after=0');
+      try {
+        for (const [type, id] of [
+          ['api_key.revoked', made.id],
+          ['webhook.removed', hook],
+          ['ssh_key.removed', sshKey],
+          ['rental.stopping', rental],
+        ] as const)
+          await until(`${type} is told`, () => told.named(type).some(({ data }) => data['entityId'] === id));
+        told.check();
+      } finally {
+        told.cut();
+      }
     });
 
     it('are refused when they are mistyped, and from elsewhere', async () => {

@@ -22,12 +22,15 @@ import { readBody, readQuery } from '../../../api/http/validation.js';
 import { widens } from '../../../domain/accounts/address-ranges.js';
 import { writeApiKey } from '../../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
+import type { ApiKeyId } from '../../../domain/ids.js';
 import { refuseWhenClosing, type Account } from '../account.js';
 import { stopRental } from '../rentals.js';
 import { serveMock, type MockHandler } from '../serve.js';
 import { note } from '../signed-in.js';
 import { countKey, setCap } from '../spending.js';
 import type { World } from '../world.js';
+import { removeKey } from './ssh-keys.js';
+import { removeHook } from './webhooks.js';
 
 /** API keys: they work as the service's do (decision 108, "API keys"), but for a database that is restored. */
 export function apiKeyRoutes(router: ApiRouter, world: World): void {
@@ -115,17 +118,25 @@ function revoke(world: World): MockHandler<typeof declared.revokeApiKey> {
   return (ctx, account) => {
     const { stopMachines, removeMade } = readQuery(ctx, revokeQuery);
     const row = keyIn(ctx, account);
-    if (revokeKey(world, account, row)) note(world, ctx, account, 'api_key_revoked', row.id);
-    if (removeMade) {
-      const isOfKey = (made: { readonly api_key_id: string | null }): boolean => made.api_key_id === row.id;
-      account.webhooks = account.webhooks.filter((hook) => !isOfKey(hook.row));
-      account.sshKeys = account.sshKeys.filter((key) => !isOfKey(key));
-    }
-    for (const { row: rental } of stopMachines ? account.rentals : []) {
-      if (rental.api_key_id === row.id) stopRental(world, account, rental);
-    }
+    const isRevokedNow = revokeKey(world, account, row);
+    if (stopMachines) stopMachinesOf(world, ctx, account, row.id);
+    if (removeMade) removeMadeBy(world, ctx, account, row.id);
+    if (isRevokedNow) note(world, ctx, account, 'api_key_revoked', row.id);
     return { ok: true };
   };
+}
+
+function stopMachinesOf(world: World, ctx: ApiContext, account: Account, id: ApiKeyId): void {
+  for (const { row } of account.rentals) {
+    if (row.api_key_id !== id || row.settled_at !== null) continue;
+    stopRental(world, account, row);
+    note(world, ctx, account, 'rental_stopped', row.id);
+  }
+}
+
+function removeMadeBy(world: World, ctx: ApiContext, account: Account, id: ApiKeyId): void {
+  for (const { row } of account.webhooks) if (row.api_key_id === id) removeHook(world, ctx, account, row);
+  for (const key of account.sshKeys) if (key.api_key_id === id) removeKey(world, ctx, account, key);
 }
 
 /** Revokes a key for good, and ends its streams. @returns whether that is done now */

@@ -7,7 +7,7 @@ import { setSessionCookie, takeSessionCookieBack } from '../../../api/http/middl
 import { readBody, readQuery } from '../../../api/http/validation.js';
 import type { SessionEndedBy } from '../../../domain/events/events.js';
 import { isId, type SessionId } from '../../../domain/ids.js';
-import type { Account } from '../account.js';
+import { newestFirst, type Account } from '../account.js';
 import { serveMock } from '../serve.js';
 import { cookieDeps, note } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -17,8 +17,9 @@ export function sessionRoutes(router: ApiRouter, world: World): void {
   serveMock(router, world, declared.listSessions, (ctx, account) => {
     const { cursor, pageSize } = readQuery(ctx, declared.sessionsQuery);
     const place = readPlace(cursor);
+    const before = place && { created_at: place.createdAt, id: place.id };
     const all = world.accounts.sessionsOf(account);
-    const rows = place ? all.slice(1 + all.findIndex(({ id }) => id === place.id)) : all;
+    const rows = before ? all.filter((row) => newestFirst(row, before) > 0) : all;
     const { page, nextCursor } = pageOf(rows, pageSize, placeOf);
     const { id } = sessionOf(ctx);
     return { sessions: page.map((row) => presentSession(row, id)), nextCursor };
@@ -34,7 +35,9 @@ export function sessionRoutes(router: ApiRouter, world: World): void {
   serveMock(router, world, declared.endOtherSessions, (ctx, account) => {
     const { id: ownId } = sessionOf(ctx);
     const others = world.accounts.sessionsOf(account).filter(({ id }) => id !== ownId);
-    for (const { id } of others) endSession(world, ctx, account, id, 'other_session');
+    const by = 'other_session';
+    for (const { id } of others) closeSession(world, account, id, by);
+    if (others.length > 0) note(world, ctx, account, 'signed_out', null, { by, sessions: others.length });
     return { ended: others.length };
   });
   serveMock(router, world, declared.refreshProof, (ctx, account) => {
@@ -64,10 +67,15 @@ export function endSession(
   id: SessionId,
   by: SessionEndedBy,
 ): boolean {
+  if (!closeSession(world, account, id, by)) return false;
+  note(world, ctx, account, 'signed_out', id, by === 'sign_out' ? null : { by });
+  return true;
+}
+
+function closeSession(world: World, account: Account, id: SessionId, by: SessionEndedBy): boolean {
   const tokenHash = world.accounts.endSession(account, id);
   if (!tokenHash) return false;
   world.events.tell(account.user.id, 'session.ended', id, { by });
   world.events.endSession(account.user.id, tokenHash);
-  note(world, ctx, account, 'signed_out', id, by === 'sign_out' ? null : { by });
   return true;
 }

@@ -3,11 +3,12 @@ import type { SshKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import { refuseUnlessMadeBy } from '../../../api/api-keys/setup.js';
-import { keyIdOf, type ApiRouter } from '../../../api/context.js';
+import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { generateKeyPair, parsePublicKey } from '../../../api/accounts/public-keys.js';
 import { presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
 import { readBody } from '../../../api/http/validation.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
+import type { Account } from '../account.js';
 import { refusalByCode } from '../refuse.js';
 import { serveMock, type MockHandler } from '../serve.js';
 import { note } from '../signed-in.js';
@@ -24,11 +25,17 @@ export function sshKeyRoutes(router: ApiRouter, world: World): void {
     const removed = account.sshKeys.find((row) => row.id === id);
     if (!removed) throw refusalByCode('key_not_found');
     refuseUnlessMadeBy(ctx, removed);
-    account.sshKeys = account.sshKeys.filter((row) => row !== removed);
-    note(world, ctx, account, 'ssh_key_removed', id);
-    world.events.tell(account.user.id, 'ssh_key.removed', id, { fingerprint: removed.fingerprint });
+    removeKey(world, ctx, account, removed);
     return { ok: true };
   });
+}
+
+/** Removes a key, and tells it. */
+export function removeKey(world: World, ctx: ApiContext, account: Account, removed: SshKeyRow): void {
+  const { id, fingerprint } = removed;
+  account.sshKeys = account.sshKeys.filter((row) => row !== removed);
+  note(world, ctx, account, 'ssh_key_removed', id);
+  world.events.tell(account.user.id, 'ssh_key.removed', id, { fingerprint });
 }
 
 function addKey(world: World): MockHandler<typeof declared.addSshKey> {

@@ -141,11 +141,16 @@ function tellChange(
 function remove(world: World) {
   return ({ row }: MockWebhook, ctx: ApiContext, account: Account) => {
     refuseSignInEvents(ctx, row.types);
-    account.webhooks = account.webhooks.filter((hook) => hook.row !== row);
-    note(world, ctx, account, 'webhook_removed', row.id);
-    world.events.tell(account.user.id, 'webhook.removed', row.id, {});
+    removeHook(world, ctx, account, row);
     return { ok: true as const };
   };
+}
+
+/** Removes a webhook, and tells it. */
+export function removeHook(world: World, ctx: ApiContext, account: Account, row: WebhookRow): void {
+  account.webhooks = account.webhooks.filter((hook) => hook.row !== row);
+  note(world, ctx, account, 'webhook_removed', row.id);
+  world.events.tell(account.user.id, 'webhook.removed', row.id, {});
 }
 
 async function showDeliveries({ deliveries }: MockWebhook, ctx: ApiContext) {
