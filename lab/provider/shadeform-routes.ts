@@ -81,7 +81,7 @@ export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
   router.post('/instances/create', (ctx) => create(ctx, fleet, store));
   router.get('/instances/:id/info', (ctx) => {
     const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
-    ctx.body = presentPod(pod, fleet.host);
+    ctx.body = { ...presentPod(pod, fleet.host), ...presentDetails(pod) };
   });
   router.post('/instances/:id/update', async (ctx) => {
     const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
@@ -114,6 +114,10 @@ export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
   router.post('/sshkeys/:id/delete', async (ctx) => {
     const index = store.state.sshKeys.findIndex((key) => key.id === ctx.params['id']);
     if (index < 0) ctx.throw(404, 'ssh key not found');
+    const isInUse = fleet
+      .list()
+      .some((pod) => pod.sshKeyId === ctx.params['id'] && pod.status !== 'deleting');
+    if (isInUse) ctx.throw(400, 'ssh key is in use');
     store.state.sshKeys.splice(index, 1);
     await store.save();
     ctx.body = {};
@@ -208,9 +212,18 @@ function configurationOf(offer: LabOffer): Record<string, unknown> {
   };
 }
 
+/** What no list shows of an instance. */
+function presentDetails({ sshKeyId, envs, endByMs = null }: LabPod): Record<string, unknown> {
+  const auto_delete = endByMs === null ? null : { date_threshold: atIso(endByMs) };
+  return { ssh_key_id: sshKeyId, envs, auto_delete };
+}
+
+function atIso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
 function presentPod(pod: LabPod, host: string): Record<string, unknown> {
   const offer = findLabOffer(pod.cloud, pod.type, pod.region);
-  const atIso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   return {
     id: pod.id,
     cloud: pod.cloud,
@@ -224,14 +237,11 @@ function presentPod(pod: LabPod, host: string): Record<string, unknown> {
     ip: pod.port === null ? null : host,
     ssh_user: podUserNameOf(pod),
     ssh_port: pod.shownPort ?? pod.port,
-    auto_delete: typeof pod.endByMs !== 'number' ? null : { date_threshold: atIso(pod.endByMs) },
     status: pod.status,
     status_details: pod.statusDetails,
     cost_estimate: '0',
     hourly_price: pod.priceCents,
-    ssh_key_id: pod.sshKeyId,
     tags: pod.tags,
-    envs: pod.envs,
     active_at: atIso(pod.activeAtMs),
     created_at: atIso(pod.createdAtMs),
     deleted_at: atIso(pod.deletedAtMs),

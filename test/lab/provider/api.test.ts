@@ -152,6 +152,25 @@ describe('lab provider: the API in Shadeform’s dialect', () => {
     assert.equal((await lab.call('POST', path)).status, 404);
   });
 
+  it('tells of keys, ends and variables by an instance alone, and keeps a key while one has it', async () => {
+    const added = await lab.call('POST', '/v1/sshkeys/add', { name: 'used', public_key: 'ssh-ed25519 AAAA' });
+    const made = {
+      ...{ ssh_key_id: String(added.body['id']), envs: [{ name: 'A', value: '1' }] },
+      auto_delete: { date_threshold: new Date(Date.now() + 60_000).toISOString() },
+    };
+    const { body } = await lab.call('POST', '/v1/instances/create', { ...CREATE, ...made });
+    const { body: shown } = await info(body['id']);
+    const { ssh_key_id, envs, auto_delete, ...rest } = shown;
+    assert.deepEqual({ ssh_key_id, envs, auto_delete }, made);
+    const { instances } = (await lab.call('GET', '/v1/instances')).body as { instances: { id: string }[] };
+    const listed = instances.find(({ id }) => id === body['id']) ?? {};
+    assert.deepEqual(Object.keys(listed).toSorted(), Object.keys(rest).toSorted());
+    const path = `/v1/sshkeys/${made.ssh_key_id}/delete`;
+    assert.equal((await lab.call('POST', path)).status, 400);
+    await lab.call('POST', `/v1/instances/${String(body['id'])}/delete`);
+    assert.equal((await lab.call('POST', path)).status, 200);
+  });
+
   it('refuses a fault that it does not know', async () => {
     const { status, body } = await lab.call('POST', '/lab/faults', { earthquake: 1 });
     assert.equal(status, 400);
