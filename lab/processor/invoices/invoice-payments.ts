@@ -79,11 +79,14 @@ export function paymentsOf(world: World, invoiceId: string): Stripe.InvoicePayme
   return world.store.list('invoice_payments').filter(({ invoice }) => idOf(invoice) === invoiceId);
 }
 
-/** Ends the payments that were begun for an invoice. */
+/**
+ * Ends the payments that were begun for an invoice.
+ * @throws ApiError while a bank decides one: that one may still succeed
+ */
 export function dropPayments(world: World, invoiceId: string): void {
   for (const payment of paymentsOf(world, invoiceId)) {
     if (payment.status !== 'open') continue;
-    cancelIntent(world, getIntent(world, idOf(payment.payment.payment_intent) ?? ''), 'void_invoice');
+    cancelIntent(world, openIntentOf(world, payment), 'void_invoice');
     cancelInvoicePayment(world, payment);
   }
 }
@@ -126,10 +129,14 @@ export function payWith(
   offSession: boolean,
 ): Stripe.PaymentIntent {
   const payment = paymentsOf(world, invoice.id).find(({ status }) => status === 'open');
+  return attemptPayment(world, openIntentOf(world, payment), method, offSession);
+}
+
+/** The payment behind an invoice. @throws ApiError while its bank decides it */
+function openIntentOf(world: World, payment: Stripe.InvoicePayment | undefined): Stripe.PaymentIntent {
   const intent = getIntent(world, idOf(payment?.payment.payment_intent) ?? '');
-  if (intent.status === 'processing')
-    throw invalidRequest(`A payment of ${invoice.id} is under way already.`);
-  return attemptPayment(world, intent, method, offSession);
+  if (intent.status === 'processing') throw invalidRequest(`The payment ${intent.id} is under way already.`);
+  return intent;
 }
 
 /** Tells whether an invoice can be paid; an uncollectible one still can. */

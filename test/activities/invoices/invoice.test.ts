@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { InvoiceRow } from '../../../adapters/postgres/rows/tables.js';
 import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
-import type { ProcessorInvoice } from '../../../adapters/processor/processor.js';
+import { ProcessorError, type ProcessorInvoice } from '../../../adapters/processor/processor.js';
 import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import { dunning } from '../../../domain/payments/dunning.js';
 import { DAY } from '../../../domain/durations.js';
@@ -118,7 +118,7 @@ describe('the activity of an invoice', () => {
     };
   }
 
-  async function askVoid({ id }: Owed): Promise<void> {
+  async function askVoid({ id }: Pick<Owed, 'id'>): Promise<void> {
     const asked = { void_requested_at: lone.db.raw('clock_ms()'), void_reason: 'a mistake' };
     await lone.db('invoices').where({ id }).update(asked);
   }
@@ -220,9 +220,8 @@ describe('the activity of an invoice', () => {
   });
 
   it('voids the mirror of one that is to be void, also when it died after the call', async () => {
-    const owed = await owedSince(1);
-    const { id } = owed;
-    await askVoid(owed);
+    const { id } = await owedSince(1);
+    await askVoid({ id });
     lone.processor.answers = { voidInvoice: dyingOnce(shows(id, { status: 'void' })) };
     await assert.rejects(look(id), /died/);
     assert.equal((await row(id)).status, 'open');
@@ -274,6 +273,9 @@ describe('the activity of an invoice', () => {
   it('that is to be void and was paid all the same gives a debt back, once', async () => {
     const owed = await owedSince(1);
     await askVoid(owed);
+    const undecided = new ProcessorError('refused', 'its payment is under way');
+    lone.processor.answers = { voidInvoice: () => Promise.reject(undecided) };
+    await assert.rejects(look(owed.id), undecided);
     paysBy(owed);
     for (let times = 0; times < 2; times += 1) await look(owed.id);
     assert.equal((await row(owed.id)).status, 'paid');

@@ -218,6 +218,24 @@ describe('the Stripe adapter’s invoices', () => {
     assert.equal((await bench.processor.voidInvoice(other.processorInvoiceId)).status, 'paid');
   });
 
+  for (const [outcome, status] of [
+    ['succeed', 'paid'],
+    ['decline', 'void'],
+  ] as const) {
+    it(`are not void before the bank has decided a payment of them, and ${status} then`, async () => {
+      const { processorInvoiceId: id, hostedInvoiceUrl } = await open();
+      await bench.order({ kind: 'processing' });
+      await payPage(hostedInvoiceUrl ?? '', cards.good);
+      assert.equal((await failureOf(bench.processor.voidInvoice(id))).kind, 'refused');
+      assert.equal((await bench.processor.getInvoice(id)).status, 'open');
+      const { payments } = await bench.stripe.invoices.retrieve(id, { expand: ['payments'] });
+      const intentId = payments?.data[0]?.payment.payment_intent as string;
+      const body = new URLSearchParams({ outcome });
+      await fetch(`${bench.lab.url}/lab/payment_intents/${intentId}/finish`, { method: 'POST', body });
+      assert.equal((await bench.processor.voidInvoice(id)).status, status);
+    });
+  }
+
   it('are deleted as drafts, which is void too, however often', async () => {
     const { processorInvoiceId } = await bench.processor.createInvoice(await inputOf());
     for (let turn = 0; turn < 2; turn += 1) {

@@ -189,6 +189,17 @@ describe('the lab processor’s invoices', () => {
     await assert.rejects(bench.stripe.invoices.voidInvoice(open.id), { code: 'invoice_not_editable' });
   });
 
+  it('are neither voided nor paid elsewhere while their payment is under way', async () => {
+    const open = await openOf(800);
+    await bench.order({ kind: 'processing' });
+    await payPage(open.hosted_invoice_url!, cards.good);
+    await assert.rejects(bench.stripe.invoices.voidInvoice(open.id), /under way/);
+    await assert.rejects(bench.stripe.invoices.pay(open.id, { paid_out_of_band: true }), /under way/);
+    const { status, payments } = await paymentOf(open.id);
+    const intent = payments?.data[0]?.payment.payment_intent as Stripe.PaymentIntent;
+    assert.deepEqual([status, intent.status], ['open', 'processing']);
+  });
+
   it('are given up as uncollectible, and are then still paid or voided', async () => {
     const [first, second] = [await openOf(800), await openOf(800)];
     for (const { id } of [first, second]) {
