@@ -1,4 +1,5 @@
 import { HOUR } from '../durations.js';
+import { meteringLimits } from './limits.js';
 
 /**
  * How long money lasts, as people are told.
@@ -15,4 +16,9 @@ export function runwaySeconds(fundsCents: number, burnPerHourCents: number): num
 /** The time after which money is surely over, in milliseconds, for what must not come before; Infinity as above. */
 export function runwayMsAtMost(fundsCents: number, burnPerHourCents: number): number {
   return burnPerHourCents === 0 ? Infinity : Math.ceil((fundsCents * HOUR) / burnPerHourCents);
+}
+
+/** Whether a balance is low: its user is warned once for each time that it becomes so. A tick does the same in SQL. */
+export function isLow(balanceCents: number, burnPerHourCents: number): boolean {
+  return balanceCents * 60 < burnPerHourCents * meteringLimits.lowBalanceMinutes;
 }

@@ -32,6 +32,10 @@ export interface MockRental {
   /** The fate of its machine (header X-Mock-Rental). */
   readonly fate: RentalFate;
   lastTickAt: Date | null;
+  /** Until when its idle guard has seen what it does, in milliseconds since 1970. */
+  judgedMs: number;
+  /** The ends that its user was warned of: "auto_stop_near 2026-11-01T12:00:00.000Z". */
+  readonly warned: Set<string>;
 }
 
 /** A quote, and the rental that was opened by it. */
@@ -45,7 +49,7 @@ export interface MockQuote {
   rental: MockRental | undefined;
 }
 
-export const rentalFates = ['runs', 'fails', 'is_lost'] as const;
+export const rentalFates = ['runs', 'idles', 'fails', 'is_lost'] as const;
 export type RentalFate = (typeof rentalFates)[number];
 
 export interface MockCard {
@@ -70,6 +74,8 @@ export interface MockApiKey {
 export interface Account {
   readonly user: { readonly id: UserId; readonly email: string; readonly createdAt: Date };
   readonly wallet: Wallet;
+  /** Whether its user was told that its balance is low. */
+  isLow: boolean;
   sshKeys: SshKeyRow[];
   passkeys: PasskeyRow[];
   readonly apiKeys: MockApiKey[];
@@ -209,6 +215,7 @@ export class Accounts {
     const account: Account = {
       user: { id: newId('usr'), email, createdAt: this.now() },
       wallet: new Wallet(this.#byEmail.size + 1, this.now),
+      isLow: false,
       sshKeys: [],
       passkeys: [],
       apiKeys: [],

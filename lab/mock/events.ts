@@ -13,6 +13,18 @@ import { isFinal } from '../../domain/rentals/rental.js';
 import type { Account } from './account.js';
 import { readBurn } from './burn.js';
 
+/** The events that the mock never tells, because nothing here gives cause for them (decision 61, "The mock"). */
+export const untoldEvents = [
+  'rental.script_fetched',
+  'rental.ports_closed',
+  'topup.reversed',
+  'topup.reinstated',
+  'webhook.switched_off',
+  'feed.resync',
+] as const satisfies readonly EventType[];
+
+type ToldEvent = Exclude<EventType, (typeof untoldEvents)[number]>;
+
 /** What happened in the mock, by user, and the live streams of it (decision 100, "Feed and stream"). */
 export class MockEvents {
   readonly #feeds = new Map<UserId, ReadEvent[]>();
@@ -40,7 +52,7 @@ export class MockEvents {
   }
 
   /** Makes something known to have happened. */
-  tell<T extends EventType>(userId: UserId, type: T, entityId: string, data: EventData[T]): ReadEvent {
+  tell<T extends ToldEvent>(userId: UserId, type: T, entityId: string, data: EventData[T]): ReadEvent {
     const feed = this.#feeds.get(userId) ?? [];
     this.#feeds.set(userId, feed);
     this.#no += 1;

@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { refusalStatus } from '../../domain/refusal.js';
 import { buildDashboardIfChanged, dashboardFolderOf } from '../dashboard/build.js';
 import { rentalFates } from './account.js';
+import { untoldEvents } from './events.js';
 import { cardHeader, failureHeader, rentalHeader } from './on-demand.js';
 import { startMock } from './server.js';
 
@@ -60,7 +61,8 @@ Any e-mail address and any six digits sign in. What else would happen by chance 
   ${failureHeader}: <code>  the request is refused so; one of
     ${Object.keys(refusalStatus).join(', ')}
   ${rentalHeader}: ${rentalFates.join(' | ')}  on POST /v1/rentals: what becomes of the machine
-  ${cardHeader}: pays | declines  on POST /v1/billing/setup-intent: how the card's bank answers`;
+  ${cardHeader}: pays | declines  on POST /v1/billing/setup-intent: how the card's bank answers
+It never tells the events ${untoldEvents.join(', ')}.`;
 }
 
 /** @returns its folder; undefined when it can't be built, which keeps nobody from the API */

@@ -7,6 +7,7 @@ import { topUpWhenLow } from './auto-topup.js';
 import { charge, settle } from './settle.js';
 import { tellBudget } from './spending.js';
 import { expirePages } from './topups.js';
+import { judgeMinutes, tellLow, warnOfNearEnds } from './warnings.js';
 import type { World } from './world.js';
 
 /**
@@ -17,8 +18,10 @@ export function tick(world: World): void {
   for (const account of world.accounts.all()) {
     for (const rental of account.rentals.filter(({ row }) => row.status === 'running')) {
       rental.lastTickAt = world.now();
-      meter(world, account, rental.row);
+      meter(world, account, rental.row, judgeMinutes(world, account, rental));
+      warnOfNearEnds(world, account, rental);
     }
+    tellLow(world, account);
     topUpWhenLow(world, account);
     expirePages(world, account, world.now().getTime());
     tellBudget(world, account);

@@ -41,7 +41,10 @@ export function openRental(world: World, account: Account, request: Request, fat
   const maxSpendCents = limitOfMachine(request, requiredCents, { availableCents, pots });
   wallet.hold(requiredCents);
   const limited = { ...request, maxSpendCents };
-  const rental: MockRental = { row: newRow(world, account, limited, listing), fate, lastTickAt: null };
+  const rental: MockRental = {
+    ...{ row: newRow(world, account, limited, listing), fate },
+    ...{ lastTickAt: null, judgedMs: 0, warned: new Set() },
+  };
   account.rentals.push(rental);
   if (request.apiKeyId !== undefined) world.events.isOfKey(rental.row.id, request.apiKeyId);
   walkPhases(world, rental.row);

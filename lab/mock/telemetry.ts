@@ -3,12 +3,13 @@ import {
   bytesPerMinute,
   noUse,
   packMinute,
+  type MachineUse,
   type TelemetryHour,
   type TelemetryTold,
 } from '../../domain/machines/telemetry.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { guardSetAnew, type IdleGuard } from '../../domain/rentals/idle-guard.js';
+import type { MockRental } from './account.js';
 
 /** What upstreams tell here. */
 export const mockTelemetry: TelemetryTold = { cpu: true, network: false, sessions: false };
@@ -16,7 +17,7 @@ export const mockTelemetry: TelemetryTold = { cpu: true, network: false, session
 type KeptGuard = RentalWithHealth['idle_guard'];
 
 /**
- * A guard as a rental's row shows it once it is set. Nothing is idle here for as long as a guard waits.
+ * A guard as a rental's row shows it once it is set.
  * @param before the one that the rental had; null: none
  */
 export function keptGuard(guard: IdleGuard | null | undefined, before: KeptGuard = null): KeptGuard {
@@ -27,28 +28,40 @@ export function keptGuard(guard: IdleGuard | null | undefined, before: KeptGuard
 const WORKS_MINUTES = 50;
 const RESTS_MINUTES = 10;
 
-/** The hours of a mocked machine: it works and rests by turns from the beginning of its billing on. */
-export function telemetryHoursOf(
-  { running_at: runningAt, ended_at: endedAt }: Pick<RentalRow, 'running_at' | 'ended_at'>,
-  now: Date,
-): TelemetryHour[] {
-  if (runningAt === null) return [];
+/** The hours of a mocked machine. */
+export function telemetryHoursOf(rental: MockRental, now: Date): TelemetryHour[] {
   const hours = new Map<number, Uint8Array>();
-  const end = (endedAt ?? now).getTime();
-  const first = Math.ceil(runningAt.getTime() / MINUTE) * MINUTE;
-  // A minute is told once it is over.
-  for (let atMs = first; atMs + MINUTE <= end; atMs += MINUTE) {
+  for (const { atMs, use } of minutesOf(rental, now)) {
     const hourMs = Math.floor(atMs / HOUR) * HOUR;
     const minutes = hours.get(hourMs) ?? new Uint8Array(60 * bytesPerMinute).fill(255);
-    minutes.set(packMinute(useIn((atMs - first) / MINUTE)), ((atMs - hourMs) / MINUTE) * bytesPerMinute);
+    minutes.set(packMinute(use), ((atMs - hourMs) / MINUTE) * bytesPerMinute);
     hours.set(hourMs, minutes);
   }
   return [...hours].map(([hourMs, minutes]) => ({ hour: new Date(hourMs), source: 'upstream', minutes }));
 }
 
+/**
+ * What a mocked machine did in each minute that is over: it works and rests by turns from the beginning of its billing on,
+ * unless it idles (header X-Mock-Rental).
+ * @param fromMs those that begin then or later, in milliseconds since 1970
+ */
+export function* minutesOf(
+  { row: { running_at: runningAt, ended_at: endedAt }, fate }: MockRental,
+  now: Date,
+  fromMs = 0,
+): Generator<{ readonly atMs: number; readonly use: MachineUse }> {
+  if (runningAt === null) return;
+  const end = (endedAt ?? now).getTime();
+  const first = Math.ceil(runningAt.getTime() / MINUTE) * MINUTE;
+  for (let atMs = Math.max(first, fromMs); atMs + MINUTE <= end; atMs += MINUTE) {
+    const minute = (atMs - first) / MINUTE;
+    const isAtWork = fate !== 'idles' && minute % (WORKS_MINUTES + RESTS_MINUTES) < WORKS_MINUTES;
+    yield { atMs, use: useIn(minute, isAtWork) };
+  }
+}
+
 /** @param minute since the beginning of billing */
-function useIn(minute: number) {
-  const isAtWork = minute % (WORKS_MINUTES + RESTS_MINUTES) < WORKS_MINUTES;
+function useIn(minute: number, isAtWork: boolean): MachineUse {
   const gpuPercent = isAtWork ? 84 + 9 * Math.sin(minute / 7) : 0;
   return {
     ...noUse,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { QuoteId, UserId } from '../../domain/ids.js';
 import type { Provider } from '../../adapters/providers/provider.js';
+import { warnOfNearEnds } from '../../adapters/postgres/rentals/near-ends.js';
 import { lookAtBudgets, tellReached } from '../../adapters/postgres/spending/budget-alerts.js';
 import { startMock } from '../../lab/mock/server.js';
 import { mockTelemetry } from '../../lab/mock/telemetry.js';
@@ -36,6 +37,8 @@ export interface Backend {
   ageSignIn(person: Person): Promise<void>;
   /** Has budgets looked at now. */
   lookAtBudgets(): Promise<void>;
+  /** Has machines looked for now whose end is near. */
+  lookForEnds(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -80,6 +83,7 @@ export async function startMockBackend(): Promise<Backend> {
     },
     // It looks at each tick.
     lookAtBudgets: () => Promise.resolve(),
+    lookForEnds: () => Promise.resolve(),
     stop: () => mock.stop(),
   };
 }
@@ -135,6 +139,9 @@ export async function startRealBackend(): Promise<Backend> {
     async lookAtBudgets() {
       const { reached } = await lookAtBudgets(service.db, undefined);
       for (const one of reached) await tellReached(service.db, one);
+    },
+    async lookForEnds() {
+      await warnOfNearEnds(service.db);
     },
     stop: () => service.stop(),
   };

@@ -119,6 +119,36 @@ export function describeEvents(backend: () => Backend): void {
       );
     });
 
+    it('warn once of a machine whose end is near, and of a balance that does not last', async () => {
+      // The first cents make that less than an hour's.
+      await topUp(backend(), person, 3_993);
+      const stream = await open('?after=0');
+      // An end is near a quarter of an hour before it.
+      const asked = { familyId: 'b200', gpuCount: 8, autoStopAfterHours: 0.2501 };
+      const { id } = (await person.post('/v1/rentals', asked)).body;
+      const warned = await until('the warning is told', async () => {
+        await backend().lookForEnds();
+        return stream.named('rental.warned')[0];
+      });
+      const { autoStopAt } = (await person.get(`/v1/rentals/${id}`)).body as unknown as Record<
+        string,
+        string
+      >;
+      assert.deepEqual(warned.data['data'], { warning: 'auto_stop_near', at: autoStopAt });
+      const { balanceCents, burnPerHourCents } = (await stream.await('wallet.low')).data['data'] as {
+        balanceCents: number;
+        burnPerHourCents: number;
+      };
+      assert.deepEqual([balanceCents < 3_992, burnPerHourCents], [true, 3_992]);
+      await backend().lookForEnds();
+      await person.post(`/v1/rentals/${id}/stop`);
+      await stream.await('rental.stopped');
+      assert.deepEqual(
+        ['rental.warned', 'wallet.low'].map((type) => stream.named(type).length),
+        [1, 1],
+      );
+    });
+
     it('end with their session, and the oldest stream with the eleventh', async () => {
       const streams: StreamClient[] = [];
       for (let index = 0; index <= streamLimits.ofUser; index += 1) streams.push(await open());

@@ -7,6 +7,7 @@ import { presentBalance } from '../../api/wallet/billing.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import type { AllocationAttemptRow, RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
+import { isLow } from '../../domain/metering/runway.js';
 import { moveHold, lockWalletOfRental, lockWalletOfUser } from '../../money/ledger/wallets.js';
 import { tick } from '../../money/metering/tick.js';
 import { recordAnswer } from '../../money/rentals/answered-machines.js';
@@ -17,6 +18,7 @@ import { insertRental, lockRental, type NewRental } from '../../money/rentals/re
 import {
   getRental,
   insertRunning,
+  getWallet,
   insertWallet,
   onVerifiedDatabase,
   type NewRunning,
@@ -317,6 +319,20 @@ describe('the events of a rental', () => {
     const lows = await db('event_outbox').where({ user_id: poor.user_id, type: 'wallet.low' });
     assert.equal(lows.length, 1);
   });
+
+  for (const [ranMs, balanceCents] of [
+    [400_000, 900],
+    [404_000, 899],
+  ] as const) {
+    it(`tell of ${balanceCents} cents what the domain says of them`, async () => {
+      const poor = await insertWallet(db, 1_000);
+      await insertRunning(db, poor, { priceCents: 900, ranMs, holdCents: 0 });
+      await tick(db, whole);
+      const lows = await db('event_outbox').where({ user_id: poor.user_id, type: 'wallet.low' });
+      assert.equal((await getWallet(db, poor.user_id)).available_cents, balanceCents);
+      assert.equal(lows.length === 1, isLow(balanceCents, 900));
+    });
+  }
 
   it('tell how long the money lasts as the balance does: what waits for another machine is not counted', async () => {
     wallet = await insertWallet(db, 1_000);

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { recordProbes } from '../../adapters/postgres/machines/pods-watch.js';
+import { readClock } from '../../adapters/postgres/clock.js';
 import { warnOfNearEnds } from '../../adapters/postgres/rentals/near-ends.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
+import { isEndNear } from '../../domain/rentals/near-ends.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import {
   getRental,
@@ -95,6 +97,23 @@ describe('the warnings of a rental', () => {
       .where({ id })
       .update({ auto_stop_at: db.raw(`auto_stop_at + interval '1 minute'`) });
     assert.deepEqual([await warnOfNearEnds(db), await warnOfNearEnds(db)], [1, 0]);
+  });
+
+  it('tell of the ends that the domain calls near', async () => {
+    const MINUTE = 60_000;
+    for (const ranMs of [2 * MINUTE, 20 * MINUTE])
+      for (const leftMs of [-MINUTE, MINUTE, 14.5 * MINUTE, 15.5 * MINUTE])
+        await insertRunning(db, wallet, { priceCents: 10, ranMs, autoStopAfterMs: ranMs + leftMs });
+    const rows = await db('rentals').where({ status: 'running' }).whereNotNull('auto_stop_at').orderBy('no');
+    const now = await readClock(db);
+    const near = rows.filter((row) => isEndNear(row.auto_stop_at, row.running_at!, now));
+    await warnOfNearEnds(db);
+    const warned = await db('rental_warnings').orderBy('rental_no').pluck('rental_no');
+    assert.deepEqual(
+      warned.filter((no) => rows.some((row) => row.no === no)),
+      near.map(({ no }) => no),
+    );
+    assert.ok(near.length > 0 && near.length < rows.length);
   });
 
   it('tell the date that an upstream has for a machine, when it could not be renewed', async () => {

@@ -55,9 +55,9 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
   );
   serveMock(router, world, showTelemetry, (ctx, account) => {
     const asked = readTelemetryQuery(ctx);
-    const { row } = getRental(ctx, account);
-    const window = windowOf(row, asked, world.now());
-    return presentTelemetry(row, window, telemetryHoursOf(row, world.now()));
+    const rental = getRental(ctx, account);
+    const window = windowOf(rental.row, asked, world.now());
+    return presentTelemetry(rental.row, window, telemetryHoursOf(rental, world.now()));
   });
   serveMock(router, world, showEndpointToken, (ctx, account) => {
     const { row } = getRental(ctx, account);
