@@ -12,7 +12,7 @@ import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { startWitness } from '../adapters/postgres/restore/witness.js';
 import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { askForChanges } from '../adapters/postgres/schema.js';
-import { createStripeProcessor } from '../adapters/processor/stripe.js';
+import { ownProcessor } from '../adapters/own-processor.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { logCalls } from '../adapters/tracing/calls.js';
 import { traceWhenAsked } from '../adapters/tracing/start.js';
@@ -64,7 +64,7 @@ const app = createApp({
   observeRequest: createRequestMetrics(registry),
   schemaSteps,
   settings: settingsOf(config),
-  processor: createStripeProcessor(config.processor),
+  processor: ownProcessor(db, log, config.processor),
   verifyWebhook: webhookSecrets.length === 0 ? null : createWebhookVerifier({ secrets: webhookSecrets }),
   identityProviders: createIdentityProviders(config.identity),
   dashboardFolder: findDashboardFolder(),

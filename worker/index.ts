@@ -19,7 +19,7 @@ import { connectionTo, connectOrSay } from '../adapters/temporal/place.js';
 import { listRunsOf01, refusalOfRunsOf01 } from '../adapters/temporal/runs-of-01.js';
 import { pollersAt } from '../adapters/temporal/pollers.js';
 import { createProber } from '../adapters/providers/ssh/prober.js';
-import { createStripeProcessor } from '../adapters/processor/stripe.js';
+import { ownProcessor } from '../adapters/own-processor.js';
 import { logCalls } from '../adapters/tracing/calls.js';
 import { traceWhenAsked } from '../adapters/tracing/start.js';
 import { readConfig } from '../config.js';
@@ -98,7 +98,7 @@ const deps: ActivityDeps = {
   }),
   oddities,
   prober: createProber(machineLimits.pollMs / 2),
-  processor: createStripeProcessor(config.processor),
+  processor: ownProcessor(db, log, config.processor),
   mail: metrics.mail,
   webhooks: {
     send: createWebhookSender(config.webhooks),

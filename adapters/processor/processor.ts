@@ -14,6 +14,8 @@ export type * from './processor-reversals.js';
 export interface Processor extends ProcessorInvoices, ProcessorLists {
   /** False when no secret key is configured; every other call then throws `refused`. */
   readonly enabled: boolean;
+  /** Tells whether the key's account has a customer, or had one that was deleted there since. */
+  knowsCustomer(customerId: string): Promise<boolean>;
   /** Makes the processor's customer of a user; the same user always gives the same customer. */
   createCustomer(input: { userId: string; email: string }): Promise<{ customerId: string }>;
   /** Erases a customer with the cards that they saved; what they paid stays. It does nothing for one that is gone. */
@@ -175,13 +177,18 @@ export class ProcessorError extends PeerError {
   }
 
   get isOfPeer(): boolean {
-    const { code, status = 0 } = this.details;
-    return this.kind === 'unknown' || statusesOfAll.includes(status) || code === withoutKey;
+    const { code = '', status = 0 } = this.details;
+    return this.kind === 'unknown' || statusesOfAll.includes(status) || codesOfKey.includes(code);
   }
 }
 
 /** The code of a call that was not made, because no key of the processor is set here. */
 export const withoutKey = 'billing_disabled';
+
+/** The code of a call that was not made, because the key is of another account or mode than our customers. */
+export const anotherAccount = 'another_account';
+
+const codesOfKey: readonly string[] = [withoutKey, anotherAccount];
 
 /**
  * Tells whether the processor looked at the request and refused it. Only this says something of a user, a card or a

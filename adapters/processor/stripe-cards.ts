@@ -1,35 +1,16 @@
-import { isMissing, saidNo, type Processor } from './processor.js';
+import { saidNo, type Processor } from './processor.js';
 import { cardOf, requireText } from './stripe-answers.js';
 import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
-/** The calls for customers and their cards. */
+/** The calls for the cards of customers. */
 export function createStripeCards({
   stripe,
   asked,
-}: StripeCalls): Pick<
-  Processor,
-  'createCustomer' | 'deleteCustomer' | 'createCardSetup' | 'cancelCardSetup' | 'getCard' | 'detachCard'
-> {
+}: StripeCalls): Pick<Processor, 'createCardSetup' | 'cancelCardSetup' | 'getCard' | 'detachCard'> {
   const getCard: Processor['getCard'] = async (cardId) =>
     cardOf(await asked(() => stripe.paymentMethods.retrieve(cardId)));
   return {
     getCard,
-    createCustomer: async ({ userId, email }) => {
-      const customer = await asked(() =>
-        stripe.customers.create(
-          { email, metadata: { user_id: userId } },
-          { idempotencyKey: `customer:${userId}` },
-        ),
-      );
-      return { customerId: requireText(customer.id, 'the customer’s id') };
-    },
-    deleteCustomer: async (customerId) => {
-      try {
-        await asked(() => stripe.customers.del(customerId));
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-      }
-    },
     createCardSetup: async ({ userId, customerId, setupNo }) => {
       const setup = await asked(() =>
         stripe.setupIntents.create(

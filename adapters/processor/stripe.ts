@@ -4,6 +4,7 @@ import { calledClient, type Client } from './called-client.js';
 import { ProcessorError, withoutKey, type Processor } from './processor.js';
 import type { StripeCalls } from './stripe-calls.js';
 import { createStripeCards } from './stripe-cards.js';
+import { createStripeCustomers } from './stripe-customers.js';
 import { createStripeInvoices } from './stripe-invoices.js';
 import { createStripeLists } from './stripe-lists.js';
 import { createStripePayments } from './stripe-payments.js';
@@ -53,6 +54,7 @@ export function createStripeProcessor(config: StripeConfig): Processor {
   return {
     enabled: true,
     ...createStripePayments(calls),
+    ...createStripeCustomers(calls),
     ...createStripeCards(calls),
     ...createStripeInvoices(calls),
     ...createStripeRecords(calls),
@@ -96,6 +98,7 @@ function refuseDisabled(): Promise<never> {
 
 const disabledProcessor: Processor = {
   enabled: false,
+  knowsCustomer: refuseDisabled,
   createCustomer: refuseDisabled,
   deleteCustomer: refuseDisabled,
   createCheckoutSession: refuseDisabled,

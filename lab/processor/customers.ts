@@ -86,6 +86,14 @@ function deleteCustomer({ world, id }: Call): Stripe.DeletedCustomer {
   return { id, object: 'customer', deleted: true };
 }
 
+/** One that was deleted is told of as such, for good (docs.stripe.com/api/customers/retrieve). */
+function retrieveCustomer({ world, id }: Call): Stripe.Customer | Stripe.DeletedCustomer {
+  const isDeleted = world.store
+    .list('events')
+    .some(({ type, data }) => type === 'customer.deleted' && (data.object as Stripe.Customer).id === id);
+  return isDeleted ? { id, object: 'customer', deleted: true } : getCustomer(world, id);
+}
+
 function emailOf(params: Params): string | undefined {
   const email = params.string('email', 512);
   if (email !== undefined && !/^[^\s@]+@[^\s@]+$/.test(email)) {
@@ -114,7 +122,7 @@ function listCustomers(call: Call): object {
 export const customerEndpoints: readonly Endpoint[] = [
   { method: 'post', path: '/customers', handle: createCustomer },
   { method: 'get', path: '/customers', handle: listCustomers },
-  { method: 'get', path: '/customers/:id', handle: ({ world, id }) => getCustomer(world, id) },
+  { method: 'get', path: '/customers/:id', handle: retrieveCustomer },
   { method: 'post', path: '/customers/:id', handle: updateCustomer },
   { method: 'delete', path: '/customers/:id', handle: deleteCustomer },
 ];

@@ -24,6 +24,10 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
     await customerOf(teller);
     await fails(() => teller.processor.createCustomer({ userId, email: 'other@example.com' }), 'refused');
   },
+  knowsCustomer: async (teller) => {
+    await teller.processor.knowsCustomer(await customerOf(teller));
+    await teller.processor.knowsCustomer('cus_none');
+  },
   deleteCustomer: async (teller) => {
     const { customerId } = await teller.processor.createCustomer({
       userId: 'usr_leaving',
@@ -31,6 +35,7 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
     });
     await teller.processor.deleteCustomer(customerId);
     await teller.processor.deleteCustomer(customerId);
+    await teller.processor.knowsCustomer(customerId);
   },
   createCheckoutSession: async (teller) => {
     await openSession(teller, 'top_opened');

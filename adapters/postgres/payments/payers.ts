@@ -17,6 +17,15 @@ export async function isCustomerOf(db: Database, userId: UserId, customerId: str
   return user !== undefined;
 }
 
+/** Lists customers at the processor, those of the newest users first. */
+export async function listCustomerIds(db: Database, limit: number): Promise<string[]> {
+  return db('users')
+    .whereNotNull('processor_customer_id')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .pluck<string[]>('processor_customer_id');
+}
+
 /** Finds the processor's customer of a user; null when none was made. */
 export async function findCustomerId(db: Database, userId: UserId): Promise<string | null> {
   const user = await db('users').where({ id: userId }).first('processor_customer_id');

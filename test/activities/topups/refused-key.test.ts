@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
-import { ProcessorError } from '../../../adapters/processor/processor.js';
+import { anotherAccount, ProcessorError } from '../../../adapters/processor/processor.js';
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { AMOUNT, AutoTopups, BALANCE, paying } from '../../support/activities/auto-topups.js';
 import { pageOf, paymentOf } from '../../support/activities/scripted-processor.js';
@@ -17,6 +17,7 @@ const wordsOfKey = {
   'a key that it does not know': { status: 401 },
   'a key without the right': { status: 403 },
   'no key': { code: 'billing_disabled' },
+  'a key of another account': { code: anotherAccount },
 };
 
 for (const [which, details] of Object.entries(wordsOfKey)) {

@@ -46,6 +46,7 @@ export class ScriptedProcessor {
 }
 
 const names = [
+  'knowsCustomer',
   'createCustomer',
   'deleteCustomer',
   'createCheckoutSession',
