@@ -176,7 +176,13 @@ function watch(
   },
 ): void {
   request.on('response', (response: IncomingMessage) => {
-    answered.status = response.statusCode ?? 0;
+    const { statusCode = 0 } = response;
+    // There is no such status, though the parser takes three digits of any kind.
+    if (statusCode < 100) {
+      cut('connection');
+      return;
+    }
+    answered.status = statusCode;
     const done = (): void => finish({ status: answered.status, body: textOf(answered.chunks) });
     let bytes = 0;
     response.on('data', (chunk: Buffer) => {

@@ -116,6 +116,11 @@ describe('the way to receivers of webhooks', () => {
       socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     );
     assert.equal((await send(upgrading)).fault, 'connection');
+    for (const status of ['000', '099']) {
+      const odd = await saying((socket) => socket.end(`HTTP/1.1 ${status} Odd\r\ncontent-length: 0\r\n\r\n`));
+      const { status: answered, fault } = await send(odd);
+      assert.deepEqual([answered, fault], [null, 'connection'], 'no status is below 100');
+    }
     const headers = await saying((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`),
     );
