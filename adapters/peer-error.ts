@@ -15,6 +15,15 @@ export abstract class PeerError extends Error {
    * takes our key. False: it has examined the request, and said no.
    */
   abstract get isOfPeer(): boolean;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(storable(message), options);
+  }
+}
+
+/** What somebody else said, without the one character that PostgreSQL holds in no text. */
+export function storable(words: string): string {
+  return words.replaceAll('\0', '');
 }
 
 /** The statuses for a caller without a key, without the right, or with too many requests. */

@@ -5,7 +5,7 @@ import {
   nextUnansweredTryMs,
   type Duty,
 } from '../../../domain/operations/stuck.js';
-import type { LastAnswers } from '../../peer-error.js';
+import { storable, type LastAnswers } from '../../peer-error.js';
 import { readClock } from '../clock.js';
 import type { Database, Transaction } from '../database.js';
 import type { StuckItemRow } from '../rows/tables.js';
@@ -41,7 +41,7 @@ export async function noteFailure(db: Database, failure: Failure, random = Math.
   return db.transaction(async (trx) => {
     const known = await trx('stuck_items').where(key).forUpdate().first();
     const now = await readClock(trx);
-    const told = { last_error: failure.error.slice(0, 500), last_failed_at: now };
+    const told = { last_error: storable(failure.error).slice(0, 500), last_failed_at: now };
     if (known && isBeforeItsTime(known, now, failure)) {
       await trx('stuck_items').where(key).update(told);
       const waitMs = known.next_attempt_at.getTime() - now.getTime();

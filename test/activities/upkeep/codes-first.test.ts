@@ -4,7 +4,7 @@ import pino from 'pino';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createMailActivities } from '../../../activities/upkeep/mail.js';
 import { newId } from '../../../adapters/ids.js';
-import type { Mail } from '../../../adapters/mailer/smtp.js';
+import { MailError, type Mail } from '../../../adapters/mailer/smtp.js';
 import { noteForUser } from '../../../adapters/postgres/notices/user-notices.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
 import { insertMail } from '../../../adapters/postgres/upkeep/outbox.js';
@@ -57,7 +57,9 @@ describe('a code that a person waits for', () => {
     const delivery = {
       send: ({ recipient }: { recipient: string }) => {
         order.push(recipient);
-        return recipient === refuses ? Promise.reject(new Error('550 no such mailbox')) : Promise.resolve();
+        return recipient === refuses
+          ? Promise.reject(new MailError('550 no such mailbox\0', false))
+          : Promise.resolve();
       },
       failed: async ({ id }: { id: number }) => {
         await money.db.raw(
@@ -96,7 +98,7 @@ describe('a code that a person waits for', () => {
     assert.deepEqual(await money.db('mail_outbox').where({ id: late!.id }), []);
   });
 
-  it('keeps nothing back where its mailbox refuses it', async () => {
+  it('keeps nothing back where its mailbox refuses it, in words that no row holds', async () => {
     await insertBulk(2);
     await insertCode('poison@example.com');
     await insertCode('ann@example.com');

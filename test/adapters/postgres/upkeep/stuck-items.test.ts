@@ -34,6 +34,11 @@ describe('what failures count for (decision 95)', () => {
     return last;
   }
 
+  it('are written down without the NUL that a peer said', async () => {
+    await noteFailure(database.db, { duty: 'workflow', item: 'odd', error: 'no\0t \ud800here' });
+    assert.equal((await row('odd'))?.last_error, 'not \ufffdhere');
+  });
+
   it('a peer that answers nobody sets nothing aside, however long: each try comes within minutes', async () => {
     const last = await failFor('outage', 10 * HOUR, () => never);
     assert.equal((await row('outage'))?.set_aside_at, null);
