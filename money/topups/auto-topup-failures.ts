@@ -15,8 +15,8 @@ import { moneyTransaction } from '../ledger/transaction.js';
 /**
  * Ends an attempt whose charge has failed (spec: Auto-topup trigger), in one transaction and once. Auto-topup goes off,
  * the user is asked for another card, and a `topup_failed` invoice offers to pay the amount (decision 35, "Invoices and
- * reminders"). If the bank wants its customer to approve, the mail comes with the invoice's pay link, as soon as there
- * is one. A card that its user took away meanwhile has not failed: the attempt ends, and that is all.
+ * reminders"). If the bank wants its customer to approve, another mail brings the invoice's pay link, if it ever opens.
+ * A card that its user took away meanwhile has not failed: the attempt ends, and that is all.
  */
 export async function failAutoTopup(
   db: Database,
@@ -39,7 +39,6 @@ export async function failAutoTopup(
     await acknowledge(trx, wallet.id);
     await voidOlderOffers(trx, topup.user_id);
     await insertOffer(trx, topup, wallet.id);
-    if (failure.declineCode === 'authentication_required') return;
     const message = autoTopupFailedMail({ amountCents: topup.amount_cents, error: failure.error });
     await mailUser(trx, topup.user_id, { kind: 'auto_topup_failed', topupId: topup.id }, message);
   });

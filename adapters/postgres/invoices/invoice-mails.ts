@@ -16,7 +16,7 @@ import { isDebt } from '../../../domain/payments/invoices.js';
 
 /**
  * Tells a user once that an invoice is open. An offer after a failed auto-topup was announced by the mail that asks for
- * another card, unless the bank wants the payment approved: then this mail carries the page for the approval.
+ * another card; if the bank wants the payment approved, one more carries the page for the approval.
  */
 export async function mailOpenedInvoice(trx: Transaction, invoice: InvoiceRow): Promise<void> {
   const { id: invoiceId, user_id: userId } = invoice;

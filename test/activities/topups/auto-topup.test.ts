@@ -237,7 +237,7 @@ describe('lookAtAutoTopup when a charge is due', () => {
     await assertFailed(userId, 'expired_card', 1);
   });
 
-  it('cancels what waits for its owner’s approval, and mails nothing before the invoice has its link', async () => {
+  it('cancels what waits for its owner’s approval, says that it is off, and mails the link once there is one', async () => {
     const userId = await topups.due();
     topups.lone.processor.answers = {
       chargeSavedCard: unpaid('requires_action', { paymentId: 'pi_waits' }),
@@ -245,7 +245,7 @@ describe('lookAtAutoTopup when a charge is due', () => {
     };
     assert.equal((await topups.look(userId)).state, 'closed');
     assert.deepEqual(topups.lone.processor.argsOf('cancelPayment'), ['pi_waits']);
-    await assertFailed(userId, 'authentication_required', 0);
+    await assertFailed(userId, 'authentication_required', 1);
 
     const { db } = topups.lone;
     const [offer] = await db('invoices').where({ user_id: userId });
@@ -261,10 +261,29 @@ describe('lookAtAutoTopup when a charge is due', () => {
     };
     await topups.lone.run('lookAtInvoice', offer!.id, 86_400_000);
     const user = await db('users').where({ id: userId }).first();
-    const [mail, ...more] = await db('mail_outbox').where({ recipient: user!.email });
+    const [, mail, ...more] = await db('mail_outbox').where({ recipient: user!.email }).orderBy('id');
     assert.equal(mail?.subject, 'Your bank wants you to approve an automatic top-up');
     assert.ok(mail.body?.includes(mirror.hostedInvoiceUrl!), mail.body ?? '');
     assert.deepEqual(more, []);
+  });
+
+  it('says that it is off where a later top-up voids the offer before the bank’s approval can be asked for', async () => {
+    const userId = await topups.due();
+    const { db } = topups.lone;
+    const wants = new ProcessorError('declined', 'no', { code: 'authentication_required' });
+    topups.lone.processor.answers = {
+      chargeSavedCard: () => Promise.reject(wants),
+      findInvoice: () => Promise.resolve(null),
+    };
+    await topups.look(userId);
+    await creditUser(db, userId, paymentOf({ topupId: newId('top'), userId, amountCents: AMOUNT }));
+    const [offer] = await db('invoices').where({ user_id: userId });
+    await topups.lone.run('lookAtInvoice', offer!.id, 86_400_000);
+    const user = await db('users').where({ id: userId }).first();
+    const mails = await db('mail_outbox').where({ recipient: user!.email }).orderBy('id');
+    const telling = mails.filter(({ body }) => body?.includes('Automatic top-ups are now off'));
+    assert.equal(telling.length, 1);
+    assert.match(telling[0]?.body ?? '', /Your bank wants you to approve the payment\./);
   });
 
   it('waits for a payment that its owner approved before it could be cancelled, and credits it', async () => {
