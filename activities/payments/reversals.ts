@@ -45,7 +45,7 @@ async function settleRefunds(deps: ActivityDeps, id: string, events: readonly Wa
   const refunds = ofCharge
     ? await deps.processor.listRefundsOfCharge(id)
     : [await deps.processor.getRefund(id)];
-  for (const refund of refunds) await settleRefund(deps, refund);
+  for (const refund of refunds) if (refund) await settleRefund(deps, refund);
 }
 
 /** Lets the wallet follow a refund, however often it is called. */
@@ -58,6 +58,7 @@ async function settleDispute(deps: ActivityDeps, id: string, events: readonly Wa
     return recordWarning(deps, id);
   }
   const dispute = await deps.processor.getDispute(id);
+  if (dispute === null) return;
   const { chargeId, paymentId } = dispute;
   // The mark comes first: the dispute's own debit may cause an automatic charge.
   await markPayer(deps, { id, kind: 'dispute', chargeId, paymentId });

@@ -77,11 +77,12 @@ export async function gatherReversals(deps: ActivityDeps, look: Look): Promise<G
     ),
     await lookUp(deps, look, listUnlistedReversals, async (id) => {
       const kind = /^(re|pyr)_/.test(id) ? 'refund' : 'dispute';
-      const document =
-        kind === 'refund'
-          ? await unlessMissing(async () => refundDocument(await processor.getRefund(id)))
-          : await unlessMissing(async () => disputeDocument(await processor.getDispute(id)));
-      return document ?? missing(kind, id);
+      if (kind === 'refund') {
+        const refund = await unlessMissing(() => processor.getRefund(id));
+        return refund ? refundDocument(refund) : missing(kind, id);
+      }
+      const dispute = await unlessMissing(() => processor.getDispute(id));
+      return dispute ? disputeDocument(dispute) : missing(kind, id);
     }),
   ];
   return {

@@ -57,10 +57,12 @@ export interface Processor extends ProcessorInvoices, ProcessorLists {
    * @throws ProcessorError `refused` where the card or the payment takes none, which moved nothing
    */
   createRefund(input: RefundInput): Promise<Refund>;
-  getRefund(refundId: string): Promise<Refund>;
-  /** Lists the refunds of a charge, newest first, at most a hundred. */
+  /** null: no payment is behind its charge, so nobody of ours paid it. */
+  getRefund(refundId: string): Promise<Refund | null>;
+  /** Lists the refunds of a charge, newest first, at most a hundred; none of a charge without a payment. */
   listRefundsOfCharge(chargeId: string): Promise<Refund[]>;
-  getDispute(disputeId: string): Promise<Dispute>;
+  /** null as for refunds. */
+  getDispute(disputeId: string): Promise<Dispute | null>;
   getFraudWarning(warningId: string): Promise<FraudWarning>;
   /** Reads the fingerprint of the card that paid a charge, the same whoever saves it; null when it was no card. */
   getCardFingerprint(chargeId: string): Promise<string | null>;

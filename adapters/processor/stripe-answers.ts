@@ -107,11 +107,11 @@ export function cardOf(method: Stripe.PaymentMethod): Card {
   };
 }
 
-/** @param paymentId the payment behind its charge, where the refund itself does not name it */
-export function refundOf(refund: Stripe.Refund, paymentId: string | null): Refund {
+/** @param paymentId the payment behind its charge, which the refund itself may not name */
+export function refundOf(refund: Stripe.Refund, paymentId: string): Refund {
   return {
     refundId: requireText(refund.id, 'the refund’s id'),
-    paymentId: requireText(idOf(refund.payment_intent) ?? paymentId, 'the refund’s payment'),
+    paymentId,
     chargeId: idOf(refund.charge),
     amountCents: requireInteger(refund.amount, 'the refund’s amount'),
     currency: requireText(refund.currency, 'the refund’s currency').toLowerCase(),
@@ -128,14 +128,14 @@ function refundStatusOf(status: string | null): Refund['status'] {
 const closedDisputes = new Set(['won', 'lost', 'warning_closed', 'prevented']);
 
 /** @param paymentId as for refunds */
-export function disputeOf(dispute: Stripe.Dispute, paymentId: string | null): Dispute {
+export function disputeOf(dispute: Stripe.Dispute, paymentId: string): Dispute {
   // "List of zero, one, or two balance transactions": the withdrawal, and its return.
   const moves =
     (dispute.balance_transactions as Stripe.BalanceTransaction[] | undefined)?.map(({ amount }) => amount) ??
     [];
   return {
     disputeId: requireText(dispute.id, 'the dispute’s id'),
-    paymentId: requireText(idOf(dispute.payment_intent) ?? paymentId, 'the dispute’s payment'),
+    paymentId,
     chargeId: requireText(idOf(dispute.charge), 'the dispute’s charge'),
     amountCents: requireInteger(dispute.amount, 'the dispute’s amount'),
     currency: requireText(dispute.currency, 'the dispute’s currency').toLowerCase(),

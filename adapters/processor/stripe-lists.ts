@@ -33,18 +33,20 @@ export function createStripeLists({ stripe, asked }: StripeCalls): ProcessorList
       }
     },
     listRefunds: async (input) =>
-      pageOf(await asked(() => stripe.refunds.list(pageParams(input))), (refund) =>
+      pageOf(await asked(() => stripe.refunds.list(pageParams(input))), (refund) => {
+        const paymentId = idOf(refund.payment_intent);
         // A refund without a payment belongs to a charge that we never made: that charge is reported by itself.
-        idOf(refund.payment_intent) === null
+        return paymentId === null
           ? []
-          : [{ ...refundOf(refund, null), changedAt: instantOf(refund.created) }],
-      ),
+          : [{ ...refundOf(refund, paymentId), changedAt: instantOf(refund.created) }];
+      }),
     listDisputes: async (input) =>
-      pageOf(await asked(() => stripe.disputes.list(pageParams(input))), (dispute) =>
-        idOf(dispute.payment_intent) === null
+      pageOf(await asked(() => stripe.disputes.list(pageParams(input))), (dispute) => {
+        const paymentId = idOf(dispute.payment_intent);
+        return paymentId === null
           ? []
-          : [{ ...disputeOf(dispute, null), changedAt: lastMoveOf(dispute) }],
-      ),
+          : [{ ...disputeOf(dispute, paymentId), changedAt: lastMoveOf(dispute) }];
+      }),
     listInvoices: async (input) => {
       const which =
         'open' in input

@@ -22,10 +22,11 @@ export function createStripeRecords({
   | 'getCardFingerprint'
   | 'listEvents'
 > {
-  /** Finds the payment behind a charge, for objects that name only the charge. */
+  /** Finds the payment of an object that may name its charge alone; null: there is none, so the charge is not ours. */
   async function paymentBehind(object: PaidByCharge): Promise<string | null> {
+    const named = idOf(object.payment_intent);
     const chargeId = idOf(object.charge);
-    if (idOf(object.payment_intent ?? null) !== null || chargeId === null) return null;
+    if (named !== null || chargeId === null) return named;
     return idOf((await asked(() => stripe.charges.retrieve(chargeId))).payment_intent);
   }
 
@@ -33,22 +34,26 @@ export function createStripeRecords({
     createRefund: createRefunds({ stripe, asked }),
     getRefund: async (refundId) => {
       const refund = await asked(() => stripe.refunds.retrieve(refundId));
-      return refundOf(refund, await paymentBehind(refund));
+      const paymentId = await paymentBehind(refund);
+      return paymentId === null ? null : refundOf(refund, paymentId);
     },
     listRefundsOfCharge: async (chargeId) => {
       const { data } = await asked(() => stripe.refunds.list({ charge: chargeId, limit: pageSize }));
-      return Promise.all(data.map(async (refund) => refundOf(refund, await paymentBehind(refund))));
+      // All are of one charge.
+      const paymentId = data[0] === undefined ? null : await paymentBehind(data[0]);
+      return paymentId === null ? [] : data.map((refund) => refundOf(refund, paymentId));
     },
     getDispute: async (disputeId) => {
       const dispute = await asked(() => stripe.disputes.retrieve(disputeId));
-      return disputeOf(dispute, await paymentBehind(dispute));
+      const paymentId = await paymentBehind(dispute);
+      return paymentId === null ? null : disputeOf(dispute, paymentId);
     },
     getFraudWarning: async (warningId) => {
       const warning = await asked(() => stripe.radar.earlyFraudWarnings.retrieve(warningId));
       return {
         warningId: requireText(warning.id, 'the warning’s id'),
         chargeId: requireText(idOf(warning.charge), 'the warning’s charge'),
-        paymentId: idOf(warning.payment_intent ?? null) ?? (await paymentBehind(warning)),
+        paymentId: await paymentBehind(warning),
       };
     },
     getCardFingerprint: async (chargeId) => {

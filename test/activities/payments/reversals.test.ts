@@ -4,9 +4,12 @@ import { actDirectly } from '../../../adapters/postgres/operators/direct-actions
 import { recordAction } from '../../../adapters/postgres/operators/operator-actions.js';
 import type { InvoiceRow, RefundOrDisputeRow } from '../../../adapters/postgres/rows/tables.js';
 import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
-import type { Payment } from '../../../adapters/processor/processor.js';
-import type { Dispute, Refund } from '../../../adapters/processor/processor-reversals.js';
-import { ProcessorError } from '../../../adapters/processor/processor.js';
+import {
+  ProcessorError,
+  type Dispute,
+  type Payment,
+  type Refund,
+} from '../../../adapters/processor/processor.js';
 import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
@@ -262,6 +265,12 @@ describe('the activities of refunds and disputes', () => {
         payment = { ...payment, customerId: 'cus_stranger' };
         assert.equal(await look(refundOf()), undefined);
         assert.deepEqual(lone.alarms, []);
+      });
+
+      it('is nothing of ours when no payment is behind its charge', async () => {
+        lone.processor.answers = { getRefund: () => Promise.resolve(null) };
+        await tell('refund', 're_of_nobody', 'refund.updated');
+        assert.equal((await lone.run('lookAtRefund', 're_of_nobody')).state, 'missing');
       });
     });
   });

@@ -94,12 +94,22 @@ describe('the Stripe adapter’s errors', () => {
       server.closeAllConnections();
     });
 
-    async function read(answer: unknown, answerStatus = 200): Promise<CheckoutSession> {
+    function answered(answer: unknown, answerStatus = 200): Processor {
       body = answer;
       status = answerStatus;
       const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      return createStripeProcessor({ secretKey: 'sk_test', apiUrl }).getCheckoutSession('cs_test_1');
+      return createStripeProcessor({ secretKey: 'sk_test', apiUrl });
     }
+    const read = (answer: unknown, answerStatus = 200): Promise<CheckoutSession> =>
+      answered(answer, answerStatus).getCheckoutSession('cs_test_1');
+
+    it('leaves out a refund and a dispute of a charge without a payment: nobody of ours paid it', async () => {
+      const found = { id: 're_1', charge: 'ch_1', payment_intent: null, amount: 5, currency: 'usd' };
+      const ofNobody = answered({ ...found, status: 'lost', data: [found] });
+      assert.equal(await ofNobody.getRefund('re_1'), null);
+      assert.equal(await ofNobody.getDispute('dp_1'), null);
+      assert.deepEqual(await ofNobody.listRefundsOfCharge('ch_1'), []);
+    });
 
     const session = { id: 'cs_test_1', url: null, status: 'complete', payment_status: 'paid', expires_at: 1 };
     const intent = {
