@@ -13,6 +13,7 @@ import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.
 import { wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordAction, refuseWhenTextUnfit } from '../../adapters/postgres/operators/operator-actions.js';
+import { readUnusedCents } from '../../adapters/postgres/rentals/meter-reads.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { refuseHandMove } from '../closing/hand-moves.js';
@@ -204,11 +205,12 @@ async function adjust(
   amountCents: number,
 ): Promise<OperationResult> {
   refuseWhenAmountUnfit(Math.abs(amountCents), 1);
-  if (wallet.availableCents + amountCents < 0) {
+  const availableCents = await readUnusedCents(trx, wallet.id);
+  if (availableCents + amountCents < 0) {
     throw new Refusal(
       'insufficient_balance',
-      `Only ${wallet.availableCents} cents are available. Take that much, and issue an invoice for the rest.`,
-      { availableCents: wallet.availableCents },
+      `Only ${availableCents} cents are available that no machine has used. Take that much, and issue an invoice for the rest.`,
+      { availableCents },
     );
   }
   await move(trx, wallet, input, 'adjustment', amountCents, input.reason);

@@ -6,14 +6,14 @@ import { formatUsd } from '../../domain/money.js';
 import { shareOfReversal } from '../../domain/payments/reversal.js';
 import { isPersonGone, wakeClosing } from '../../adapters/postgres/accounts/closings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { readUnusedCents } from '../../adapters/postgres/rentals/meter-reads.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';
 import { post } from '../ledger/post.js';
 import { tellReversed } from './reversal-events.js';
 import { giveBack } from './reversal-returns.js';
-import { meterWallets } from '../metering/meter.js';
-import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.js';
+import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
 /** A refund or a dispute as the processor tells it now, and the payment that it is about. */
@@ -86,12 +86,6 @@ async function lockRow(
   return row;
 }
 
-/** Returns what a wallet has left, in cents, when all that it owes by now is charged (decision 123, "Debts before reversals"). */
-async function availableOf(trx: Transaction, wallet: LockedWallet): Promise<number> {
-  await meterWallets(trx, [wallet.id]);
-  return (await reread(trx, wallet)).availableCents;
-}
-
 /**
  * Takes what a reversal may still take: all reversals of one payment together never take more than the payment. It may
  * be called again when another one gave its part back.
@@ -112,7 +106,7 @@ async function take(
   const share = shareOfReversal({
     amountCents: row.amount_cents - row.debited_cents - row.invoiced_cents - row.written_off_cents,
     leftOfPaymentCents: paymentCents - (sums?.taken ?? 0),
-    availableCents: credited ? await availableOf(trx, wallet) : 0,
+    availableCents: credited ? await readUnusedCents(trx, wallet.id) : 0,
     minInvoiceCents: await smallestInvoice(trx, row),
   });
   const round = row.taken_at === null ? null : (await countPostings(trx, row)) + 1;

@@ -10,6 +10,7 @@ const settlement = ['test/domain/rentals/settlement.test.ts'];
 const level = [`${tests}/topups/auto-topup-level.test.ts`];
 const nextMachine = ['test/activities/machines/next-machine.test.ts'];
 const opening = [`${tests}/rentals/open.test.ts`];
+const used = [`${tests}/reversals/owed.test.ts`];
 const setOffs = ['test/activities/closing/set-off.test.ts'];
 const spending = [`${tests}/spending/capped.test.ts`, `${tests}/spending/budget-alerts.test.ts`];
 
@@ -288,6 +289,24 @@ export const mutations: readonly Mutation[] = [
     from: "where i.payment_id = ? and i.status = 'paid' and ${isDebtSql('i')}",
     to: 'where i.payment_id is distinct from ?',
     tests: ['test/activities/payments/reversals.test.ts'],
+  },
+  {
+    file: 'money/reversals/reversals.ts',
+    from: 'credited ? await readUnusedCents(trx, wallet.id) : 0',
+    to: 'credited ? wallet.availableCents : 0',
+    tests: used,
+  },
+  {
+    file: 'adapters/postgres/rentals/meter-reads.ts',
+    from: 'least(epoch_ms(clock_ms()), m.limit_ms, s.requested_ms)',
+    to: 'least(epoch_ms(clock_ms()), m.limit_ms)',
+    tests: used,
+  },
+  {
+    file: 'money/operations/operations.ts',
+    from: 'const availableCents = await readUnusedCents(trx, wallet.id);',
+    to: 'const { availableCents } = wallet;',
+    tests: [`${tests}/operations/operations.test.ts`],
   },
   {
     file: 'money/reversals/reversal-returns.ts',

@@ -31,6 +31,29 @@ export function fundsSql(wallet: string): string {
              from meters where wallet_id = ${wallet}.id)`;
 }
 
+/**
+ * Reads what a wallet has available, in cents, less what its machines have used by now and no tick has charged yet: one may
+ * be late, or metering is paused (decision 123, "What machines have used"). The wallet must be locked by this transaction.
+ */
+export async function readUnusedCents(trx: Transaction, walletId: number): Promise<number> {
+  const { rows } = await trx.raw<{ rows: { cents: number }[] }>(
+    `select greatest(0, w.available_cents
+                        - coalesce(sum(greatest(0, used.cents - m.charged_cents - m.hold_cents)), 0))::bigint as cents
+       from wallets w
+       left join meters m on m.wallet_id = w.id
+       left join stop_requests s on s.rental_no = m.rental_no and s.open
+       cross join lateral (
+         select m.price_per_hour_cents::bigint
+                * greatest(0, least(epoch_ms(clock_ms()), m.limit_ms, s.requested_ms) - m.running_ms) / 3600000 as cents
+       ) used
+      where w.id = ?
+      group by w.id`,
+    [walletId],
+  );
+  if (!rows[0]) throw new Error(`no wallet ${walletId}`);
+  return rows[0].cents;
+}
+
 /** Reads the burn of a wallet, and when one of its rentals reaches its limit. */
 export async function readBurn(trx: Transaction, walletId: number, rentalNo: number): Promise<Burn> {
   const { rows } = await trx.raw<{ rows: Burn[] }>(

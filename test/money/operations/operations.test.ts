@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
+import { tick } from '../../../money/metering/tick.js';
 import { operate } from '../../../money/operations/operations.js';
+import { pullBrake, releaseBrake } from '../../../adapters/postgres/operators/brakes.js';
 import { approveOrder } from '../../../adapters/postgres/operators/operator-orders.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { databaseRoles } from '../../../migrations/roles.js';
-import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
+import {
+  getWallet,
+  insertRunning,
+  insertWallet,
+  openMoneyDatabase,
+  type MoneyDatabase,
+} from '../../support/money/money.js';
 import { placeOrder, testSingleLimitCents, urlAs } from '../../support/ops/operators.js';
 
 describe('an operation’s transaction', () => {
@@ -55,6 +63,28 @@ describe('an operation’s transaction', () => {
     assert.equal((await getWallet(db, userId)).available_cents, 100);
     assert.deepEqual(await verifyLedgerAgain(db, userId), []);
   });
+
+  for (const paused of [false, true])
+    it(`takes nothing that a machine has used${paused ? ' while metering is paused' : ' and no tick has charged yet'}`, async () => {
+      const { db } = database;
+      const wallet = await insertWallet(db, 1_000);
+      const userId = wallet.user_id;
+      // Ten cents are used, four of them from the hold; the eleventh is a minute away.
+      await insertRunning(db, wallet, { priceCents: 36, ranMs: 1_040_000, holdCents: 4 });
+      if (paused)
+        await db.transaction((trx) => pullBrake(trx, { kind: 'metering', by: 'ada', reason: 'test' }));
+      const tooMuch = await placeOrder(ada, { kind: 'adjust', userId, amountCents: -991 });
+      assert.deepEqual(await run(tooMuch), { outcome: 'refused', code: 'insufficient_balance' });
+      const refused = await db('operator_orders').where({ id: tooMuch }).first();
+      assert.match(refused?.message ?? '', /^Only 990 cents are available/);
+      const all = await placeOrder(ada, { kind: 'adjust', userId, amountCents: -990 });
+      assert.deepEqual(await run(all), { outcome: 'done' });
+      if (paused) await db.transaction((trx) => releaseBrake(trx, 'metering'));
+      await tick(db, { shard: 0, shards: 1 });
+      const { available_cents: available, reserved_cents: reserved } = await getWallet(db, userId);
+      assert.deepEqual([available, reserved], [0, 0], 'what was used is charged');
+      assert.deepEqual(await verifyLedgerAgain(db, userId), []);
+    });
 
   it('waits above the limit of one operator until another one approves, and is done once then', async () => {
     const { db } = database;
