@@ -158,6 +158,51 @@ describe('what a look at the meters saw', () => {
     await clock.pass(100_000);
   });
 
+  for (const state of ['57014', '25P04'])
+    it(`is kept of a wallet that takes too long (${state}), and those after it are metered`, async () => {
+      const [, next] = await rent();
+      await tick(db, whole);
+      await clock.pass(100_000);
+      await db.raw(`create function too_slow() returns trigger language plpgsql as
+        $$ begin raise exception 'too slow' using errcode = '${state}'; end $$`);
+      await db.raw(`create trigger too_slow before update on wallets for each row when (old.id = ${wallet.id})
+        execute function too_slow()`);
+      try {
+        await assert.rejects(tick(db, whole), /too slow/);
+        const { blocked, heldUp } = await tickApart(db, whole);
+        assert.deepEqual([blocked, heldUp], [[], [wallet.id]]);
+        assert.deepEqual([await charged(), await charged(next)], [1, 2]);
+      } finally {
+        await db.raw('drop function too_slow cascade');
+      }
+      await tick(db, whole);
+      assert.equal(await charged(), 2);
+    });
+
+  it('is noted with those that are behind, unless they are too many: the next one begins where it began', async () => {
+    const noted = async () => {
+      const { looked_ms: lookedMs, behind } = (await db('meter_shards').first())!;
+      return [lookedMs, behind.length];
+    };
+    const before = await noted();
+    await clock.pass(1_000);
+    // Due, and nobody can lock a wallet that is not there.
+    await db.raw(
+      `insert into meter_readings (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms)
+       select -n, -n, 3600, 0, 0, 0 from generate_series(1, 100001) n`,
+    );
+    try {
+      await tick(db, whole);
+      assert.deepEqual(await noted(), before);
+      await db('meter_readings').where({ rental_no: -1 }).delete();
+      await tick(db, whole);
+      assert.deepEqual(await noted(), [await clock.nowMs(), 100_000]);
+    } finally {
+      await db('meter_readings').where('rental_no', '<', 0).delete();
+      await db('meter_shards').delete();
+    }
+  });
+
   it('is not stopped by a meter that begins in thirty years', async () => {
     const [far, late] = await rent();
     const { running_ms: ran } = (await db('meter_readings').where({ wallet_id: far.id }).first())!;

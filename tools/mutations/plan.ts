@@ -5,6 +5,7 @@ const tests = 'test/money';
 const overlapping = [`${tests}/overlapping.test.ts`];
 const losses = [`${tests}/lost-machines.test.ts`, `${tests}/warnings-and-losses.test.ts`];
 const ends = [`${tests}/verified-ends.test.ts`];
+const looks = [`${tests}/careful-looks.test.ts`];
 const metering = [`${tests}/metering.test.ts`];
 const settlement = ['test/domain/rentals/settlement.test.ts'];
 const level = [`${tests}/topups/auto-topup-level.test.ts`];
@@ -221,6 +222,18 @@ export const mutations: readonly Mutation[] = [
     from: 'available_cents - (sum(claim) over chain - claim)',
     to: 'available_cents',
     tests: metering,
+  },
+  {
+    file: 'money/metering/tick.ts',
+    from: "'40P01', '57014', '25P04'",
+    to: "'40P01'",
+    tests: looks,
+  },
+  {
+    file: 'money/metering/tick.ts',
+    from: 'cardinality(:behind::bigint[]) <= :most',
+    to: 'cardinality(:behind::bigint[]) >= 0',
+    tests: looks,
   },
   {
     file: 'money/ledger/post.ts',
