@@ -165,6 +165,12 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/rentals/open.ts',
+    from: '  if (tried.length === 0) refuseWhenOutOfTime(untilMs);\n',
+    to: '',
+    tests: opening,
+  },
+  {
+    file: 'money/rentals/open.ts',
     from: 'await moveHold(trx, wallet, bargain.listing.price_per_hour_cents);',
     to: '',
     tests: opening,

@@ -157,6 +157,13 @@ describe('the transaction that opens a rental', () => {
     assert.deepEqual(await moneyNow(), { available: 100, reserved: 0 });
   });
 
+  it('is refused without a hold, to be tried again, when no time is left to ask an upstream', async () => {
+    answerBefore = inMs(rentalLimits.openFinishMs + rentalLimits.openTryMinMs);
+    await isRefused('temporarily_unavailable');
+    assert.equal(market.asked.length, 0);
+    assert.deepEqual(await moneyNow(), { available: 100, reserved: 0 });
+  });
+
   it('is refused without a hold when the time ended while an upstream was asked', async () => {
     answerBefore = inMs(3_000);
     market.sell = async (order) => {
