@@ -1,28 +1,34 @@
 import { spawn } from 'node:child_process';
+import { parseArgs } from 'node:util';
 import { mutations } from './plan.js';
 import { PlantedCopy, type Mutation } from './planted-copy.js';
+import { sampleOf } from './sample.js';
 
 /**
  * `npm run mutate:money`: makes one line of the code wrong at a time, in a copy of the sources, and runs the tests that
- * must notice it. `-- 2` runs the first two only. Ends with 1 when a mutation survives without a reason, when one with
- * a reason is noticed after all, or when a line does not exist any more.
+ * must notice it. `-- 2` makes two only, from another number on with each commit, and `-- 2 --from 17` the two from the 17th
+ * on. Ends with 1 when a mutation survives without a reason, when one with a reason is noticed after all, or when a line
+ * does not exist any more.
  */
 const TEST_LIMIT_MS = 300_000;
 
-const asked = Number(process.argv[2] ?? mutations.length);
+const { values, positionals } = parseArgs({ options: { from: { type: 'string' } }, allowPositionals: true });
+const sample = sampleOf(mutations, positionals[0], values.from);
 const copy = new PlantedCopy();
 
 let wrong = 0;
 /** Sets of tests that passed on the unchanged sources: a test that fails anyway notices nothing. */
 const sound = new Set<string>();
-for (const [index, mutation] of mutations.slice(0, asked).entries()) {
+for (const { number, one: mutation } of sample) {
   const verdict = await judge(mutation);
   if (!verdict.ok) wrong += 1;
   console.log(
-    `${verdict.ok ? 'ok  ' : 'NOT '} ${index + 1}/${Math.min(asked, mutations.length)} ${mutation.file}: ${verdict.text}`,
+    `${verdict.ok ? 'ok  ' : 'NOT '} ${number}/${mutations.length} ${mutation.file}: ${verdict.text}`,
   );
 }
-console.log(`mutations: ${Math.min(asked, mutations.length)} made, ${wrong} not as they should be`);
+console.log(
+  `mutations: ${sample.length} made, ${wrong} not as they should be (npm run mutate:money -- ${sample.length} --from ${sample[0]?.number})`,
+);
 process.exit(wrong === 0 ? 0 : 1);
 
 async function judge(mutation: Mutation): Promise<{ ok: boolean; text: string }> {

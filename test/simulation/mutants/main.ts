@@ -1,17 +1,20 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { PlantedCopy } from '../../../tools/mutations/planted-copy.js';
+import { sampleOf } from '../../../tools/mutations/sample.js';
 import { stopTestServers } from '../../support/servers/started-servers.js';
 import { repeatBy, runApart, type Wanted } from '../campaign.js';
 import { mutants, type Mutant } from './plan.js';
 
 /**
  * `npm run simulate:mutants`: plants one fault at a time in a copy of the sources, and runs seeds until the oracle finds it,
- * for five minutes at most. `-- 2` plants the first two only, `--only TEXT` those whose words have it, `--days 0.01` lets
- * each run live so long. It ends with 1 when a fault is not found.
+ * for five minutes at most. `-- 2` plants two only, from another number on with each commit, and `-- 2 --from 17` the two from
+ * the 17th on, `--only TEXT` those whose words have it, `--days 0.01` lets each run live so long. It ends with 1 when a fault
+ * is not found.
  */
 const { values, positionals } = parseArgs({
   options: {
+    from: { type: 'string' },
     only: { type: 'string', default: '' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     minutes: { type: 'string', default: '5' },
@@ -27,9 +30,9 @@ const disturbed = { days: 0.02, users: 3, acts: 40, isDisturbed: true } as const
 /** Real milliseconds of one run. */
 const RUN_LIMIT_MS = 600_000;
 
-const waiting = mutants
-  .slice(0, Number(positionals[0] ?? mutants.length))
-  .filter(({ what, file }) => `${what} ${file}`.includes(values.only));
+const waiting = sampleOf(mutants, positionals[0], values.from).filter(({ one: { what, file } }) =>
+  `${what} ${file}`.includes(values.only),
+);
 const planned = waiting.length;
 let missed = 0;
 const clean = new Map<string, Promise<boolean>>();
@@ -41,13 +44,14 @@ process.exit(missed === 0 ? 0 : 1);
 
 async function work(): Promise<void> {
   const copy = new PlantedCopy();
-  for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { number, one: mutant } = next;
     const begun = Date.now();
     const found = await find(copy, mutant);
     if (found === undefined) missed += 1;
     const seconds = Math.round((Date.now() - begun) / 1_000);
     process.stdout.write(
-      `${found === undefined ? 'NOT FOUND' : 'found'} in ${seconds} s: ${mutant.what}${found ?? ''}\n`,
+      `${found === undefined ? 'NOT FOUND' : 'found'} in ${seconds} s: ${number}, ${mutant.what}${found ?? ''}\n`,
     );
   }
 }
