@@ -10,6 +10,7 @@ import {
 } from '../../adapters/postgres/catalog/listings.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { families } from '../../domain/catalog/families.js';
+import { catalogLimits } from '../../domain/catalog/limits.js';
 import { isId } from '../../domain/ids.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
@@ -101,9 +102,9 @@ export function isListingKey(value: readonly unknown[]): value is ListingCursor 
   return value.length === 2 && isPrice(price) && typeof id === 'string' && isId('lst', id);
 }
 
-/** Prices are 4-byte integers in the database. */
 function isPrice(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 10_000_000;
+  const { mostPricePerHourCents: most } = catalogLimits;
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= most;
 }
 
 export function keyOf([pricePerHourCents, id]: ListingCursor): ListingKey {

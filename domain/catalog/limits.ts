@@ -7,6 +7,8 @@ import { MINUTE, SECOND } from '../durations.js';
 export const catalogLimits = {
   /** spec: Limits. */
   gpuCounts: [1, 2, 4, 8] as const,
+  /** Of a listing: what asks for more is a fault. */
+  mostPricePerHourCents: 10_000_000,
 
   /** Decision 13, "Live listings": a listing older than this is not live. */
   listingFreshMs: 2 * MINUTE,

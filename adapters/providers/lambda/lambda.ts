@@ -2,6 +2,7 @@ import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
 import { MINUTE, SECOND } from '../../../domain/durations.js';
 import { reportedUse } from '../../../domain/machines/telemetry.js';
 import { fetching, softwareLimits } from '../../../domain/rentals/software.js';
+import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { shadeformTemplates, withToken } from '../offers/templates.js';
 import {
   ProviderError,
@@ -82,7 +83,10 @@ export function createLambdaProvider(options: ProviderOptions): Provider {
       const { data } = fieldsOf(answer.body);
       if (typeof data !== 'object' || data === null)
         throw errorOfAnswer(`${what}: no data in the answer`, 'buys_nothing', answer);
-      return Object.values(data).flatMap((type) => readOffers(type, odd));
+      return dearestOfEach(
+        Object.values(data).flatMap((type) => readOffers(type, odd)),
+        odd,
+      );
     },
     allocate: (request) => allocate(upstream, key, tagPrefix, request),
     async terminate(podId, wait) {

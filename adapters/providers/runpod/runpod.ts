@@ -110,7 +110,7 @@ async function listOffers(upstream: Upstream, odd: (oddity: Oddity) => void): Pr
     const read = (gpu: unknown): Offer[] => readOffers(gpu, count, odd);
     offers.push(...(await upstream.list(`listing offers of ${count} GPUs`, { path, name: 'gpus', read })));
   }
-  return dearestOfEach(offers);
+  return dearestOfEach(offers, odd);
 }
 
 async function allocate(

@@ -73,7 +73,10 @@ export function createShadeformProvider(options: ProviderOptions): Provider {
         read: (type) => readOffers(type, odd),
       });
       osOptions = new Map(read.map(({ offer, osOptions }) => [offer.offerId, osOptions]));
-      return dearestOfEach(read.map(({ offer }) => offer));
+      return dearestOfEach(
+        read.map(({ offer }) => offer),
+        odd,
+      );
     },
     allocate: (request) =>
       allocate({ upstream, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) }),

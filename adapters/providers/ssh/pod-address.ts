@@ -5,6 +5,10 @@ export type AddressRefusal = 'bad-port' | 'unresolved' | 'private-address';
 /** An address that may be connected to, or the reason why there is none. */
 export type PodAddress = CheckedAddress | { readonly refused: AddressRefusal };
 
+export function isPort(port: number | null): boolean {
+  return Number.isInteger(port) && port !== null && port >= 1 && port <= 65_535;
+}
+
 /**
  * Resolves a pod's host and checks it, as resolvePublicAddress does: host and port come from an upstream and must not
  * lead into our own network.
@@ -16,6 +20,6 @@ export async function resolvePodAddress(input: {
   readonly allowPrivate: boolean;
   readonly timeoutMs: number;
 }): Promise<PodAddress> {
-  if (!Number.isInteger(input.port) || input.port < 1 || input.port > 65_535) return { refused: 'bad-port' };
+  if (!isPort(input.port)) return { refused: 'bad-port' };
   return resolvePublicAddress(input);
 }

@@ -12,7 +12,12 @@ export function fieldsOf(value: unknown): Fields {
 /** Returns a text that is not empty, or null. */
 export function textField(fields: Fields, name: string): string | null {
   const value = fields[name];
-  return typeof value === 'string' && value !== '' ? value : null;
+  return isText(value) && value !== '' ? value : null;
+}
+
+/** Tells whether a value is a text that a database takes: without NUL, and without half of a character. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0') && !/\p{Cs}/u.test(value);
 }
 
 /** Returns a finite number, or null. */
@@ -26,7 +31,11 @@ const WITH_ZONE = /\d:\d\d.*(Z|UTC|GMT|[+-]\d\d:?\d\d)$/;
 /** Returns the instant of a text that tells one of this century, with its zone, or null: a database does not take any other. */
 export function dateField(fields: Fields, name: string): Date | null {
   const text = textField(fields, name) ?? '';
-  const at = new Date(WITH_ZONE.test(text) ? text : NaN);
+  return dateOrNull(new Date(WITH_ZONE.test(text) ? text : NaN));
+}
+
+/** Returns an instant of this century, or null. */
+export function dateOrNull(at: Date): Date | null {
   const year = at.getUTCFullYear();
   return year >= 2000 && year < 2100 ? at : null;
 }
@@ -39,5 +48,5 @@ export function findList(fields: Fields, name: string): readonly unknown[] | und
 
 /** Returns the texts of a list; everything else in it is left out. */
 export function textsField(fields: Fields, name: string): string[] {
-  return (findList(fields, name) ?? []).filter((item) => typeof item === 'string');
+  return (findList(fields, name) ?? []).filter(isText);
 }

@@ -19,7 +19,8 @@ export function createOddityBook(): OddityBook {
   const noted = new Map<string, Map<string, CountedOddity>>();
   return {
     note(code, { kind, subject: said }) {
-      const subject = said.slice(0, MAX_SUBJECT);
+      // A cut may leave half of a character, which no row holds.
+      const subject = said.slice(0, MAX_SUBJECT).replace(/\p{Cs}/u, '');
       const ofCode = noted.get(code) ?? new Map<string, CountedOddity>();
       noted.set(code, ofCode);
       const key = `${kind} ${subject}`;

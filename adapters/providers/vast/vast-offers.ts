@@ -1,6 +1,6 @@
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { HOUR } from '../../../domain/durations.js';
-import { numberField, fieldsOf, textField, type Fields } from '../upstream/fields.js';
+import { dateOrNull, numberField, fieldsOf, textField, type Fields } from '../upstream/fields.js';
 import { findGpuModel, type GpuModel } from '../offers/gpu-models.js';
 import { centsOfUsd } from '../offers/prices.js';
 import { findCountry } from '../offers/regions.js';
@@ -121,10 +121,10 @@ function placeOf(
   return regionCode === undefined ? undefined : { region, regionCode };
 }
 
-/** Reads the instant at which a contract ends, which comes in seconds; null when it is not told. */
-export function endOf(fields: Fields, name: string): Date | null {
+/** Reads the instant at which a contract ends, which comes in seconds; null when it is not told, or in no such unit. */
+function endOf(fields: Fields, name: string): Date | null {
   const seconds = numberField(fields, name);
-  return seconds === null || seconds <= 0 ? null : new Date(Math.floor(seconds * 1_000));
+  return dateOrNull(new Date(Math.floor((seconds ?? NaN) * 1_000)));
 }
 
 /** Vast does not tell the socket, but the names of products that are sold with several do. */

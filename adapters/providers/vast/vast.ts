@@ -79,7 +79,7 @@ export function createVastProvider(options: ProviderOptions): Provider {
         ...{ method: 'POST', path: '/api/v0/bundles/', body: vastSearch, paces: [PACES.search] },
         ...{ name: 'offers', read: (offer) => readOffer(offer, odd) },
       });
-      return dearestOfEach(offers);
+      return dearestOfEach(offers, odd);
     },
     async allocate(request) {
       await checkAccount({ seenMs: ACCOUNT_SEEN_MS, untilMs: request.untilMs }).catch(throwBeforeBuying);

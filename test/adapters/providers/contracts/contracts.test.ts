@@ -285,7 +285,12 @@ describe('the documented examples, as they are read', () => {
     );
     assert.deepEqual(
       upstream.oddities.map(({ kind, subject }) => `${kind}: ${subject}`),
-      ['unknown_gpu: Imaginary RTX 9999 24 GB', 'unknown_region: , ', 'malformed: offer 7000010'],
+      [
+        'unknown_gpu: Imaginary RTX 9999 24 GB',
+        'unknown_region: , ',
+        'malformed: offer 7000011',
+        'malformed: offer 7000010',
+      ],
     );
   });
 

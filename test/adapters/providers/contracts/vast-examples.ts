@@ -25,6 +25,8 @@ export const vastOffers = {
   unknown: { ...offer, id: 7_000_007, gpu_name: 'Imaginary RTX 9999' },
   nowhere: { ...offer, id: 7_000_008, geolocation: ', ' },
   ending: { ...offer, id: 7_000_009, end_date: 1_700_000_000 },
+  /** In milliseconds. */
+  endless: { ...offer, id: 7_000_011, end_date: endDate * 1_000 },
   priceless: { ...offer, id: 7_000_010, dph_total: 0 },
 };
 

@@ -9,6 +9,7 @@ import {
   type LivingLab,
 } from '../../../lab/provider/living-lab.js';
 import { isOfKind, json, startScriptedUpstream } from '../upstream/scripted-upstream.js';
+import { lambdaTypes } from '../contracts/lambda-examples.js';
 import { turnBudget } from '../upstream/turn-budget.js';
 
 describe('the adapter of Lambda', () => {
@@ -102,6 +103,23 @@ describe('the adapter of Lambda', () => {
     assert.equal(await patient, 3);
     const hasty = list({ untilMs: performance.now() + 20 });
     await assert.rejects(hasty, (error) => isOfKind(error, 'unknown'));
+  });
+
+  it('sells a region that is listed twice once', async () => {
+    const upstream = await startScriptedUpstream('lambda');
+    try {
+      const { gpu_1x_h100_sxm5: type } = lambdaTypes;
+      const [texas] = type.regions_with_capacity_available;
+      const twice = { ...type, regions_with_capacity_available: [texas, texas] };
+      upstream.handlers['GET /api/v1/instance-types'] = json(200, { data: { twice } });
+      const offers = await upstream.provider.listOffers();
+      assert.deepEqual(
+        offers.map(({ offerId }) => offerId),
+        ['gpu_1x_h100_sxm5/us-south-1'],
+      );
+    } finally {
+      await upstream.stop();
+    }
   });
 
   it('has an account that is at its quota mended by operators', async () => {
