@@ -92,8 +92,8 @@ class Watch {
   #nextReportedMs = 0;
   /** Until when reports of use were read, by the database's clock. */
   #reportedUntil: Date | undefined;
-  /** While the quotas delay both, list and catalog take turns. */
-  #owesList = false;
+  /** List and catalog take turns, a list first: nobody else looks at the machines. */
+  #owesList = true;
   /** The questions to the machines take seconds when many are silent; the lists do not wait for them. */
   #asking: Promise<unknown> | undefined;
   /** A list of many pages takes minutes, and the catalog would age out meanwhile. */
@@ -101,6 +101,7 @@ class Watch {
   /** When the list that is being read last told of a part. */
   #partMs = 0;
   #isOver = false;
+  #catalog: Promise<unknown> | undefined;
   #balance: Promise<void> | undefined;
 
   constructor(
@@ -124,7 +125,7 @@ class Watch {
     await this.#readReported(nowMs);
     if ((await rateLimitedForMs(db, code)) > 0) return;
     const isListDue = mayList && (await this.#isListDue(nowMs));
-    if (nowMs >= this.#nextCatalogMs && !(isListDue && this.#owesList)) await this.#catalogInTurn(nowMs);
+    if (nowMs >= this.#nextCatalogMs && !(isListDue && this.#owesList)) await this.#beginCatalog(nowMs);
     if (isListDue) await this.#beginList(nowMs);
     await this.#awaitList();
     if (nowMs >= this.#nextBalanceMs) this.#beginBalance(nowMs);
@@ -154,6 +155,7 @@ class Watch {
     } finally {
       await this.#delivery.ended();
       await this.#asking;
+      await this.#catalog;
       await this.#balance;
     }
   }
@@ -169,11 +171,19 @@ class Watch {
     });
   }
 
-  async #catalogInTurn(nowMs: number): Promise<void> {
-    if (await this.#isPutOff('offers')) return;
+  /** Begins to read the catalog. Neither its reads, each of which has a limit, nor its failures keep a list from being read. */
+  async #beginCatalog(nowMs: number): Promise<void> {
+    if (this.#catalog !== undefined || (await this.#isPutOff('offers'))) return;
     this.#owesList = true;
-    if (await this.#guarded(() => this.#syncCatalog()))
-      this.#nextCatalogMs = nowMs + catalogLimits.catalogSyncMs;
+    const { code } = this.provider;
+    this.#catalog = eachPart(this.deps, `catalog of ${code}`, () => this.#guarded(() => this.#syncCatalog()))
+      .then((isRead) => {
+        if (isRead !== false) this.#nextCatalogMs = nowMs + catalogLimits.catalogSyncMs;
+      })
+      .catch((error: unknown) => this.deps.log.warn({ provider: code, err: error }, 'no catalog was kept'))
+      .finally(() => {
+        this.#catalog = undefined;
+      });
   }
 
   async #beginList(nowMs: number): Promise<void> {
@@ -283,7 +293,6 @@ class Watch {
     const { code } = this.provider;
     try {
       await work();
-      this.tell({ ...this.state });
       await noteProviderSuccess(db, code, 'reading');
       this.state.lastError = null;
       return true;

@@ -3,13 +3,14 @@ import { CancelledFailure } from '@temporalio/activity';
 import { newId } from '../../../adapters/ids.js';
 import { createActivities } from '../../../activities/index.js';
 import { listProviders } from '../../../adapters/postgres/catalog/provider-health.js';
-import { ProviderError, type Provider } from '../../../adapters/providers/provider.js';
+import { ProviderError, type Offer, type Provider } from '../../../adapters/providers/provider.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
 import { runAlone } from '../../support/service/activity-context.js';
 import { insertProvider } from '../../support/money/factories.js';
 import { getRental, insertRunning, insertWallet } from '../../support/money/money.js';
 import { until } from '../../support/until.js';
+import { json, startScriptedUpstream } from '../../adapters/providers/upstream/scripted-upstream.js';
 
 describe('the watcher of an upstream that tells its quotas and its balance', () => {
   let lone: LoneActivities;
@@ -66,7 +67,7 @@ describe('the watcher of an upstream that tells its quotas and its balance', () 
       'four reads',
       () => reads.length >= 4,
     );
-    assert.deepEqual(reads.slice(0, 4), ['catalog', 'list', 'catalog', 'list']);
+    assert.deepEqual(reads.slice(0, 4), ['list', 'catalog', 'list', 'catalog']);
   });
 
   it('takes nothing off sale for what it puts off itself', async () => {
@@ -146,6 +147,114 @@ describe('the watcher of an upstream that tells its quotas and its balance', () 
     );
     assert.deepEqual([after.failures, after.out_reason], [0, null]);
     assert.deepEqual(after.balance_read_at, kept.balance_read_at);
+  });
+
+  /** An offer as the port tells it, at a price that no listing may have. */
+  const dearest: Offer = {
+    ...{ offerId: 'dear', model: 'H100_SXM_80GB', family: 'h100-80gb', vramGb: 80, gpuCount: 1 },
+    ...{ pricePerHourCents: 10_000_001, region: 'Texas', regionCode: 'US', interconnect: 'sxm5' },
+  };
+
+  it('watches its machines although its catalog can’t be kept, and tells operators of that', async () => {
+    await lone.db('providers').delete();
+    let lists = 0;
+    const row = await watch(
+      {
+        listPods: () => Promise.resolve(void (lists += 1)).then(() => []),
+        listOffers: () => Promise.resolve([dearest]),
+      },
+      'lists, and the failure of the catalog',
+      async () => lists > 3 && (await isStuck('catalog of lab')),
+    );
+    assert.notEqual(row.pods_listed_at, null);
+  });
+
+  it('reads lists beside a catalog that takes its time', async () => {
+    await lone.db('providers').delete();
+    let [lists, isOver] = [0, false];
+    await watch(
+      {
+        listPods: () => Promise.resolve(void (lists += 1)).then(() => []),
+        listOffers: () => until('lists beside it', () => isOver || lists > 3).then(() => []),
+      },
+      'lists',
+      () => lists > 3,
+    ).finally(() => {
+      isOver = true;
+    });
+  });
+
+  async function isStuck(item: string): Promise<boolean> {
+    return (await lone.db('stuck_items').where({ duty: 'upkeep', item }).first()) !== undefined;
+  }
+
+  it('keeps all that an upstream tells beside what no row can hold', async () => {
+    await lone.db('providers').delete();
+    const upstream = await startScriptedUpstream('shadeform');
+    const pod = { status: 'active', ip: '192.0.2.1', ssh_user: 'shadeform', hourly_price: 210 };
+    upstream.handlers['GET /v1/instances'] = json(200, {
+      instances: [
+        { ...pod, id: 'well', name: 'test-1' },
+        { ...pod, id: 'half-a-port', name: 'test-2', ssh_port: 22.5 },
+        { ...pod, id: 'far-port', name: 'test-3', ssh_port: 3_000_000_000 },
+        { ...pod, id: 'dear', name: 'test-4', hourly_price: 3_000_000_000 },
+        { ...pod, id: 'nul', name: 'test-5', ssh_user: 'a\0b', status: 'act\0ive' },
+        { ...pod, id: 'lone', name: 'test-6', ip: 'a\ud800' },
+      ],
+    });
+    const type = (name: string, price: number, region: string) => ({
+      ...{ cloud: 'lambda', shade_instance_type: name, hourly_price: price, deployment_type: 'vm' },
+      configuration: {
+        ...{ gpu_type: 'H100', interconnect: 'sxm5', vram_per_gpu_in_gb: 80, num_gpus: 1 },
+        os_options: ['ubuntu24.04_cuda12.8_shade_os'],
+      },
+      availability: [{ available: true, region: 'us-east-1', display_name: region }],
+    });
+    upstream.handlers['GET /v1/instances/types'] = json(200, {
+      instance_types: [
+        type('well', 210, 'Virginia'),
+        type('dear', 10_000_001, 'Virginia'),
+        type('nul', 210, 'Virgi\0nia'),
+        type('l'.repeat(10_000), 210, 'Virginia'),
+      ],
+    });
+    try {
+      await watch(
+        { ...upstream.provider, code: 'lab' },
+        'lists and a catalog',
+        async () =>
+          (await lone.db('pods').where({ missing_lists: 0 })).length > 0 &&
+          (await lone.db('listings').where({ offered: true })).length > 0,
+      );
+    } finally {
+      await upstream.stop();
+    }
+    const pods = await lone.db('pods').orderBy('tag');
+    const most = 2 ** 31 - 1;
+    assert.deepEqual(
+      pods.map((row) => [row.pod_id, row.status, row.host, row.port, row.username, row.price_per_hour_cents]),
+      [
+        ['well', 'active', '192.0.2.1', 22, 'shadeform', 210],
+        ['half-a-port', 'active', null, null, 'shadeform', 210],
+        ['far-port', 'active', null, null, 'shadeform', 210],
+        ['dear', 'active', '192.0.2.1', 22, 'shadeform', most],
+        ['nul', 'pending', '192.0.2.1', 22, null, 210],
+        ['lone', 'active', null, null, 'shadeform', 210],
+      ],
+    );
+    const listings = await lone.db('listings').where({ offered: true }).orderBy('offer_id');
+    assert.deepEqual(
+      listings.map(({ offer_id, region }) => [offer_id, region]),
+      [
+        ['lambda/nul/us-east-1', 'us-east-1'],
+        ['lambda/well/us-east-1', 'Virginia'],
+      ],
+    );
+    assert.deepEqual(
+      upstream.oddities.filter(({ kind }) => kind === 'malformed').length >= 5,
+      true,
+      JSON.stringify(upstream.oddities),
+    );
   });
 
   describe('and ends its machines by a date', () => {
