@@ -1,5 +1,6 @@
 import {
   findMissingPods,
+  learnHostKey,
   listPodsToProbe,
   moveAddress,
   recordProbes,
@@ -116,8 +117,10 @@ function hasAddress(pod: ReachablePod): pod is ReachablePod & { host: string; po
 
 async function probeAll(deps: ActivityDeps, pods: readonly ReachablePod[]): Promise<ProbedPod[]> {
   return Promise.all(
-    pods.filter(hasAddress).map(async ({ podId, host, port, fingerprint }) => {
+    pods.filter(hasAddress).map(async (pod) => {
+      const { podId, host, port, fingerprint } = pod;
       const key = await deps.prober.hostKey({ host, port, allowPrivate: deps.settings.allowPrivatePods });
+      if (key !== undefined && fingerprint === null) await learnHostKey(deps.db, pod, key);
       return {
         podId,
         answered: key !== undefined,

@@ -37,7 +37,7 @@ export const machineLimits = {
   /** The times for an SSH daemon to accept, to send its identification line (RFC 4253 4.2), to show its key. */
   sshConnectMs: 1_500,
   sshIdentMs: 1_500,
-  sshHostKeyMs: 1_500,
+  sshHostKeyMs: 5 * SECOND,
   /** The most daemons that one worker asks at once: more only makes each wait. */
   probesAtOnce: 256,
   /** A running machine is asked this often. It counts as silent after this many failures in a row. */

@@ -69,6 +69,18 @@ describe('running machines, asked themselves', () => {
     assert.deepEqual(addressOf(await row()), [there.host, there.port, 'ubuntu', key]);
   });
 
+  it('learns the key of one that showed none in its first moment, and keeps it', async () => {
+    const { row } = await addRunning({ ...there, username: 'root', host_key_fingerprint: null }, {});
+    await ask();
+    assert.deepEqual(addressOf(await row()), [there.host, there.port, 'root', null]);
+    key = 'SHA256:late';
+    await ask();
+    key = 'SHA256:other';
+    await ask();
+    assert.deepEqual(addressOf(await row()), [there.host, there.port, 'root', 'SHA256:late']);
+    assert.equal((await lone.db('pods').first())?.host_key_changed, true);
+  });
+
   it('keeps the user of a rental whose machine has moved', async () => {
     const { row } = await addRunning({ host: '192.0.2.9', port: 2_222, username: 'root' }, {});
     key = 'SHA256:moved';

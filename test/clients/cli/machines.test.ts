@@ -126,6 +126,13 @@ describe('gpu, on a machine', () => {
     assert.match(err, new RegExp(`box does not answer at 127\\.0\\.0\\.1 port ${port}\\.`));
   });
 
+  it('does not enter a machine whose host key nobody has seen yet, and does not call it ended', async () => {
+    const unseen = { hostKeyFingerprint: null };
+    const { code, err } = await ann.run(['ssh', 'box', '--', 'true'], { fetch: at(unseen) });
+    assert.equal(code, exitCodes.notReached, err);
+    assert.match(flat(err), /box has not shown its host key yet\. Try again in a minute\./);
+  });
+
   it('enters by a stored key of ~/.ssh as well, or by the one that is named', async () => {
     const folder = join(ann.home, '.ssh');
     mkdirSync(folder);

@@ -83,20 +83,25 @@ export function describeEnds(): void {
       }
     });
 
-    it('is not entered when it shows another host key', async () => {
-      city.machine.told = (
-        (told) => () =>
-          told.call(city.machine, { hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` })
-      )(
-        // eslint-disable-next-line @typescript-eslint/unbound-method
-        city.machine.told,
-      );
-      const { err, code } = await play(block('machine.run("nvidia-smi")'));
-      assert.equal(code, 1);
-      assert.match(err, /MachineError: rent_\w+ has another host key than when it started/);
-      assert.equal(city.machine.entered.length, 0);
-      await assertEnded();
-    });
+    for (const [what, hostKeyFingerprint, words] of [
+      ['shows another host key', `SHA256:${'A'.repeat(43)}`, 'has another host key than when it started'],
+      ['has not shown its host key yet', null, 'has not shown its host key yet'],
+    ] as const) {
+      it(`is not entered when it ${what}`, async () => {
+        city.machine.told = (
+          (told) => () =>
+            told.call(city.machine, { hostKeyFingerprint })
+        )(
+          // eslint-disable-next-line @typescript-eslint/unbound-method
+          city.machine.told,
+        );
+        const { err, code } = await play(block('machine.run("nvidia-smi")'));
+        assert.equal(code, 1);
+        assert.match(err, new RegExp(`MachineError: rent_\\w+ ${words}`));
+        assert.equal(city.machine.entered.length, 0);
+        await assertEnded();
+      });
+    }
 
     for (const [what, code, exit] of [
       ['an exception', block('raise KeyError("x")'), 1],

@@ -132,6 +132,13 @@ export function reachable(rental: Rental): Reachable {
       'Its image may have no SSH daemon. See its ports with: gpu show',
     );
   }
+  if (rental.status === 'running' && hostKeyFingerprint === null) {
+    throw new Failure(
+      'notReached',
+      `${nameOf(rental)} has not shown its host key yet.`,
+      'Try again in a minute.',
+    );
+  }
   if (rental.status !== 'running' || host === null || username === null || hostKeyFingerprint === null) {
     const why = whyEnded(rental);
     throw new Failure(

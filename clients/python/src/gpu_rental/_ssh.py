@@ -66,6 +66,8 @@ class Entrance:
 
     def _scan(self, rental: types.Rental) -> str:
         host, port = rental["host"] or "", rental["port"] or 22
+        if rental["hostKeyFingerprint"] is None:
+            raise MachineError(f"{rental['id']} has not shown its host key yet. Try again in a minute.")
         asked = ["ssh-keyscan", "-T", "10", "-p", str(port), "--", host]
         shown = subprocess.run(asked, capture_output=True, text=True, timeout=60).stdout
         lines = [line.split() for line in shown.splitlines() if not line.startswith("#")]

@@ -57,7 +57,8 @@ export class SshMachine {
   }
 
   /** Asks as `fetch` does. The mock's machines are at addresses that nobody has: in its answers they are this one. */
-  told(over: { port?: number; hostKeyFingerprint?: string } = {}): typeof fetch {
+  told(over: { port?: number; hostKeyFingerprint?: string | null } = {}): typeof fetch {
+    const shown = over.hostKeyFingerprint === undefined ? this.fingerprint : over.hostKeyFingerprint;
     return async (input, init) => {
       const response = await fetch(input, init);
       if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
@@ -65,10 +66,7 @@ export class SshMachine {
         .replace(/"host":"203[^"]*"/g, '"host":"127.0.0.1"')
         .replace(/"port":22\b/g, `"port":${over.port ?? this.port}`)
         .replace(/"username":"root"/g, '"username":"ubuntu"')
-        .replace(
-          /"hostKeyFingerprint":"[^"]*"/g,
-          `"hostKeyFingerprint":"${over.hostKeyFingerprint ?? this.fingerprint}"`,
-        );
+        .replace(/"hostKeyFingerprint":"[^"]*"/g, `"hostKeyFingerprint":${JSON.stringify(shown)}`);
       return new Response(text, { status: response.status, headers: response.headers });
     };
   }
