@@ -171,13 +171,26 @@ export async function expectPodsOfRentals(db: Database): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `insert into pods (provider_code, pod_id, tag, status, upstream_status, first_seen_at)
      select r.provider_code, r.pod_id, r.tag, 'pending', 'not listed', clock_ms()
-       from rentals r
+       from rentals r left join allocation_attempts a on a.tag = r.tag
       where r.closed_at is null and r.status in ('provisioning', 'running') and r.pod_id is not null
-        and coalesce(r.running_at, r.started_at) < clock_ms() - interval '1 minute'
+        -- A machine in the place of another one is younger than its rental.
+        and coalesce(r.running_at, a.changed_at, r.started_at) < clock_ms() - interval '1 minute'
         and not exists (select 1 from pods p where p.provider_code = r.provider_code and p.pod_id = r.pod_id)
      on conflict do nothing`,
   );
   return rowCount;
+}
+
+/** Records the host key that a running machine shows at its address, where none was seen when it answered first. */
+export async function learnHostKey(
+  db: Database,
+  { rentalId, host, port }: Pick<ReachablePod, 'rentalId' | 'host' | 'port'>,
+  fingerprint: string,
+): Promise<void> {
+  await db('rentals')
+    .where({ id: rentalId, status: 'running', host, port })
+    .whereNull('host_key_fingerprint')
+    .update({ host_key_fingerprint: fingerprint });
 }
 
 /** Records the new address of a running machine, or its first one, with the key of its daemon there. */

@@ -364,6 +364,10 @@ describe('a sweep', () => {
     const columns = { pod_id: 'pod-unseen', started_at: ago(2 * MINUTE) };
     await insertRental(lone.db, user.id, columns);
     await insertRental(lone.db, user.id, { pod_id: 'pod-young' });
+    // A machine in the place of another one is as young as its own purchase.
+    const again = await insertRental(lone.db, user.id, { ...columns, pod_id: 'pod-bought-again' });
+    const tag = await addAttempt('adopted', { rental_id: again.id, pod_id: 'pod-bought-again' });
+    await lone.db('rentals').where({ id: again.id }).update({ tag });
     await sweep();
     await sweep();
     const pods = await lone.db('pods').select('pod_id', 'upstream_status');
