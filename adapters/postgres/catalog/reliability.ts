@@ -16,7 +16,9 @@ export interface Hours {
  */
 export async function listHoursToCount(db: Database, now: Date): Promise<Hours[]> {
   const { rows } = await db.raw<{ rows: { newest: Date | null }[] }>(
-    'select max(hour) as newest from reliability_hours',
+    // What a clock that ran ahead has counted says nothing of the hours before it.
+    'select max(hour) as newest from reliability_hours where hour <= ?',
+    [now],
   );
   const end = hourOf(now) + HOUR;
   const oldest = end - HOUR - days * DAY;

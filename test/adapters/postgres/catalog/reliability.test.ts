@@ -288,6 +288,21 @@ describe('the reliability of upstreams', () => {
     );
     assert.equal(parts.at(-1)?.to.getTime(), Math.floor(NOW / HOUR) * HOUR + HOUR);
   });
+
+  it('goes on where it was, although its clock was once a day ahead', async () => {
+    const hourOf = (ms: number) => new Date(Math.floor(ms / HOUR) * HOUR);
+    const counted = {
+      ...{ provider_code: 'lab', family: 'rtx-4090', created: 0, not_created: 1, losses: 0, machine_ms: 0 },
+      ...{ ready_seconds: [], ssh_seconds: [] },
+    };
+    await database.db('reliability_hours').insert([
+      { ...counted, hour: hourOf(NOW - HOUR) },
+      { ...counted, hour: hourOf(NOW + DAY) },
+    ]);
+    const parts = await listHoursToCount(db, new Date(NOW));
+    assert.ok(parts[0] && parts[0].from <= hourOf(NOW - HOUR), JSON.stringify(parts));
+    assert.equal(parts.at(-1)?.to.getTime(), hourOf(NOW).getTime() + HOUR);
+  });
 });
 
 /** The smallest value that so large a share of the values does not exceed. */
