@@ -60,6 +60,6 @@ export function refuseTooLate({ autoStopAt }: AskedChange, runningAt: Date | nul
   if (typeof autoStopAt !== 'string' || new Date(autoStopAt) <= latest) return;
   throw fieldRefusal(
     'autoStopAt',
-    `autoStopAt must be ${latest.toISOString()} or earlier: a machine runs at most ${autoStopMaxHours} hours`,
+    `autoStopAt may be at most ${autoStopMaxHours} hours after billing began: ${latest.toISOString()} or earlier`,
   );
 }

@@ -125,10 +125,12 @@ function toldOf({ code, message, details }: Refusal) {
 /** What has passed can't be metered now, so nobody knows which limits were reached. */
 async function refuseWhenNotMetered(trx: Transaction, wallet: LockedWallet): Promise<void> {
   const blocked = await trx('wallets').where({ id: wallet.id }).first('metering_blocked_at');
-  if (!(await isPulled(trx, 'metering')) && blocked?.metering_blocked_at === null) return;
+  const isPaused = await isPulled(trx, 'metering');
+  if (!isPaused && blocked?.metering_blocked_at === null) return;
+  const why = isPaused ? 'Our operators have paused metering' : 'We can’t meter your wallet just now';
   throw new Refusal(
     'temporarily_unavailable',
-    'Our operators have paused metering, so you can’t change limits. Try again later, or stop the rental.',
+    `${why}, so you can’t change limits. Try again later, or stop the rental.`,
   );
 }
 
