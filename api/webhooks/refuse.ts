@@ -1,5 +1,6 @@
 import type { Standing } from '../../adapters/postgres/requests/request-counts.js';
 import type { WebhookRow } from '../../adapters/postgres/rows/tables.js';
+import type { ResentEvents } from '../../adapters/postgres/webhooks/endpoints.js';
 import { Refusal } from '../../domain/refusal.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
 import { fieldRefusal } from '../http/validation.js';
@@ -32,8 +33,7 @@ export function refuseWhenTooOften({ allowed, resetMs }: Pick<Standing, 'allowed
  * @param afterSeq the number after which all are sent again
  * @throws Refusal validation_failed
  */
-export function refuseSeq(afterSeq: number, { cursor_seq: last }: Pick<WebhookRow, 'cursor_seq'>): void {
-  const first = last - redeliveredAtOnce;
+export function refuseSeq(afterSeq: number, { first, last }: ResentEvents): void {
   if (afterSeq < first) {
     throw fieldRefusal(
       'afterSeq',

@@ -12,6 +12,7 @@ import {
   insertWebhook,
   listWebhooks,
   lockWebhook,
+  readResent,
   redeliverAfter,
   removeWebhook,
   rotateSecret,
@@ -180,7 +181,7 @@ function redeliver(deps: ApiDeps): Handler<typeof declared.redeliverWebhook> {
     refuseWhenTooOften(await asked.count(callerOf(ctx).userId));
     return await changing(ctx, deps, async (trx, hook) => {
       refuseUnlessEnabled(hook);
-      refuseSeq(afterSeq, hook);
+      refuseSeq(afterSeq, await readResent(trx, hook, webhookLimits.redeliveredAtOnce));
       await redeliverAfter(trx, hook, afterSeq);
       return { ok: true, afterSeq };
     });

@@ -152,6 +152,28 @@ export async function rotateSecret(
   return before.expires_at;
 }
 
+/** After which numbers of the feed an endpoint's events can be sent again. */
+export interface ResentEvents {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Reads after which numbers at most so many events can be sent again. Numbers jump after a restore, so it counts them. */
+export async function readResent(
+  trx: Transaction,
+  { user_id: userId, cursor_seq: last }: WebhookRow,
+  limit: number,
+): Promise<ResentEvents> {
+  const [oldest] = await trx('events')
+    .where({ user_id: userId })
+    .where('seq', '<=', last)
+    .orderBy('seq', 'desc')
+    .offset(limit)
+    .limit(1)
+    .pluck<number[]>('seq');
+  return { first: oldest ?? 0, last };
+}
+
 /**
  * Lets an endpoint that the transaction has locked get all events after this number again, in their order.
  * @param afterSeq no later than it has come: it gets the others anyhow

@@ -178,7 +178,8 @@ function redeliver(world: World) {
     const { afterSeq } = readBody(ctx, redeliverSchema);
     refuseWhenTooOften(countRedelivery(account, world.now().getTime()));
     refuseUnlessEnabled(row);
-    refuseSeq(afterSeq, row);
+    const { cursor_seq: last } = row;
+    refuseSeq(afterSeq, { first: last - webhookLimits.redeliveredAtOnce, last });
     return { ok: true as const, afterSeq };
   };
 }

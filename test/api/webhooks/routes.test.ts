@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { eventLimits } from '../../../domain/events/limits.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { newId } from '../../../adapters/ids.js';
 import { createSecretOpener } from '../../../adapters/sealed-secrets.js';
@@ -150,6 +151,27 @@ describe('webhooks', () => {
     assert.equal((await user.get(`/v1/webhooks/${id}`)).status, 200);
   });
 
+  /** Events of a user, numbered from one number to another. */
+  const addEvents = ({ user: { id } }: SignedIn, from: number, to: number) =>
+    api.db.raw(
+      `insert into events (id, user_id, seq, type, entity_id, data, at)
+       select new_event_id(), :id, seq, 'key.created', 'key_1', '{}', clock_ms() from generate_series(:from::int, :to) seq`,
+      { id, from, to },
+    );
+
+  it('send again what came before a restore, after which the numbers jump', async () => {
+    const { id } = hookOf(await user.post('/v1/webhooks', { url }));
+    await addEvents(user, 1, 5);
+    const last = 5 + eventLimits.restoredStep;
+    await addEvents(user, last, last);
+    await api
+      .db('webhooks')
+      .where({ id })
+      .update({ state: 'enabled', enabled_at: new Date(), cursor_seq: last });
+    assert.equal((await user.post(`/v1/webhooks/${id}/redeliver`, { afterSeq: 3 })).status, 200);
+    assert.equal((await api.db('webhooks').where({ id }).first())?.cursor_seq, 3);
+  });
+
   it('send at most so many events again at once, and only so often', async () => {
     const { redeliveredAtOnce, redeliveriesPerHour } = webhookLimits;
     const often = await api.signIn();
@@ -159,6 +181,7 @@ describe('webhooks', () => {
       .db('webhooks')
       .where({ id })
       .update({ state: 'enabled', enabled_at: new Date(), ...cursor });
+    await addEvents(often, 1, redeliveredAtOnce + 7);
     const again = (afterSeq: number) => often.post(`/v1/webhooks/${id}/redeliver`, { afterSeq });
     const tooMany = await again(6);
     assert.deepEqual([tooMany.status, tooMany.body.error], [400, 'validation_failed']);
