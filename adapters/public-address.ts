@@ -80,7 +80,11 @@ async function lookUpBySystem(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-async function inTime(looking: Promise<readonly string[]>, timeoutMs: number): Promise<readonly string[]> {
+/** The addresses that a look-up finds in time; none where it fails. */
+export async function inTime(
+  looking: Promise<readonly string[]>,
+  timeoutMs: number,
+): Promise<readonly string[]> {
   let timer: NodeJS.Timeout | undefined;
   // A look-up can't be cancelled; a late answer is dropped.
   const tooLate = new Promise<readonly string[]>((resolve) => {

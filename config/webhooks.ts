@@ -1,4 +1,5 @@
 import type { apiVariables } from './api.js';
+import type { softwareVariables } from './software.js';
 import { itemsOf, text, trimmed, withDefault, withoutSlash, yesOrNo, type ValuesOf } from './variables.js';
 
 /** 32 bytes in base64. */
@@ -22,11 +23,14 @@ export const webhookVariables = {
 };
 
 /** The part of the configuration that is about webhooks to users. */
-export function webhooksOf(env: ValuesOf<typeof webhookVariables & typeof apiVariables>) {
+export function webhooksOf(
+  env: ValuesOf<typeof webhookVariables & typeof apiVariables & typeof softwareVariables>,
+) {
   const allowPrivate = env.ALLOW_PRIVATE_WEBHOOKS;
-  const own = [env.API_PUBLIC_URL, env.DASHBOARD_URL, ...itemsOf(env.ALLOWED_ORIGINS)].filter(
-    (url) => url !== null,
-  );
+  const own = [
+    ...[env.API_PUBLIC_URL, env.DASHBOARD_URL, env.MACHINE_URL, ...itemsOf(env.ALLOWED_ORIGINS)],
+    ...itemsOf(env.ALLOWED_HOSTS).map((host) => `https://${host}`),
+  ].filter((url) => url !== null);
   return {
     /** The API seals with it; empty: webhooks are disabled. */
     publicKey: env.WEBHOOK_PUBLIC_KEY,

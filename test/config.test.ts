@@ -28,6 +28,23 @@ describe('the configuration of upstream providers', () => {
     assert.deepEqual(checks({ ALLOW_PRIVATE_WEBHOOKS: 'true' }), { webhooks: true, machines: false });
   });
 
+  it('lets no webhook lead to us: to the API, the dashboard, the listener, or a name that the API answers to', () => {
+    const { webhooks } = readConfig({
+      ...ENV,
+      API_PUBLIC_URL: 'https://api.example.com',
+      ALLOWED_ORIGINS: 'https://app.example.com',
+      ALLOWED_HOSTS: 'internal.example.com:8443, api.example.com',
+      MACHINE_URL: 'https://machines.example.com/',
+    });
+    assert.deepEqual(webhooks.ownHosts, [
+      'api.example.com',
+      '127.0.0.1',
+      'machines.example.com',
+      'app.example.com',
+      'internal.example.com',
+    ]);
+  });
+
   it('leads machines to the listener by TLS, and only where there is a key for their tokens', () => {
     const INSTALLATION_KEY = Buffer.alloc(32, 1).toString('base64');
     const urlOf = (env: NodeJS.ProcessEnv) => readConfig({ ...ENV, ...env }).ownSoftware.machineUrl;

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { MINUTE } from '../../domain/durations.js';
 import { readReceiverUrl, type ReceiverRules } from '../../domain/webhooks/receiver-url.js';
 import { webhookLimits } from '../../domain/webhooks/limits.js';
-import { lookUpByDns, resolvePublicAddress, type Lookup } from '../public-address.js';
+import { inTime, lookUpByDns, resolvePublicAddress, type Lookup } from '../public-address.js';
 
 /** Why no answer came. The user of the endpoint is shown this word. */
 export type SendFault =
@@ -40,6 +40,10 @@ export interface SenderOptions extends ReceiverRules {
   readonly exchangeMs?: number;
   /** Default: DNS alone. */
   readonly lookUp?: Lookup;
+  /** The limit of a look-up, in milliseconds. Default: the product's. */
+  readonly lookUpMs?: number;
+  /** How long the addresses of our own hosts count as known, in milliseconds; default: a minute. */
+  readonly ownKnownMs?: number;
   /** Certificates to trust beside the system's, for tests. */
   readonly ca?: string;
 }
@@ -51,9 +55,13 @@ export interface SenderOptions extends ReceiverRules {
  * has one deadline.
  */
 export function createWebhookSender(options: SenderOptions): SendWebhook {
-  const lookUp = options.lookUp ?? lookUpByDns(webhookLimits.lookUpMs);
+  const { lookUpMs = webhookLimits.lookUpMs } = options;
+  const lookUp = options.lookUp ?? lookUpByDns(lookUpMs);
+  const found: Lookup = (host) => inTime(lookUp(host), lookUpMs);
   // In the lab all names lead to one machine.
-  const listOwn = options.allowPrivate ? () => Promise.resolve([]) : rememberingOwn(options.ownHosts, lookUp);
+  const listOwn = options.allowPrivate
+    ? () => Promise.resolve([])
+    : rememberingOwn(options.ownHosts, found, options.ownKnownMs ?? MINUTE);
   const exchangeMs = options.exchangeMs ?? webhookLimits.exchangeMs;
   return async (message) => {
     const startedMs = performance.now();
@@ -63,7 +71,12 @@ export function createWebhookSender(options: SenderOptions): SendWebhook {
     });
     const read = readReceiverUrl(message.url, options);
     if ('fault' in read) return ended({ fault: 'url_refused' });
-    const found = await findAddress(read.url, { allowPrivate: options.allowPrivate, lookUp, listOwn });
+    const found = await findAddress(read.url, {
+      allowPrivate: options.allowPrivate,
+      lookUp,
+      lookUpMs,
+      listOwn,
+    });
     if ('fault' in found) return ended({ fault: found.fault });
     const leftMs = Math.max(1, exchangeMs - (performance.now() - startedMs));
     return ended(await exchange(read.url, found.address, message, { leftMs, ca: options.ca }));
@@ -73,14 +86,14 @@ export function createWebhookSender(options: SenderOptions): SendWebhook {
 interface Finding {
   readonly allowPrivate: boolean;
   readonly lookUp: Lookup;
+  readonly lookUpMs: number;
   readonly listOwn: () => Promise<readonly string[]>;
 }
 
 async function findAddress(
   { hostname }: URL,
-  { allowPrivate, lookUp, listOwn }: Finding,
+  { allowPrivate, lookUp, lookUpMs: timeoutMs, listOwn }: Finding,
 ): Promise<{ address: string } | { fault: SendFault }> {
-  const timeoutMs = webhookLimits.lookUpMs;
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const found = await resolvePublicAddress({ host, allowPrivate, timeoutMs, lookUp });
   if ('refused' in found) {
@@ -90,26 +103,31 @@ async function findAddress(
   return (await listOwn()).includes(found.address) ? { fault: 'own_address' } : found;
 }
 
-/** Looks our own hosts up, once a minute at most. */
-function rememberingOwn(hosts: readonly string[], lookUp: Lookup): () => Promise<readonly string[]> {
-  const known = { addresses: Promise.resolve<readonly string[]>([]), untilMs: -Infinity };
-  return () => {
-    if (performance.now() > known.untilMs) {
-      known.untilMs = performance.now() + MINUTE;
-      known.addresses = addressesOf(hosts, lookUp);
-    }
-    return known.addresses;
+/**
+ * Looks our own hosts up, once in so many milliseconds at most. One that can't be found keeps its last addresses: nothing
+ * is sent to it because its name failed for a moment.
+ */
+function rememberingOwn(
+  hosts: readonly string[],
+  lookUp: Lookup,
+  knownMs: number,
+): () => Promise<readonly string[]> {
+  const known = new Map<string, readonly string[]>();
+  let untilMs = -Infinity;
+  let looking: Promise<unknown> = Promise.resolve();
+  const look = async (host: string): Promise<void> => {
+    const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+    const addresses = isIP(name) === 0 ? await lookUp(name) : [name];
+    if (addresses.length > 0) known.set(host, addresses);
   };
-}
-
-async function addressesOf(hosts: readonly string[], lookUp: Lookup): Promise<string[]> {
-  const found = await Promise.allSettled(
-    hosts.map((host) => {
-      const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-      return isIP(name) === 0 ? lookUp(name) : Promise.resolve([name]);
-    }),
-  );
-  return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  return async () => {
+    if (performance.now() >= untilMs) {
+      untilMs = performance.now() + knownMs;
+      looking = Promise.all(hosts.map(look));
+    }
+    await looking;
+    return [...known.values()].flat();
+  };
 }
 
 /** Resolves with what came; all that may go wrong ends in one place, and the socket is never left open. */

@@ -4,6 +4,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createWebhookSender, type SenderOptions } from '../../../adapters/webhooks/sender.js';
+import type { Lookup } from '../../../adapters/public-address.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { until } from '../../support/until.js';
 import { receiverCertificate } from '../../support/webhooks/certificate.js';
@@ -208,6 +209,22 @@ describe('the way to receivers of webhooks', () => {
       found.set('alias.example.net', ['2606:2800:220:1::1']);
       assert.equal(await faultOf('https://API.example.com./'), 'url_refused');
       assert.equal(await faultOf('https://alias.example.net/'), 'own_address');
+    });
+
+    it('knows our own hosts by their last addresses while they can’t be looked up, or not in time', async () => {
+      found.set('ours.example.com', ['93.184.216.40']);
+      found.set('alias.example.org', ['93.184.216.40']);
+      let isSilent = false;
+      const lookUp: Lookup = (host) =>
+        isSilent && host === 'ours.example.com' ? new Promise(() => undefined) : strict.lookUp!(host);
+      const options = { ...strict, ownHosts: ['ours.example.com'], ownKnownMs: 0, lookUpMs: 20, lookUp };
+      const send = createWebhookSender(options);
+      const refused = async () => (await send({ ...message, url: 'https://alias.example.org/' })).fault;
+      assert.equal(await refused(), 'own_address');
+      found.delete('ours.example.com');
+      assert.equal(await refused(), 'own_address');
+      isSilent = true;
+      assert.equal(await refused(), 'own_address');
     });
 
     it('refuses addresses that nobody could have saved', async () => {
