@@ -39,7 +39,8 @@ export async function listDueNotices(
        select user_id, kind, min(noted_at) as first_at, max(noted_at) as last_at
          from user_notices where told_at is null group by user_id, kind
      ) n cross join (select clock_ms() as at) clock
-      where (first_at <= clock.at - :longestMs * interval '1 millisecond'
+      -- An instant that lies ahead is of a clock that was set back since: it says nothing.
+      where (first_at <= clock.at - :longestMs * interval '1 millisecond' or last_at > clock.at
              or last_at <= clock.at - :quietMs * interval '1 millisecond' and not exists (
                select 1 from rentals r
                 where r.user_id = n.user_id and r.closed_at is null and r.settled_at is null and r.status = 'stopping'
@@ -47,7 +48,7 @@ export async function listDueNotices(
         and not (kind = 'setup_acted' and exists (
               select 1 from user_notices t
                where t.user_id = n.user_id and t.kind = n.kind
-                 and t.told_at > clock.at - :setupEveryMs * interval '1 millisecond'))
+                 and t.told_at > clock.at - :setupEveryMs * interval '1 millisecond' and t.told_at <= clock.at))
         and ${isNotWaiting('notice', `user_id || ':' || kind`)}
       order by kind = 'statement', first_at limit :atOnce`,
     {

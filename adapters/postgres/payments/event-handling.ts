@@ -58,7 +58,9 @@ export async function listWorkflowsWithWaitingEvents(
   const { rows } = await db.raw<{ rows: EventRoute[] }>(
     `select workflow_type as workflow, workflow_id as "workflowId" from processor_events e
       where handled_at is null and workflow_id is not null
-        and received_at < (select clock_ms()) - :olderThanMs * interval '1 millisecond'
+        and (received_at < (select clock_ms()) - :olderThanMs * interval '1 millisecond'
+             -- By a clock that was set back since.
+             or received_at > (select clock_ms()))
         and ${isNotWaiting('workflow', 'e.workflow_id')} and ${hasNoFreshSignal('e.workflow_id')}
       group by workflow_type, workflow_id order by min(received_at) limit 1000`,
     { olderThanMs },

@@ -36,12 +36,13 @@ const toldWorkflow = `coalesce(r.id, 'auto-topup:' || w.user_id)`;
 
 /**
  * SQL that holds when an unfinished item is to be told again: after 10 s, and then each time after as long as it has
- * waited already, up to an hour.
+ * waited already, up to an hour. An instant that lies ahead is of a clock that was set back since: it says nothing.
  * @param toldAt SQL of when it was told last
  * @param since SQL of since when it is to be done
  */
 export function isDueAgain(toldAt: string, since: string): string {
-  return `${toldAt} < (select clock_ms()) - greatest(interval '10 seconds', least(interval '1 hour', ${toldAt} - ${since}))`;
+  return `(${toldAt} > (select clock_ms())
+    or ${toldAt} < (select clock_ms()) - greatest(interval '10 seconds', least(interval '1 hour', ${toldAt} - ${since})))`;
 }
 
 export async function markDelivered(db: Database, ids: readonly number[]): Promise<void> {

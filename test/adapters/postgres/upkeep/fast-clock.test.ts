@@ -1,4 +1,9 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../../../adapters/ids.js';
+import { listDueNotices } from '../../../../adapters/postgres/notices/notice-mails.js';
+import { noteForUser } from '../../../../adapters/postgres/notices/user-notices.js';
+import { listWorkflowsWithWaitingEvents } from '../../../../adapters/postgres/payments/event-handling.js';
+import { listDueIntents } from '../../../../adapters/postgres/upkeep/intents.js';
 import {
   acknowledgeLook,
   claimLook,
@@ -6,7 +11,8 @@ import {
 } from '../../../../adapters/postgres/upkeep/look-signals.js';
 import { findStuck, isNotWaiting, noteFailure } from '../../../../adapters/postgres/upkeep/stuck-items.js';
 import { operationLimits } from '../../../../domain/operations/limits.js';
-import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
+import { insertUser } from '../../../support/money/factories.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 const DAY = 86_400_000;
 
@@ -81,5 +87,48 @@ describe('what a clock that ran ahead has noted', () => {
     const { nextTryMs } = await noteFailure(database.db, failure, 1);
     assert.ok(nextTryMs < DAY, 'the next pause is a true one');
     assert.equal(await isWaiting(), true);
+  });
+
+  it('of an intent that was told tells it again', async () => {
+    const { id } = await insertWallet(database.db, 100);
+    await database.db('intents').insert({ kind: 'auto_topup', wallet_id: id });
+    await database
+      .db('intents')
+      .where({ wallet_id: id })
+      .update({ delivered_at: ahead('created_at') });
+    assert.equal((await listDueIntents(database.db, 10)).length, 1);
+  });
+
+  it('of an event that came keeps its workflow from it no longer', async () => {
+    await database.db('processor_events').insert({
+      ...{ id: 'evt_1', kind: 'refund.updated', created_at: new Date(), livemode: false, object: {} },
+      ...{ workflow_id: 're_1', workflow_type: 'refund', received_at: ahead('clock_ms()') },
+    });
+    const waiting = await listWorkflowsWithWaitingEvents(database.db, 15_000);
+    assert.deepEqual(waiting, [{ workflow: 'refund', workflowId: 're_1' }]);
+  });
+
+  it('of a notice keeps its mail back no longer, and neither does one that was told', async () => {
+    const { id: userId } = await insertUser(database.db);
+    const note = async () => {
+      const kind = 'passkey_added';
+      const passkeyId = newId('psk');
+      const facts = { passkeyId, name: 'key' };
+      await noteForUser(database.db, { userId, kind, cause: { kind, passkeyId }, facts });
+    };
+    await note();
+    await database.db('user_notices').update({ noted_at: ahead('noted_at') });
+    assert.deepEqual(await listDueNotices(database.db), [{ userId, kind: 'passkey_added' }]);
+    await database.db('user_notices').update({ kind: 'setup_acted' });
+    await note();
+    await database
+      .db('user_notices')
+      .where({ kind: 'setup_acted' })
+      .update({ told_at: ahead('clock_ms()'), is_mailed: false });
+    await database
+      .db('user_notices')
+      .whereNull('told_at')
+      .update({ kind: 'setup_acted', noted_at: ahead('noted_at') });
+    assert.deepEqual(await listDueNotices(database.db), [{ userId, kind: 'setup_acted' }]);
   });
 });
