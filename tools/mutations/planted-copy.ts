@@ -26,6 +26,7 @@ const copied = [
   'config.ts',
   'domain',
   'lab',
+  'listener',
   'migrations',
   'money',
   'ops',
