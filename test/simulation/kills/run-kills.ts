@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from '../kernel/chance.js';
+import { judgeBills } from '../oracle/bills.js';
 import { judgeConservation } from '../oracle/conservation.js';
 import { rentalOf, type Evidence } from '../oracle/evidence.js';
 import { judgeLedgers } from '../oracle/ledgers.js';
@@ -41,7 +42,10 @@ const AT_ONCE = 3;
 const ENOUGH_MS = 5 * MINUTE_MS;
 /** How often it is asked whether all of them do. */
 const LOOK_EVERY_MS = 10_000;
-const judges = [judgeLedgers, judgeConservation, judgeRentals, judgeMoney, judgeMachines, judgeProgress];
+const judges = [
+  ...[judgeLedgers, judgeConservation, judgeRentals, judgeBills],
+  ...[judgeMoney, judgeMachines, judgeProgress],
+];
 
 /** Rents at two upstreams of one dialect, and kills the worker in each phase of a rental, one after the other. */
 export async function runKills(options: KillOptions): Promise<KillReport> {

@@ -256,4 +256,23 @@ export const mutants: readonly Mutant[] = [
     what: 'own software is billed as soon as its upstream runs it',
     at: 'beginning of billing',
   },
+  {
+    file: 'money/metering/meter.ts',
+    from: 'claim > from_available as short,',
+    to: 'claim > from_available and false as short,',
+    what: 'a rental without money goes on',
+    at: 'end of the money',
+  },
+  {
+    file: 'money/rentals/settle.ts',
+    from: 'settlementOf(billedOf(rental), wallet.availableCents);',
+    to: `settlementOf(
+    Date.now() - Number(rental.ended_at) > 300_000
+      ? { ...billedOf(rental), runningAt: rental.ended_at }
+      : billedOf(rental),
+    wallet.availableCents,
+  );`,
+    what: 'a rental that was stopped in the lost time is billed nothing',
+    at: 'reconciling of a restored database',
+  },
 ];

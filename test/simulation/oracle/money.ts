@@ -30,23 +30,19 @@ interface Credit {
 const IN_TIME_MS = 5_000;
 /** How the last cent is split may depend on the tick (decision 24, "Order of funds"): so many cents for each rental. */
 const SPLIT_CENTS = 2;
+/** Decision 26: an auto-topup is waited for so long, beside the time that a tick may be late. */
+const UNPAID_MAX_MS = 30_000 + IN_TIME_MS;
+/** How long the settlement of what has ended may take while nothing is disturbed. */
+const SETTLED_WITHIN_MS = 60_000;
+/** What was held up by a fault goes on within this time after the last one. */
+const HELD_UP_MS = 5 * 60_000;
 
 /**
  * Decisions 24 to 26: when the money and the spending limit end a rental, from the wallet's credits and the rates of all
  * its rentals.
  */
 export async function judgeMoney({ ask }: Evidence): Promise<string[]> {
-  const rentals = await ask<Spender>(
-    `select r.id, r.wallet_id, r.price_per_hour_cents as price, r.max_spend_cents as max_spend,
-            extract(epoch from r.started_at) * 1000 as created_ms, extract(epoch from r.running_at) * 1000 as running_ms,
-            extract(epoch from r.ended_at) * 1000 as ended_ms, extract(epoch from r.settled_at) * 1000 as settled_ms,
-            r.stop_reason, r.overage_cents + r.written_off_cents as missing,
-            exists (select 1 from rental_changes c where c.rental_no = r.no and c.limits_at is not null) as is_changed,
-            exists (select 1 from stop_requests s where s.rental_no = r.no and s.requested_at = r.ended_at)
-              or r.ended_at in (r.auto_stop_at, r.spend_limit_at) is true as is_due,
-            coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0) as net
-       from rentals r order by r.no`,
-  );
+  const rentals = await readSpenders(ask);
   const credits = await ask<Credit>(
     `select wallet_id, amount_cents as cents, extract(epoch from created_at) * 1000 as at_ms
        from seen_entries where rental_no is null`,
@@ -63,6 +59,56 @@ export async function judgeMoney({ ask }: Evidence): Promise<string[]> {
         ...(isOut || isShort ? judgeSpare(rental, rentals, credits) : []),
       ].map((fault) => `${rental.id}: ${fault}`);
     });
+}
+
+/** Decision 26, "End of the money": while nothing is disturbed, what runs is paid, and what nobody pays ends. */
+export async function judgeUnpaid({ ask, calmSinceMs, nowMs }: Evidence): Promise<string[]> {
+  const rentals = await readSpenders(ask);
+  const inCalm = rentals.filter(({ running_ms: runningMs, ended_ms: endedMs }) => {
+    return runningMs !== null && Number(endedMs ?? nowMs) > calmSinceMs + HELD_UP_MS;
+  });
+  return inCalm.flatMap((rental) =>
+    (rental.ended_ms === null ? judgeRunning(rental, nowMs) : judgeEnded(rental, nowMs)).map(
+      (fault) => `${rental.id}: ${fault}`,
+    ),
+  );
+}
+
+function judgeRunning({ running_ms, price, max_spend, net }: Spender, nowMs: number): string[] {
+  const used = Math.min(usedAfter(nowMs - Number(running_ms), price), Number(max_spend ?? Infinity));
+  const owed = used - Number(net);
+  return told(owed > 1 + usedAfter(UNPAID_MAX_MS, price), `it runs on, and nobody has paid ${owed} cents`);
+}
+
+/** A rental that waited for an auto-topup in vain has ended when its money did, and was not used for free for long. */
+function judgeEnded(rental: Spender, nowMs: number): string[] {
+  const { price, missing, settled_ms, stop_reason } = rental;
+  const isOut = stop_reason === 'balance_exhausted';
+  const lateMs = Number(settled_ms ?? nowMs) - lackedMs(rental);
+  return [
+    ...told(
+      Number(missing) > 1 + usedAfter(IN_TIME_MS, price),
+      `${String(stop_reason)} ended it ${missing} cents after the end of its money`,
+    ),
+    ...told(
+      isOut && lateMs > UNPAID_MAX_MS + SETTLED_WITHIN_MS,
+      `it was settled ${lateMs} ms after it lacked a cent`,
+    ),
+  ];
+}
+
+function readSpenders(ask: Evidence['ask']): Promise<Spender[]> {
+  return ask<Spender>(
+    `select r.id, r.wallet_id, r.price_per_hour_cents as price, r.max_spend_cents as max_spend,
+            extract(epoch from r.started_at) * 1000 as created_ms, extract(epoch from r.running_at) * 1000 as running_ms,
+            extract(epoch from r.ended_at) * 1000 as ended_ms, extract(epoch from r.settled_at) * 1000 as settled_ms,
+            r.stop_reason, r.overage_cents + r.written_off_cents as missing,
+            exists (select 1 from rental_changes c where c.rental_no = r.no and c.limits_at is not null) as is_changed,
+            exists (select 1 from stop_requests s where s.rental_no = r.no and s.requested_at = r.ended_at)
+              or r.ended_at in (r.auto_stop_at, r.spend_limit_at) is true as is_due,
+            coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0) as net
+       from rentals r order by r.no`,
+  );
 }
 
 /** Decision 25, "Usage as running total": a spending limit ends a rental when its usage reaches it, and not before. */

@@ -1,6 +1,7 @@
 import { judgeHooks } from './hooks.js';
 import type { Evidence, Judge } from './evidence.js';
 import { judgeArrivals } from './arrivals.js';
+import { judgeBills } from './bills.js';
 import { judgeCards } from './cards.js';
 import { judgeConservation } from './conservation.js';
 import { judgeAnswers } from './answers.js';
@@ -12,7 +13,7 @@ import { judgeKeys } from './keys.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
 import { judgeMails } from './mails.js';
-import { judgeMoney } from './money.js';
+import { judgeMoney, judgeUnpaid } from './money.js';
 import { judgeOpenings } from './openings.js';
 import { judgeOperators } from './operators.js';
 import { judgePayments } from './payments.js';
@@ -31,7 +32,9 @@ const judges: readonly Judge[] = [
   judgeConservation,
   judgeArrivals,
   judgeRentals,
+  judgeBills,
   judgeMoney,
+  judgeUnpaid,
   judgeMachines,
   judgeProgress,
   judgeEvents,
@@ -56,6 +59,8 @@ const judgesOfRestored: readonly Judge[] = [
   judgePayments,
   judgeReversals,
   judgeConservation,
+  judgeBills,
+  judgeUnpaid,
   judgeMachines,
   judgeProgress,
   judgeFindings,

@@ -17,9 +17,6 @@ interface RentalRow {
   readonly auto_stop_after_ms: string | null;
   readonly requested_ms: string | null;
   readonly stop_reason: string | null;
-  readonly net: string;
-  readonly overage: string;
-  readonly written_off: string;
   readonly settled: boolean;
   /** Its user gave it other limits while it ran (decision 105). */
   readonly is_changed: boolean;
@@ -33,7 +30,7 @@ const REFUND_WINDOW_MS = 60_000;
 /** A machine that dies unseen right before its user's stop counts as alive (decision 77); worse while faults last. */
 const UNSEEN_MAX_MS = 5 * 60_000;
 
-/** Decisions 15, 18, 24 to 27: the cost of each rental, from the true instants. */
+/** Decisions 15, 18 and 27: the instants of each rental, by what truly became of its machine. */
 export async function judgeRentals(evidence: Evidence): Promise<string[]> {
   const { ask, told: said } = evidence;
   const rows = await ask<RentalRow>(
@@ -41,8 +38,6 @@ export async function judgeRentals(evidence: Evidence): Promise<string[]> {
             extract(epoch from r.running_at) * 1000 as running_ms, extract(epoch from r.ended_at) * 1000 as ended_ms,
             extract(epoch from r.auto_stop_at) * 1000 as auto_stop_ms, r.auto_stop_after_ms,
             extract(epoch from s.requested_at) * 1000 as requested_ms, r.stop_reason,
-            coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0) as net,
-            r.overage_cents as overage, r.written_off_cents as written_off,
             r.settled_at is not null as settled,
             exists (select 1 from rental_changes c where c.rental_no = r.no and c.limits_at is not null) as is_changed
        from rentals r left join stop_requests s on s.rental_no = r.no order by r.no`,
@@ -61,32 +56,24 @@ export async function judgeRentals(evidence: Evidence): Promise<string[]> {
 }
 
 function judgeRental(row: RentalRow, evidence: Evidence): string[] {
-  const net = Number(row.net);
   if (!row.settled) return [];
   const machine = evidence.machines.find(({ tag }) => tag === row.tag);
   if (row.running_ms === null || row.ended_ms === null) {
-    return [
-      ...told(net !== 0, `it never ran and costs ${net} cents`),
-      ...judgeNeverRan(Number(row.ended_ms ?? evidence.nowMs), machine),
-    ];
+    return judgeNeverRan(Number(row.ended_ms ?? evidence.nowMs), machine);
   }
   if (machine === undefined) return ['it ran on no machine that was ever bought'];
   const life = { runningMs: Number(row.running_ms), endedMs: Number(row.ended_ms) };
   if (row.status === 'failed') {
-    return [
-      ...told(net !== 0, `it failed and still costs ${net} cents`),
-      ...told(
-        machine.lostMs > life.runningMs + REFUND_WINDOW_MS + NOTICE_MAX_MS,
-        'it was given back as lost, and its machine was alive',
-      ),
-    ];
+    return told(
+      machine.lostMs > life.runningMs + REFUND_WINDOW_MS + NOTICE_MAX_MS,
+      'it was given back as lost, and its machine was alive',
+    );
   }
   return [
     ...judgeBeginning(life, machine),
     ...judgeEnd(row, life, machine, evidence.told),
     ...judgeWish(row, evidence.told),
     ...judgeLoss(row, life, machine),
-    ...judgeBill(row, life, net),
   ];
 }
 
@@ -148,16 +135,6 @@ function judgeLoss(row: RentalRow, { runningMs, endedMs }: Life, machine: Machin
       'its loss took time that its machine was alive',
     ),
   ];
-}
-
-/** Decision 25: the bill is a function of rate and instants only. */
-function judgeBill(row: RentalRow, { runningMs, endedMs }: Life, net: number): string[] {
-  const elapsed = BigInt(Math.max(0, Math.round(endedMs - runningMs)));
-  const exact = Number((2n * BigInt(row.price) * elapsed + BigInt(HOUR_MS)) / (2n * BigInt(HOUR_MS)));
-  const due = Math.min(Number(row.max_spend ?? Infinity), exact);
-  const paid = net + Number(row.overage) + Number(row.written_off);
-  const life = `${String(row.stop_reason)} ended it after ${elapsed} ms at ${row.price} cents an hour`;
-  return told(paid !== due, `${life}: it costs ${paid}, and must cost ${due}`);
 }
 
 /** Decision 25: billing ends at the least of the stop, the limits, the end of the money, and the loss. */

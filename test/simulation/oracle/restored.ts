@@ -2,16 +2,17 @@ import { told, type Evidence } from './evidence.js';
 
 /**
  * Decision 67: whoever stopped a rental in the time that a restore has lost pays until that stop, and no more than they
- * were shown.
+ * were shown. That they pay for all of it is the judge's of bills.
  * @param lost the time since the copy, in milliseconds since 1970
  */
 export async function judgeLostStops(
   { ask, told: said }: Evidence,
   lost: { readonly fromMs: number; readonly toMs: number },
 ): Promise<string[]> {
-  const rows = await ask<{ id: string; ended_ms: string | null; net: string }>(
+  const rows = await ask<{ id: string; ended_ms: string | null; paid: string }>(
     `select r.id, extract(epoch from r.ended_at) * 1000 as ended_ms,
-            coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0) as net
+            coalesce((select -sum(amount_cents) from seen_entries e where e.rental_no = r.no), 0)
+              + r.overage_cents + r.written_off_cents as paid
        from rentals r`,
   );
   const stops = said.stops.filter(
@@ -27,8 +28,8 @@ export async function judgeLostStops(
         `it ended ${endedMs - sentMs} ms after its lost stop`,
       ),
       ...told(
-        Number(row.net) > finalChargedCents,
-        `it costs ${row.net}, and ${finalChargedCents} were shown`,
+        Number(row.paid) > finalChargedCents,
+        `it costs ${row.paid}, and ${finalChargedCents} were shown`,
       ),
     ].map((fault) => `${rentalId}: ${fault}`);
   });

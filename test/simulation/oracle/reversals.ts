@@ -2,7 +2,7 @@ import type { TrueDispute, TrueRefund } from '../world/truth.js';
 import { told, type Evidence } from './evidence.js';
 
 /** Less than this is written off, and not asked for, in cents (decision 26, "End of the money"). */
-const SMALLEST_INVOICE_CENTS = 50;
+export const SMALLEST_INVOICE_CENTS = 50;
 
 /** How long a charge that was marked as sent before its payer's mark may be on its way, in milliseconds. */
 const ON_ITS_WAY_MS = 5_000;
