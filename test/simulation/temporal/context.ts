@@ -2,13 +2,20 @@ import { asyncLocalStorage, CancelledFailure, Context } from '@temporalio/activi
 
 /**
  * Runs an activity's code in the context that a worker gives it.
- * @param over resolves when the server has given the try up
- * @param rest how a loop sleeps; absent for other activities, which sleep by the clock
+ * @param server over: resolves when the server has given the try up; rest: how a loop sleeps, absent for other activities,
+ *   which sleep by the clock; beat: takes the details of a heartbeat
  */
 export function runWithContext<T>(
   info: object,
-  over: Promise<void>,
-  rest: ((ms: number) => Promise<void>) | undefined,
+  {
+    over,
+    rest,
+    beat,
+  }: {
+    readonly over: Promise<void>;
+    readonly rest: ((ms: number) => Promise<void>) | undefined;
+    readonly beat: (details: unknown) => void;
+  },
   work: () => Promise<T>,
 ): Promise<T> {
   const aborted = new AbortController();
@@ -23,7 +30,7 @@ export function runWithContext<T>(
     info as never,
     cancelled,
     aborted.signal,
-    () => undefined,
+    beat,
     ...([undefined, unused, unused, unused] as const),
   );
   const sleeping = rest === undefined ? {} : { sleep: (ms: number) => Promise.race([cancelled, rest(ms)]) };

@@ -5,6 +5,7 @@ import type { Entry, Kernel } from '../kernel/kernel.js';
 import type { Loop } from '../kernel/loop.js';
 import { within, type SimProcess } from '../kernel/scope.js';
 import type { Run, TaskOptions } from './run.js';
+import { Beats } from './beats.js';
 import { copyOf } from './copy.js';
 import { loopOfScheduled, newLoop, scopeOf } from './quiet.js';
 import { runWithContext } from './context.js';
@@ -31,6 +32,7 @@ interface Task {
     mostMs: number;
   };
   readonly isLocal: boolean;
+  readonly beats: Beats;
   attempt: number;
   current: Attempt | undefined;
   isOver: boolean;
@@ -43,7 +45,6 @@ interface Attempt {
   readonly process: SimProcess;
   readonly cancel: () => void;
   timeout: Entry | undefined;
-  beatMs: number;
 }
 
 /** Loops, and those of them whose round must come right before whatever happens next. */
@@ -180,7 +181,14 @@ export class Tasks {
           backoffCoefficient: retry.backoffCoefficient ?? 2,
           maximumAttempts: retry.maximumAttempts ?? Infinity,
         },
-        ...{ attempt: 0, current: undefined, isOver: false, resolve, reject },
+        ...{
+          beats: new Beats(limits.heartbeatMs),
+          attempt: 0,
+          current: undefined,
+          isOver: false,
+          resolve,
+          reject,
+        },
       };
       this.#tasks.add(task);
       this.#dispatch(task, this.chance.below(isLocal ? 2 : 30));
@@ -212,7 +220,7 @@ export class Tasks {
     let cancel = (): void => undefined;
     const cancelled = new Promise<void>((resolve) => (cancel = resolve));
     const attempt: Attempt = {
-      ...{ no: task.attempt, process: worker.process, cancel, timeout: undefined, beatMs: this.kernel.nowMs },
+      ...{ no: task.attempt, process: worker.process, cancel, timeout: undefined },
     };
     task.current = attempt;
     const isLoop = loopNames.has(task.name);
@@ -238,12 +246,16 @@ export class Tasks {
         attempt: task.attempt,
         activityType: task.name,
         workflowType: task.run.type,
-        heartbeatDetails: undefined,
+        heartbeatDetails: task.beats.begin(),
       },
       ...{ workflowExecution: { workflowId: task.run.workflowId, runId: task.run.runId } },
     };
     const rest = loop && ((ms: number) => worker.beforeRest(loop).then(() => resting(kernel, loop, ms)));
-    void within(scope, () => runWithContext(info, cancelled, rest, () => code(...task.args))).then(
+    const beat = (details: unknown): void => {
+      if (task.current === attempt && process.isAlive) task.beats.tell(details, kernel.nowMs);
+    };
+    const server = { over: cancelled, rest, beat };
+    void within(scope, () => runWithContext(info, server, () => code(...task.args))).then(
       (result) => this.#done(task, attempt, () => task.resolve(copyOf(result))),
       (error: unknown) => this.#failed(task, attempt, error),
     );
@@ -271,6 +283,7 @@ export class Tasks {
     this.kernel.cancel(attempt.timeout);
     this.reached.add(`failure ${task.name} ${error instanceof ApplicationFailure ? String(error.type) : ''}`);
     const isFinal = error instanceof ApplicationFailure && error.nonRetryable === true;
+    task.beats.send(this.kernel.nowMs);
     this.#retryOr(task, isFinal, error);
   }
 
