@@ -275,4 +275,27 @@ export const mutants: readonly Mutant[] = [
     what: 'a rental that was stopped in the lost time is billed nothing',
     at: 'reconciling of a restored database',
   },
+  {
+    file: 'activities/reconcile/reconcile.ts',
+    from: 'return { runId: await beginRun(db, scope), sources: await listSources(deps) };',
+    to: 'return { runId: await beginRun(db, scope), sources: [] };',
+    what: 'the books are compared with nothing',
+    at: 'comparison of the books',
+  },
+  {
+    file: 'money/payments/credit.ts',
+    from: "  await mailUser(trx, userId, { kind: 'receipt', paymentId: payment.paymentId }, message);\n",
+    to: '',
+    what: 'nobody gets a receipt',
+    at: 'credit of a payment',
+  },
+  {
+    file: 'money/payments/credit.ts',
+    from: "  if (row.source !== 'auto_topup') return;",
+    to: `  const data = { amountCents: row.amount_cents, creditedCents, source: row.source };
+  await recordEvent(trx, { ...of, type: 'topup.succeeded', data });
+  if (row.source !== 'auto_topup') return;`,
+    what: 'a top-up is told twice',
+    at: 'credit of a payment',
+  },
 ];

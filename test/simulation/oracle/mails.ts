@@ -33,3 +33,20 @@ export async function judgeMails({ ask, world, calmSinceMs, nowMs }: Evidence): 
     ];
   });
 }
+
+/**
+ * Decision 36: whoever pays gets a receipt, and who is asked for a debt a mail of it: each is written with what it tells of.
+ */
+export async function judgeReceipts({ ask }: Evidence): Promise<string[]> {
+  const rows = await ask<{ mail: string }>(
+    `select due.mail from (
+       select 'receipt:' || substr(c.cause, length('payment:') + 1) as mail from ledger_causes c
+        where c.cause like 'payment:%'
+       union all
+       select 'invoice-opened:' || id from invoices where reason <> 'topup_failed' and finalized_at is not null
+       union all
+       select 'invoice-paid:' || id from invoices where reason <> 'topup_failed' and status = 'paid'
+     ) due where not exists (select 1 from mail_outbox m where m.cause = due.mail) order by due.mail`,
+  );
+  return rows.map(({ mail }) => `the mail ${mail} was never written`);
+}

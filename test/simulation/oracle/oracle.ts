@@ -12,7 +12,8 @@ import { judgeIdleness } from './idle.js';
 import { judgeKeys } from './keys.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
-import { judgeMails } from './mails.js';
+import { judgeMails, judgeReceipts } from './mails.js';
+import { judgeMoneyEvents } from './money-events.js';
 import { judgeMoney, judgeUnpaid } from './money.js';
 import { judgeOpenings } from './openings.js';
 import { judgeOperators } from './operators.js';
@@ -38,6 +39,7 @@ const judges: readonly Judge[] = [
   judgeMachines,
   judgeProgress,
   judgeEvents,
+  judgeMoneyEvents,
   judgeKeys,
   judgeChanges,
   judgeAnswers,
@@ -46,6 +48,7 @@ const judges: readonly Judge[] = [
   judgeOpenings,
   judgeFindings,
   judgeMails,
+  judgeReceipts,
   judgeIdleness,
   judgeRefused,
 ];
