@@ -7,11 +7,13 @@ import { passLastDay } from './last-day.js';
 import { judge, judgeRestored } from './oracle/oracle.js';
 import { judgeProof } from './oracle/proof.js';
 import { collectReach } from './reach/collect.js';
+import { edgesMissed } from './reach/edges.js';
 import type { Reach } from './reach/reach.js';
 import { setUp } from './set-up.js';
 import { createClient } from './temporal/client.js';
 import { Guest } from './users/guest.js';
 import { leave, live } from './users/life.js';
+import { payByCardAlone, spend } from './users/regulars.js';
 import { Operator } from './users/operators.js';
 import { Told } from './users/told.js';
 import { User } from './users/user.js';
@@ -113,17 +115,19 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   void operator.leave().catch(failed);
   for (const user of users) void leave(user).catch(failed);
   const calmSinceMs = kernel.nowMs;
+  const quiet = { kernel, act: () => undefined, service, world, told, untilMs, paceMs };
+  const quietUser = (name: string): User =>
+    new User(`${name}@example.com`, { ...quiet, chance: chance(name) });
+  void spend(quietUser('spender')).catch(failed);
+  void payByCardAlone(quietUser('carded')).catch(failed);
   await kernel.run(calmSinceMs + CALM_MS);
   const ask: Evidence['ask'] = (sql, values) => statements.ask(sql, values);
   const violations = await judge({
     ...{ told, world, machines: world.machines, calmSinceMs, nowMs: kernel.nowMs, ask },
     refused: statements.refused,
   });
-  const visitor = new User('guest@example.com', {
-    ...{ kernel, chance: chance('guest'), act: () => undefined, service, world, told, untilMs, paceMs },
-  });
   const { lost, goesOnMs, stoodStill } = await passLastDay({
-    ...{ kernel, statements, service, signer, operator, guest: new Guest(visitor), failed },
+    ...{ kernel, statements, service, signer, operator, guest: new Guest(quietUser('guest')), failed },
   });
   violations.push(
     ...(await judgeRestored(
@@ -147,6 +151,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     ...{ workflows: Object.keys(workflows), answers: [...told.reached.keys()], requests: [...service.asked] },
     points: { passed: [...statements.points.passed], hit: [...statements.points.hit] },
   });
+  failures.push(...edgesMissed(reach));
   return {
     ...{ seed, violations: [...violations, ...failures], hash: trace.end(), lines: trace.lines },
     realMs: Math.round(real.now() - begun),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stop } from './acts/renting.js';
+import { paySurely, rentSurely } from './acts/surely.js';
 import type { User } from './user.js';
 
 /** A user of the last evening, who does the same in each run: their ledger has seals for sure. */
@@ -37,21 +38,12 @@ export class Guest {
     while (this.#rentals.length > 0) await this.#stopOne();
   }
 
-  async #pay(): Promise<void> {
-    const answer = await this.user.askKeyed('checkout', '/v1/billing/checkout', { amountCents: 2_500 });
-    const url = answer?.body['checkoutUrl'];
-    if (typeof url !== 'string') throw new Error('nothing can be paid in calm');
-    this.user.parts.world.processor.payPage(url, false);
-    await sleep(60_000);
+  #pay(): Promise<void> {
+    return paySurely(this.user, 2_500);
   }
 
   async #rent(): Promise<void> {
-    const wish = { familyId: 'a100-80gb', gpuCount: 8 };
-    const answer = await this.user.askKeyed('create', '/v1/rentals', wish);
-    const id = answer?.body['id'];
-    if (typeof id !== 'string') throw new Error('nothing can be rented in calm');
-    this.#rentals.push(id);
-    await sleep(60_000);
+    this.#rentals.push(await rentSurely(this.user, { familyId: 'a100-80gb', gpuCount: 8 }));
   }
 
   async #stopOne(): Promise<void> {

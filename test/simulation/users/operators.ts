@@ -105,7 +105,8 @@ export class Operator {
     const pause: ToldPause = { action, sentMs: kernel.nowMs, ...{ heldMs: undefined, endingMs: undefined } };
     told.pauses.push(pause);
     if (await this.#do(action)) pause.heldMs = kernel.nowMs;
-    await sleep(30_000 + chance.below(PAUSE_MAX_MS));
+    // It may have begun after it was let go on.
+    if (!this.#isOver) await sleep(30_000 + chance.below(PAUSE_MAX_MS));
     await this.#end(pause);
   }
 
