@@ -7,6 +7,7 @@ import type { Statements } from './kernel/statements.js';
 import type { Service } from './service.js';
 import type { SimulatedServer } from './temporal/server.js';
 import { willing } from './world/bank.js';
+import { willingCards } from './world/returns.js';
 import { honest } from './world/upstream.js';
 import { punctual, type World } from './world/world.js';
 
@@ -26,6 +27,7 @@ const delicate = [
   'openTopup',
   'lookAtTopup',
   'lookAtDispute',
+  'lookAtClosing',
 ];
 
 /** The longest time for which the database is away, and any other peer, in milliseconds. */
@@ -110,6 +112,8 @@ export class Chaos implements StatementFaults {
     world.processor.bank.faults = { declines: 150, wantsCustomer: 60, asksCustomer: 150, ponders: 100 };
     const fates = { refunds: 200, disputes: 200, warnings: 80 };
     world.processor.reversals.fates = { ...fates, pauseMs: 2 * this.parts.paceMs };
+    const refusals = { refusedForNow: 100, refusedForGood: 80 };
+    world.processor.returns.faults = { late: 150, ...refusals, bounces: 250, pauseMs: this.parts.paceMs };
     this.#next();
   }
 
@@ -123,6 +127,7 @@ export class Chaos implements StatementFaults {
     for (const upstream of world.upstreams) Object.assign(upstream, { faults: honest, isUnpaid: false });
     world.eventFaults = punctual;
     world.processor.reversals.end();
+    world.processor.returns.faults = willingCards;
     world.processor.bank.faults = willing;
   }
 

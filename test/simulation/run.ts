@@ -62,6 +62,8 @@ const MONTH_END_MS = Date.parse('2031-04-01T00:00:00Z');
 const MONTH_ENDS = 300;
 /** In so many of a thousand runs a mailbox refuses what it is sent, for ever. */
 const REFUSING = 300;
+/** So many of a thousand users close their account in the midst of a run; all do where that is what is aimed at. */
+const CLOSERS = 250;
 /** How long nothing is disturbed before the verdict, in milliseconds. */
 const CALM_MS = 2 * 3_600_000;
 
@@ -96,7 +98,8 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   });
   const failures: string[] = [];
   const failed = (error: unknown): void => void failures.push(`a user's script failed: ${String(error)}`);
-  for (const user of users) void live(user).catch(failed);
+  const closers = options.aim === 'lookAtClosing' ? 1_000 : CLOSERS;
+  for (const user of users) void live(user, closers).catch(failed);
   const temporal = createClient(server, world.outside);
   const operator = new Operator({
     ...{ kernel, chance: chance('operator'), told, temporal, paceMs: 3 * paceMs },

@@ -16,6 +16,7 @@ import { createSecretOpener, newSealingKeys } from '../../adapters/sealed-secret
 import { createApp } from '../../api/app.js';
 import { createEventStreams } from '../../api/events/service.js';
 import { defaultSettings } from '../../api/settings.js';
+import { closingLimits } from '../../domain/accounts/closing.js';
 import { ledgerLimits } from '../../domain/ledger/limits.js';
 import { databaseRoles } from '../../migrations/roles.js';
 import { withoutWords } from '../../worker/plain-failures.js';
@@ -61,6 +62,14 @@ export const webhookSecret = 'whsec_of_the_simulation';
 
 // Each run has many seals, and readers that cross them.
 Object.assign(ledgerLimits, { sealEntries: 5, sealRestMs: 0 });
+// A closing ends within a run.
+const minutesOf = (minutes: number): number => minutes * 60_000;
+Object.assign(closingLimits, {
+  ...{ waitMs: minutesOf(20), quietMs: minutesOf(15), lateAnswerMs: minutesOf(10), mailMs: minutesOf(10) },
+});
+
+/** Recognizes the mailboxes and cards of closed accounts. */
+const installationKey = Buffer.alloc(32, 7).toString('base64');
 
 /** The service's own processes, which crash and come again: the API and workers, each with pools of its own. */
 export class Service {
@@ -108,6 +117,7 @@ export class Service {
           billing: { enabled: true, publishableKey: 'pk_test', livemode: false, simulatorUrl: null },
           codeRequestsPerClientPerHour: 1_000,
           webhooks: { publicKey: this.#keys.publicKey, allowPrivate: true, ownHosts: [] },
+          ownSoftware: { ...defaultSettings.ownSoftware, installationKey },
         },
         verifyWebhook: createWebhookVerifier({ secrets: [webhookSecret] }),
         identityProviders: [],
@@ -270,7 +280,7 @@ export class Service {
       log: this.#log(process),
       settings: {
         ...{ deployment: 'sim', shards: 1, allowPrivatePods: true, operatorEmail: null },
-        seller: unnamedSeller,
+        ...{ seller: unnamedSeller, installationKey },
         publicUrl: 'https://gpu.example',
         checkoutUrls: { success: 'https://gpu.example/ok', cancel: 'https://gpu.example/no' },
       },

@@ -11,7 +11,7 @@ export interface Mutant extends Planted {
   readonly aim?: string;
 }
 
-/** One wrong line each: opening, provisioning, metering, settling, losses, payments, reversals and delivery. */
+/** One wrong line each: opening, provisioning, metering, settling, losses, payments, reversals, delivery and closings. */
 export const mutants: readonly Mutant[] = [
   {
     file: 'money/payments/credit.ts',
@@ -297,5 +297,73 @@ export const mutants: readonly Mutant[] = [
   if (row.source !== 'auto_topup') return;`,
     what: 'a top-up is told twice',
     at: 'credit of a payment',
+  },
+  {
+    file: 'activities/closing/give-back.ts',
+    from: 'const own = refunds.find(({ key }) => isOf(row, key));',
+    to: 'const own = refunds.find(({ key }) => key === null && isOf(row, key));',
+    what: 'a refund of a closing whose answer was lost is not found again',
+    at: 'after a closing gave money back, before its answer is kept',
+    isDisturbed: true,
+    aim: 'lookAtClosing',
+  },
+  {
+    file: 'activities/closing/give-back.ts',
+    from: 'row.refused_tries === 0 ? firstKeyOf(row) :',
+    to: 'row.refused_tries < 0 ? firstKeyOf(row) : `${firstKeyOf(row)}:${Date.now()}`; //',
+    what: 'a closing asks for a refund again under another key',
+    at: 'after a closing called the processor, before it answers',
+    isDisturbed: true,
+    aim: 'lookAtClosing',
+  },
+  {
+    file: 'money/closing/returns.ts',
+    from: ".update({ called_at: trx.raw('clock_ms()') });",
+    to: '.update({ called_at: null });',
+    what: 'a closing does not keep when it called the processor',
+    at: 'after a closing called the processor, before it answers',
+    isDisturbed: true,
+    aim: 'lookAtClosing',
+  },
+  {
+    file: 'adapters/postgres/accounts/closing-money.ts',
+    from: 'where not coalesce(r.disputed, false) and p.cents',
+    to: 'where p.cents',
+    what: 'a closing gives back what its payer denies',
+    at: 'decision of what goes back',
+    isDisturbed: true,
+    aim: 'lookAtClosing',
+  },
+  {
+    file: 'money/closing/returns.ts',
+    from: "    if (paidCents > 0) return { kind: 'refused', cents: paidCents };\n",
+    to: '',
+    what: 'an account is erased with money that no card took back',
+    at: 'decision of what goes back',
+    isDisturbed: true,
+    aim: 'lookAtClosing',
+  },
+  {
+    file: 'money/closing/returns.ts',
+    from: '  await setOff(trx, wallet);\n',
+    to: '',
+    what: 'a closing gives money back that is owed',
+    at: 'decision of what goes back',
+    isDisturbed: true,
+    aim: 'lookAtClosing',
+  },
+  {
+    file: 'money/closing/stop-spending.ts',
+    from: '    await revokeApiKeysOf(trx, userId, undefined);\n',
+    to: '',
+    what: 'the keys of an account go on as it closes',
+    at: 'beginning of a closing',
+  },
+  {
+    file: 'activities/closing/erase.ts',
+    from: '    if (customerId !== null) await processor.deleteCustomer(customerId);\n',
+    to: '    if (customerId === undefined) await processor.deleteCustomer(customerId);\n',
+    what: 'a closed account stays a customer of the processor',
+    at: 'erasure of a person',
   },
 ];

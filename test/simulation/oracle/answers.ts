@@ -12,7 +12,9 @@ export async function judgeAnswers({ ask, told: said }: Evidence): Promise<strin
        from rentals r`,
   );
   const asked = await ask<{ id: string; by: string }>(
-    `select r.id, s.requested_by as by from stop_requests s join rentals r on r.no = s.rental_no`,
+    `select r.id, s.requested_by as by from stop_requests s join rentals r on r.no = s.rental_no
+      where not exists (select 1 from account_closings c
+                         where c.user_id = r.user_id and c.requested_at <= s.requested_at)`,
   );
   const net = new Map(bills.map((bill) => [bill.id, Number(bill.net)]));
   const wanted = new Set(said.stops.map(({ rentalId }) => rentalId));

@@ -1,3 +1,4 @@
+import { Erased } from './erased.js';
 import { told, type Evidence } from './evidence.js';
 
 /** The time in which the schedule "backfill" must have taken in what never arrived, in milliseconds: a few rounds of it. */
@@ -8,7 +9,9 @@ const MENDED_WITHIN_MS = 20 * 60_000;
  * "Events that never arrived"). Nothing is kept of what the processor did not sign, or signed too long ago or for later.
  * What it signed is kept, also where it can't be read. A card is nobody's but its owner's.
  */
-export async function judgeArrivals({ ask, world, nowMs }: Evidence): Promise<string[]> {
+export async function judgeArrivals(evidence: Evidence): Promise<string[]> {
+  const { ask, world, nowMs } = evidence;
+  const erased = await Erased.read(evidence);
   const { forgeries } = world;
   const { truth } = world.processor;
   const { events: sentEvents } = truth;
@@ -29,7 +32,10 @@ export async function judgeArrivals({ ask, world, nowMs }: Evidence): Promise<st
       const isKept = known.has(id) || put.has(body);
       return [
         ...told(mustBeRefused && (isTaken || isKept), `a forged event was taken: ${what}`),
-        ...told(!mustBeRefused && isTaken && !isKept, `a signed event was not kept: ${what}`),
+        ...told(
+          !mustBeRefused && isTaken && !isKept && !erased.isIn(body),
+          `a signed event was not kept: ${what}`,
+        ),
       ];
     }),
     ...cards.flatMap(({ pm_id: id, user_id: userId }) => {

@@ -7,6 +7,8 @@ interface Sums {
   readonly charges: string;
   readonly given: string;
   readonly returned: string;
+  /** What lapsed or paid a debt as the account closed. */
+  readonly closed: string;
   readonly owed: string;
   readonly debts: readonly string[];
 }
@@ -24,6 +26,7 @@ export async function judgeConservation({ ask, world }: Evidence): Promise<strin
             coalesce(-sum(e.amount_cents) filter (where e.type in ('rental_charge', 'refund')), 0) as charges,
             coalesce(sum(e.amount_cents) filter (where e.type = 'adjustment' and c.cause like 'operation:%'), 0) as given,
             coalesce(sum(e.amount_cents) filter (where c.cause like 'invoice-returned:%'), 0) as returned,
+            coalesce(-sum(e.amount_cents) filter (where c.cause ~ '^(closing|set-off|set-off-returned):'), 0) as closed,
             (select coalesce(sum(r.invoiced_cents + r.written_off_cents), 0) from refunds_and_disputes r
               where r.wallet_id = w.id and r.given_back_at is null) as owed,
             array(select i.id from invoices i where i.wallet_id = w.id and i.reason in ('overage', 'manual')) as debts
@@ -40,7 +43,7 @@ export async function judgeConservation({ ask, world }: Evidence): Promise<strin
     const debts = new Set(user.debts);
     const onDebts = invoices.filter(({ ourId, status }) => status === 'paid' && debts.has(ourId));
     const debtCents = onDebts.reduce((sum, { totalCents }) => sum + totalCents, 0);
-    const usedCents = Number(user.balance) + Number(user.charges) + debtCents;
+    const usedCents = Number(user.balance) + Number(user.charges) + Number(user.closed) + debtCents;
     const fromElsewhereCents = Number(user.given) + Number(user.returned) + Number(user.owed);
     return told(
       keptCents !== usedCents - fromElsewhereCents,

@@ -1,4 +1,5 @@
 import type { Told } from '../users/told.js';
+import { Erased } from './erased.js';
 import { told, type Evidence } from './evidence.js';
 
 interface EventRow {
@@ -18,7 +19,9 @@ interface RentalRow {
 }
 
 /** N5: each user's events are numbered without a gap, from 1, and tell what the user was told otherwise. */
-export async function judgeEvents({ ask, told: said }: Evidence): Promise<string[]> {
+export async function judgeEvents(evidence: Evidence): Promise<string[]> {
+  const { ask, told: said } = evidence;
+  const erased = await Erased.read(evidence);
   const gaps = await ask<{ user_id: string; count: string; top: string }>(
     `select user_id, count(*), max(seq) as top from events group by user_id having count(*) <> max(seq) or min(seq) <> 1`,
   );
@@ -30,10 +33,12 @@ export async function judgeEvents({ ask, told: said }: Evidence): Promise<string
        from rentals order by no`,
   );
   return [
-    ...gaps.map(({ user_id, count, top }) => `the events of ${user_id}: ${count}, numbered up to ${top}`),
-    ...rentals.flatMap((rental) => judgeStory(rental, events)),
-    ...judgeTold(said, events),
-    ...judgeFeeds(said, events),
+    ...erased
+      .without(gaps)
+      .map(({ user_id, count, top }) => `the events of ${user_id}: ${count}, numbered up to ${top}`),
+    ...erased.without(rentals).flatMap((rental) => judgeStory(rental, events)),
+    ...judgeTold(said, events, erased),
+    ...judgeFeeds(said, events, erased),
   ];
 }
 
@@ -69,7 +74,7 @@ function judgeStory(rental: RentalRow, events: readonly EventRow[]): string[] {
 }
 
 /** What a user was answered with 200 is told by their feed as well. */
-function judgeTold(said: Told, events: readonly EventRow[]): string[] {
+function judgeTold(said: Told, events: readonly EventRow[], erased: Erased): string[] {
   const made = [
     ...[...said.rentals.values()].map(({ rentalId: id, email }) => ({ id, email, type: 'rental.created' })),
     ...[...said.keys.values()].flatMap(({ id, email, revokedMs }) => [
@@ -86,6 +91,7 @@ function judgeTold(said: Told, events: readonly EventRow[]): string[] {
     }),
   ];
   return made
+    .filter(({ email }) => !erased.hasEmail(email))
     .filter(({ id, email, type }) => {
       const userId = said.users.get(email);
       return !events.some((one) => one.entity_id === id && one.type === type && one.user_id === userId);
@@ -94,8 +100,9 @@ function judgeTold(said: Told, events: readonly EventRow[]): string[] {
 }
 
 /** What was read of a feed is what stands there now: no event changes, and none comes between. */
-function judgeFeeds(said: Told, events: readonly EventRow[]): string[] {
-  return [...said.feeds].flatMap(([email, feed]) => {
+function judgeFeeds(said: Told, events: readonly EventRow[], erased: Erased): string[] {
+  const living = [...said.feeds].filter(([email]) => !erased.hasEmail(email));
+  return living.flatMap(([email, feed]) => {
     const own = events.filter(({ user_id: id }) => id === said.users.get(email));
     const differing = feed.find(({ id, seq, type }) => {
       const now = own[seq - 1];

@@ -1,5 +1,6 @@
 import type { ToldHook } from '../users/told.js';
 import type { Receipt } from '../world/receivers.js';
+import { Erased } from './erased.js';
 import { told, type Evidence } from './evidence.js';
 
 interface EventRow {
@@ -40,7 +41,9 @@ export async function judgeHooks(evidence: Evidence): Promise<string[]> {
               where r.webhook_id = w.id and r.next_try_at > clock_ms() - interval '2 minutes') as waiting
        from webhooks w`,
   );
-  return said.hooks.flatMap((hook) => {
+  const erased = await Erased.read(evidence);
+  const living = said.hooks.filter(({ email }) => !erased.hasEmail(email));
+  return living.flatMap((hook) => {
     const row = rows.find(({ id }) => id === hook.id);
     const own = events.filter(({ user_id: userId }) => userId === said.users.get(hook.email));
     if (row === undefined) return [`endpoint ${hook.id} was answered with 200, and is not there`];

@@ -1,5 +1,6 @@
 import { highestAt, type Told, type ToldValue } from '../users/told.js';
 import type { Machine } from '../world/upstream.js';
+import { Erased } from './erased.js';
 import { told, type Evidence } from './evidence.js';
 
 const MINUTE_MS = 60_000;
@@ -14,6 +15,7 @@ const LATE_MS = WARNED_MS + 10 * MINUTE_MS;
 
 interface Row {
   readonly id: string;
+  readonly user_id: string;
   readonly tag: string;
   readonly provider: string;
   readonly stop_reason: string | null;
@@ -27,7 +29,7 @@ interface Row {
 /** N39: a machine stops for being idle when it truly was, for its minutes, warned, and not kept alive; and then it does. */
 export async function judgeIdleness(evidence: Evidence): Promise<string[]> {
   const rows = await evidence.ask<Row>(
-    `select r.id, r.tag, r.provider_code as provider, r.stop_reason, s.requested_by,
+    `select r.id, r.user_id, r.tag, r.provider_code as provider, r.stop_reason, s.requested_by,
             extract(epoch from s.requested_at) * 1000 as requested_ms,
             extract(epoch from r.running_at) * 1000 as running_ms,
             extract(epoch from r.ended_at) * 1000 as ended_ms,
@@ -35,7 +37,9 @@ export async function judgeIdleness(evidence: Evidence): Promise<string[]> {
               where e.entity_id = r.id and e.type = 'rental.warned' and e.data ->> 'warning' = 'idle_stop_near') as warned_ms
        from rentals r left join stop_requests s on s.rental_no = r.no order by r.no`,
   );
-  return rows.flatMap((row) => {
+  // Nothing tells any more what was said to whom is erased.
+  const erased = await Erased.read(evidence);
+  return erased.without(rows).flatMap((row) => {
     const machine = evidence.machines.find(({ tag }) => tag === row.tag);
     if (machine === undefined) return [];
     const faults =

@@ -3,6 +3,7 @@ import type { Evidence, Judge } from './evidence.js';
 import { judgeArrivals } from './arrivals.js';
 import { judgeBills } from './bills.js';
 import { judgeCards } from './cards.js';
+import { judgeClosings } from './closings.js';
 import { judgeConservation } from './conservation.js';
 import { judgeAnswers } from './answers.js';
 import { judgeChanges } from './changes.js';
@@ -27,6 +28,7 @@ import { judgeMarks, judgeReversals } from './reversals.js';
 const judges: readonly Judge[] = [
   judgeLedgers,
   judgePayments,
+  judgeClosings,
   judgeCards,
   judgeReversals,
   judgeMarks,
@@ -60,6 +62,7 @@ const judges: readonly Judge[] = [
 const judgesOfRestored: readonly Judge[] = [
   judgeLedgers,
   judgePayments,
+  judgeClosings,
   judgeReversals,
   judgeConservation,
   judgeBills,

@@ -110,6 +110,8 @@ function judgeWish(row: RentalRow, said: Told): string[] {
     wanted !== null && (kept === null || Math.abs(Number(kept) - wanted) > 1);
   const isUser = row.stop_reason === 'user';
   const asked = [
+    // Whoever closes an account ends all that it has.
+    ...said.closings.filter(({ email }) => email === wish.email).map(({ sentMs }) => sentMs),
     ...said.stops.filter(({ rentalId }) => rentalId === row.id).map(({ sentMs }) => sentMs),
     // Who revokes a key may stop what it rented.
     (row.key === null ? undefined : said.keys.get(row.key)?.revokingMs) ?? Infinity,

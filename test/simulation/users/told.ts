@@ -110,6 +110,15 @@ export interface ToldOrder {
   isDone: boolean;
 }
 
+/** An account that its user wants to be closed. Milliseconds since 1970. */
+export interface ToldClosing {
+  readonly email: string;
+  readonly userId: string;
+  readonly sentMs: number;
+  /** When that was answered with 200; undefined: nobody knows whether it is. */
+  answeredMs: number | undefined;
+}
+
 /** What all users were told, for the oracle. */
 export class Told {
   readonly rentals = new Map<string, ToldRental>();
@@ -119,6 +128,7 @@ export class Told {
   readonly hooks: ToldHook[] = [];
   readonly pauses: ToldPause[] = [];
   readonly orders: ToldOrder[] = [];
+  readonly closings: ToldClosing[] = [];
   /** Saved cards whose removal was answered with 200, and when; milliseconds since 1970. */
   readonly removedCards: { readonly cardId: string; readonly answeredMs: number }[] = [];
   /** What each user has read of the feed, by their addresses. */

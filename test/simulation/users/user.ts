@@ -33,6 +33,8 @@ export class User {
   hasPaid = false;
   /** Auto-topup may be on. */
   isToppedUp = false;
+  /** Their account is being closed: they begin nothing more. */
+  isLeaving = false;
   /** Pays once, rents as much as that pays for, and lets it run until the money is out. */
   readonly isSpendthrift: boolean;
   /** The ids of their rentals, oldest first: those too of which a 503 left open whether they will be. */

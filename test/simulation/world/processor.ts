@@ -2,7 +2,15 @@ import type Stripe from 'stripe';
 import type { Processor } from '../../../adapters/processor/processor.js';
 import { createStripeProcessor, type StripeConfig } from '../../../adapters/processor/stripe.js';
 import { within } from '../../../adapters/within.js';
-import { answerAtOnce, type ApiAnswer, type ApiDeps, type ApiRequest } from '../../../lab/processor/api.js';
+import {
+  admit,
+  answerAtOnce,
+  findKept,
+  perform,
+  type ApiAnswer,
+  type ApiDeps,
+  type ApiRequest,
+} from '../../../lab/processor/api.js';
 import { numberOfCard } from '../../../lab/processor/cards/cards.js';
 import { saveByPage } from '../../../lab/processor/cards/setup-page.js';
 import { expireSessions, payPage, type PageOutcome } from '../../../lab/processor/checkout/checkout-page.js';
@@ -18,6 +26,7 @@ import type { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { Bank } from './bank.js';
 import type { Outside } from './outside.js';
+import { Returns } from './returns.js';
 import { Reversals } from './reversals.js';
 import { sentKinds, Truth } from './truth.js';
 
@@ -33,6 +42,7 @@ export class SimulatedProcessor {
   readonly truth: Truth;
   readonly bank: Bank;
   readonly reversals: Reversals;
+  readonly returns: Returns;
   /** Sends an event to the service. */
   onEvent: (event: LabEvent) => void = () => undefined;
   readonly #lab: Lab;
@@ -50,6 +60,7 @@ export class SimulatedProcessor {
     this.truth = new Truth(store);
     this.bank = new Bank(parts);
     this.reversals = new Reversals(parts);
+    this.returns = new Returns(parts);
     this.#lab = createWorld({
       ...{ store, now, faults: new Faults(), bank: this.bank.word },
       deliveries: { send: (deliveries) => deliveries.forEach((one) => this.#tell(one)) },
@@ -102,6 +113,7 @@ export class SimulatedProcessor {
     const event = this.#lab.store.find('events', eventId);
     if (event === undefined) return;
     if (event.type === 'charge.succeeded') this.reversals.draw((event.data.object as Stripe.Charge).id);
+    if (event.type === 'refund.created') this.returns.draw(event.data.object as Stripe.Refund);
     if (sentKinds.test(event.type)) this.onEvent(event);
   }
 
@@ -112,7 +124,10 @@ export class SimulatedProcessor {
         const [path = '', query = ''] = url.split('?');
         const request = { method, path, query, headers: smallNames(headers), body };
         const name = `${method} ${path.split('/')[2] ?? ''}`;
-        const asked = this.outside.call('processor', name, () => this.#answer(request));
+        const answer = (): ApiAnswer => this.#answer(request);
+        const asked = this.returns.delays(request, answer)
+          ? new Promise<never>(() => undefined)
+          : this.outside.call('processor', name, answer);
         return responseOf(await within(timeoutMs, asked, timedOut));
       },
     };
@@ -121,7 +136,16 @@ export class SimulatedProcessor {
   #answer(request: ApiRequest): ApiAnswer {
     // Pages that are over expire by themselves; nobody can tell before they ask.
     expireSessions(this.#lab);
-    return answerAtOnce(this.#api, request);
+    const refusal = this.returns.refusalOf(request);
+    return refusal === undefined ? answerAtOnce(this.#api, request) : this.#refuse(request, refusal);
+  }
+
+  /** Refuses a request, and keeps that under its key. One that was answered before is answered so again. */
+  #refuse(request: ApiRequest, code: string): ApiAnswer {
+    const admitted = admit(this.#api, request, 'req_refused');
+    const body = JSON.stringify({ error: { type: 'invalid_request_error', code, message: code } });
+    const answer = findKept(this.#api, admitted) ?? perform(this.#api, admitted, { status: 400, body });
+    return { headers: {}, ...answer };
   }
 }
 

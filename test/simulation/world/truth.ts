@@ -41,6 +41,9 @@ export interface TrueRefund {
   readonly amountCents: number;
   /** Its money is with its payer, or on its way. */
   readonly isLive: boolean;
+  readonly isPending: boolean;
+  /** The key by which the service asked for it; null: others made it. */
+  readonly key: string | null;
 }
 
 export interface TrueDispute {
@@ -49,6 +52,8 @@ export interface TrueDispute {
   readonly amountCents: number;
   readonly withdrawn: boolean;
   readonly reinstated: boolean;
+  /** It is not decided, or its money is still to come back. */
+  readonly isOpen: boolean;
 }
 
 /** The mirror of one of our invoices. */
@@ -108,6 +113,7 @@ export class Truth {
     return this.store.list('refunds').map((refund) => ({
       ...{ id: refund.id, payment: paidBy(payments, refund), amountCents: refund.amount },
       isLive: refund.status === 'pending' || refund.status === 'succeeded',
+      ...{ isPending: refund.status === 'pending', key: refund.metadata?.['refund_key'] ?? null },
     }));
   }
 
@@ -115,9 +121,16 @@ export class Truth {
     const payments = this.#byId();
     return this.store.list('disputes').map((dispute) => {
       const moves = dispute.balance_transactions.map(({ amount }) => amount);
+      const withdrawn = moves.some((cents) => cents < 0);
+      const reinstated = moves.some((cents) => cents > 0);
+      const isFinal = ['won', 'lost', 'warning_closed', 'prevented'].includes(dispute.status);
       return {
         ...{ id: dispute.id, payment: paidBy(payments, dispute), amountCents: dispute.amount },
-        ...{ withdrawn: moves.some((cents) => cents < 0), reinstated: moves.some((cents) => cents > 0) },
+        ...{
+          withdrawn,
+          reinstated,
+          isOpen: !isFinal || (withdrawn && !reinstated && dispute.status !== 'lost'),
+        },
       };
     });
   }
@@ -144,7 +157,7 @@ export class Truth {
       .map(({ id, type, created }) => ({ id, kind: type, createdMs: created * 1_000 }));
   }
 
-  /** The users who are customers there. */
+  /** The users who are customers there now. */
   get payers(): string[] {
     return this.store.list('customers').map(({ metadata }) => metadata['user_id'] ?? '');
   }
@@ -154,7 +167,18 @@ export class Truth {
   }
 
   #userOf(customer: Stripe.PaymentIntent['customer']): string | null {
-    return this.store.find('customers', idOf(customer) ?? '')?.metadata['user_id'] ?? null;
+    const id = idOf(customer) ?? '';
+    const { metadata } = this.store.find('customers', id) ?? this.#deleted(id) ?? {};
+    return metadata?.['user_id'] ?? null;
+  }
+
+  /** A customer who was deleted, as the event of it tells. */
+  #deleted(id: string): Stripe.Customer | undefined {
+    return this.store
+      .list('events')
+      .filter(({ type }) => type === 'customer.deleted')
+      .map(({ data }) => data.object as Stripe.Customer)
+      .find((customer) => customer.id === id);
   }
 }
 
