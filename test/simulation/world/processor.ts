@@ -149,9 +149,9 @@ export class SimulatedProcessor {
   }
 }
 
-/** Pages show what was wrong with a status; nobody here sends a form that is. */
+/** Pages show what was wrong with a status; nobody here sends a form that is. A closing ends the pages that are open (410). */
 function paid(outcome: PageOutcome): void {
-  if ('status' in outcome && ![200, 409].includes(outcome.status))
+  if ('status' in outcome && ![200, 409, 410].includes(outcome.status))
     throw new Error(`a page is not paid: ${outcome.title} (${outcome.status})`);
 }
 
