@@ -155,7 +155,7 @@ async function findByTag(
   return false;
 }
 
-/** Until when others have their turn at upstreams, by this process's clock (performance.now). */
+/** Until when others have their turn at upstreams, by this process's clock (performance.now); Infinity: it takes no such order. */
 type PassedOver = Map<string, number>;
 
 /** Asks for a machine of the cheapest offer that was not asked for, at an upstream where others do not have their turn. */
@@ -191,8 +191,8 @@ async function buyAnother(
   const order = { rentalId: rental.id, listing, software, ...(await orderTermsOf(deps, rental)) };
   const purchase = await buyPod(deps, order);
   if (purchase.kind === 'none') {
-    if (purchase.outOfTurnMs !== undefined)
-      passedOver.set(listing.provider_code, performance.now() + purchase.outOfTurnMs);
+    const outMs = purchase.isUnfit ? Infinity : purchase.outOfTurnMs;
+    if (outMs !== undefined) passedOver.set(listing.provider_code, performance.now() + outMs);
     return 'look again';
   }
   await replaceTag(deps.db, rental, purchase.attempt);
@@ -215,7 +215,8 @@ function waitsSince(rental: RentalRow, attempts: readonly AllocationAttemptRow[]
  * @returns false when there is no turn to wait for, or no time
  */
 async function maySoonHaveTurn(passedOver: PassedOver, sinceMs: number): Promise<boolean> {
-  if (passedOver.size === 0 || Date.now() - sinceMs >= rentalLimits.queueMs) return false;
+  const isAwaited = [...passedOver.values()].some((untilMs) => untilMs < Infinity);
+  if (!isAwaited || Date.now() - sinceMs >= rentalLimits.queueMs) return false;
   await sleep(LOOK_MS);
   return true;
 }

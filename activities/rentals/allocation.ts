@@ -276,8 +276,12 @@ async function noteRefusal(
   { onOutOfTurn }: Agreed,
   error: ProviderError,
 ): Promise<Purchase> {
-  const { outOfTurn = false, retryAfterMs = 0 } = error.details;
+  const { outOfTurn = false, retryAfterMs = 0, unfitOrder = false } = error.details;
   const words = `${error.kind}: ${error.message}`;
+  if (unfitOrder) {
+    await moveAttempt(deps.db, attempt.id, 'open', 'failed', { error: words, failedBy: 'us' });
+    return { kind: 'none', isUnfit: true };
+  }
   await noteProviderFailure(deps.db, provider.code, 'creating', error);
   if (outOfTurn) {
     await (onOutOfTurn?.(retryAfterMs) ?? endOutOfTurn(deps.db, attempt.id, retryAfterMs, words));

@@ -181,7 +181,9 @@ async function tryListings(
   let maxPricePerHourCents = request.maxPricePerHourCents;
   // One of each upstream that is out of turn: it is so for all its offers, and was not asked for.
   const passedOver: PassedOver[] = [];
-  const isInTurn = (code: string) => !passedOver.some(({ order }) => order.listing.provider_code === code);
+  const unfit = new Set<string>();
+  const isInTurn = (code: string) =>
+    !unfit.has(code) && !passedOver.some(({ order }) => order.listing.provider_code === code);
   // The time left must do for a call: a call that is cut off at once would only leave an unknown outcome.
   while (
     tried.length - passedOver.length < rentalLimits.openTries &&
@@ -211,6 +213,7 @@ async function tryListings(
     };
     const purchase = await market.buy(order);
     if (purchase.kind !== 'none') return { bargain: { listing, purchase }, tried, passedOver };
+    if (purchase.isUnfit) unfit.add(listing.provider_code);
     if (purchase.outOfTurnMs !== undefined) passedOver.push({ order, waitMs: purchase.outOfTurnMs });
   }
   return { bargain: undefined, tried, passedOver };

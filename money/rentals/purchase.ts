@@ -25,12 +25,13 @@ export interface PodOrder extends Wait {
  * - bought: the pod exists at the agreed price, and its attempt is open until the rental adopts it.
  * - unknown: a pod may exist under the attempt's tag; `listed`: it does exist, and has not told its price yet.
  * - none: nothing was bought, or it was given back; the next offer may be tried. `outOfTurnMs`: this one was passed over,
- *   because others buy there just now; it may be had after so long.
+ *   because others buy there just now; it may be had after so long. `isUnfit`: its upstream takes no such order,
+ *   whatever the offer.
  */
 export type Purchase =
   | { readonly kind: 'bought'; readonly attempt: AllocationAttemptRow; readonly podId: string }
   | { readonly kind: 'unknown'; readonly attempt: AllocationAttemptRow; readonly listed: boolean }
-  | { readonly kind: 'none'; readonly outOfTurnMs?: number };
+  | { readonly kind: 'none'; readonly outOfTurnMs?: number; readonly isUnfit?: boolean };
 
 /** A purchase that a rental can be opened with, and the listing that it was made from at the agreed price. */
 export interface Bargain {

@@ -40,6 +40,7 @@ export function commandOf(software: Software, bootstrap: AllocationRequest['boot
   throw new ProviderError(
     'no_capacity',
     `the start command has ${command.length} characters, and a pod takes ${MOST_ARGS}`,
+    { unfitOrder: true },
   );
 }
 

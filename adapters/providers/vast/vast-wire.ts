@@ -116,6 +116,7 @@ export function onstartOf({
   throw new ProviderError(
     'no_capacity',
     `keys and software of the renter make a script of ${script.length} characters, and it takes ${MOST_SCRIPT}`,
+    { unfitOrder: true },
   );
 }
 

@@ -394,11 +394,6 @@ describe('a sweep', () => {
 
 /** What a test leaves would be swept in the next one. */
 const rowsOfTests = [
-  'stuck_items',
-  'stop_requests',
-  'meter_readings',
-  'rentals',
-  'allocation_attempts',
-  'unknown_pods',
-  'pods',
+  ...['stuck_items', 'stop_requests', 'meter_readings', 'rentals', 'allocation_attempts'],
+  ...['unknown_pods', 'pods'],
 ];

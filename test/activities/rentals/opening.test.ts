@@ -26,12 +26,17 @@ describe('the opening of a rental', () => {
   let cheap: ListingRow;
   let wallet: WalletRow;
   const upstream = new ScriptedUpstream();
+  const other = new ScriptedUpstream();
   before(async () => {
     lone = await startActivities({
-      providers: new Map([['lab', upstream.port]]),
+      providers: new Map([
+        ['lab', upstream.port],
+        ['other', { ...other.port, code: 'other' }],
+      ]),
       settings: { openLockWaitMs: 100 },
     });
     await insertProvider(lone.db);
+    await insertProvider(lone.db, 'other');
     cheap = await insertListing(lone.db, { offer_id: 'cheap', price_per_hour_cents: CHEAP });
     await insertListing(lone.db, { offer_id: 'dear', price_per_hour_cents: TOO_DEAR });
     for (const family of ['l40s', 'a100-80gb']) {
@@ -138,6 +143,26 @@ describe('the opening of a rental', () => {
       await assert.rejects(open(rentalId), { type: 'temporarily_unavailable' });
       await assertNothingIsOpen();
     });
+  });
+
+  it('goes elsewhere at once with an order that is too large for an upstream, which nobody blames for it', async () => {
+    const listing = { family: 'h200-141gb', price_per_hour_cents: CHEAP };
+    for (const _ of [1, 2, 3]) await insertListing(lone.db, listing);
+    const fitting = await insertListing(lone.db, {
+      ...listing,
+      provider_code: 'other',
+      price_per_hour_cents: 105,
+    });
+    const tooLong = () =>
+      Promise.reject(new ProviderError('no_capacity', 'the keys are too long', { unfitOrder: true }));
+    upstream.allocations.push(tooLong, tooLong, tooLong);
+    const rentalId = await ask({ familyId: 'h200-141gb' });
+    await open(rentalId);
+    assert.deepEqual([upstream.asked.length, other.asked], [1, [['allocate', fitting.offer_id]]]);
+    const [first, second] = await attempts(rentalId);
+    assert.deepEqual([first?.state, first?.failed_by, second?.state], ['failed', 'us', 'adopted']);
+    const lab = await lone.db('providers').where({ code: 'lab' }).first();
+    assert.equal(lab?.last_error, null);
   });
 
   describe('where nothing is left', () => {

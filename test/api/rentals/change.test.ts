@@ -125,7 +125,7 @@ describe('PATCH /v1/rentals/:id', () => {
     const rental = await insertRunningRental(api.db, user.user.id, HOUR, { name: 'old' });
     const beyond = (ms: number) => new Date(rental.running_at!.getTime() + 720 * HOUR + ms).toISOString();
     const { body: late } = await patch(rental.id, { autoStopAt: beyond(1) });
-    assert.match(String(late.message), /autoStopAt may be at most 720 hours after billing began: /);
+    assert.match(late.message, /autoStopAt may be at most 720 hours after billing began: /);
     const labels = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`k${index}`, 'v']));
     const wrong: [body: object, field: string][] = [
       [{}, 'body'],

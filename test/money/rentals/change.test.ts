@@ -195,10 +195,7 @@ describe('a change of a rental’s limits', () => {
     try {
       await clock.pass(HOUR);
       const changeId = await ask(id, { maxSpendCents: 5, autoStopAfterMs: 3 * HOUR, name: 'new' });
-      await assert.rejects(tell(id, changeId), {
-        code: 'temporarily_unavailable',
-        message: /Our operators have paused metering/,
-      });
+      await assert.rejects(tell(id, changeId), { message: /Our operators have paused metering/ });
       const rental = await getRental(db, id);
       assert.deepEqual([rental.charged_cents, rental.max_spend_cents, rental.name], [0, null, null]);
       assert.equal((await findChange(db, changeId))?.answered_at, null);
@@ -213,14 +210,9 @@ describe('a change of a rental’s limits', () => {
     const id = await run();
     await db('wallets')
       .where({ id: wallet.id })
-      .update({
-        metering_blocked_at: db.raw('clock_ms()'),
-        metering_blocked_reason: 'test',
-      });
+      .update({ metering_blocked_at: db.raw('clock_ms()'), metering_blocked_reason: 'test' });
     await assert.rejects(change(id, { maxSpendCents: 5 }), {
-      code: 'temporarily_unavailable',
-      message:
-        'We can’t meter your wallet just now, so you can’t change limits. Try again later, or stop the rental.',
+      ...{ code: 'temporarily_unavailable', message: /^We can’t meter your wallet just now, so/ },
     });
     await db('wallets')
       .where({ id: wallet.id })

@@ -125,20 +125,7 @@ export async function runAtTerminal(
 /** What the service tells of how a machine is reached, checked. @throws Failure unless it runs */
 export function reachable(rental: Rental): Reachable {
   const { host, port, username, hostKeyFingerprint } = rental;
-  if (rental.status === 'running' && host === null) {
-    throw new Failure(
-      'notReached',
-      `${nameOf(rental)} runs, and does not answer over SSH.`,
-      'Its image may have no SSH daemon. See its ports with: gpu show',
-    );
-  }
-  if (rental.status === 'running' && hostKeyFingerprint === null) {
-    throw new Failure(
-      'notReached',
-      `${nameOf(rental)} has not shown its host key yet.`,
-      'Try again in a minute.',
-    );
-  }
+  refuseUnready(rental);
   if (rental.status !== 'running' || host === null || username === null || hostKeyFingerprint === null) {
     const why = whyEnded(rental);
     throw new Failure(
@@ -148,6 +135,23 @@ export function reachable(rental: Rental): Reachable {
     );
   }
   return checkReachable({ rental, host, port: port ?? 22, username, hostKeyFingerprint });
+}
+
+/** @throws Failure for one that runs, and can't be entered for now */
+function refuseUnready(rental: Rental): void {
+  if (rental.status !== 'running') return;
+  if (rental.host === null)
+    throw new Failure(
+      'notReached',
+      `${nameOf(rental)} runs, and does not answer over SSH.`,
+      'Its image may have no SSH daemon. See its ports with: gpu show',
+    );
+  if (rental.hostKeyFingerprint === null)
+    throw new Failure(
+      'notReached',
+      `${nameOf(rental)} has not shown its host key yet.`,
+      'Try again in a minute.',
+    );
 }
 
 function optionsFor(machine: Reachable, knownHosts: string, keys: readonly string[]): string[] {

@@ -64,9 +64,10 @@ describe('the adapter of Vast', () => {
 
   it('leaves keys that are too long together to another upstream', async () => {
     const publicKeys = Array.from({ length: 12 }, () => newRenterKey('rsa').line);
-    await assert.rejects(lab.vast.allocate(vastRequestOf({ publicKeys })), (error) =>
-      isOfKind(error, 'no_capacity'),
-    );
+    await assert.rejects(lab.vast.allocate(vastRequestOf({ publicKeys })), (error: ProviderError) => {
+      assert.equal(error.details.unfitOrder, true);
+      return isOfKind(error, 'no_capacity');
+    });
   });
 
   it('sells nothing whose traffic is dear, and nothing that ends soon', async () => {
