@@ -195,7 +195,7 @@ describe('a change of a rental’s limits', () => {
     try {
       await clock.pass(HOUR);
       const changeId = await ask(id, { maxSpendCents: 5, autoStopAfterMs: 3 * HOUR, name: 'new' });
-      await assert.rejects(tell(id, changeId), { message: /Our operators have paused metering/ });
+      await assert.rejects(tell(id, changeId), { code: 'temporarily_unavailable', message: /have paused/ });
       const rental = await getRental(db, id);
       assert.deepEqual([rental.charged_cents, rental.max_spend_cents, rental.name], [0, null, null]);
       assert.equal((await findChange(db, changeId))?.answered_at, null);
