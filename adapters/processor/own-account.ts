@@ -14,7 +14,7 @@ export interface OwnAccountOptions {
 }
 
 /**
- * Lets calls through only to the account that has our customers (decision 198, "The processor’s account"). Another
+ * Lets calls through only to the account that has our customers (decision 192, "The processor’s account"). Another
  * account, or the same one in another mode, takes each call as well, and knows none of our customers, cards and
  * payments: what it says of them must not be believed. A key that was found to be ours stays so.
  * @returns a processor whose calls throw ProcessorError `refused` with `anotherAccount` in its details
