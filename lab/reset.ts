@@ -10,7 +10,12 @@ try {
     console.log(['Removed:', ...removed.map((path) => `  ${path}`)].join('\n'));
     console.log('The next "npm start" begins anew.');
   }
-  if (settings.databaseUrl !== null) console.log('The database of DATABASE_URL was left alone.');
+  if (settings.databaseUrl !== null) {
+    console.log(
+      'The database of DATABASE_URL was left alone. The next processor knows none of its customers and',
+    );
+    console.log('refuses their payments: name a new database.');
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

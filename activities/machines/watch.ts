@@ -155,7 +155,10 @@ class Watch {
     } finally {
       await this.#delivery.ended();
       await this.#asking;
-      await this.#catalog;
+      // Each of its reads has a limit, which together may be longer than that of a standstill.
+      const telling = setInterval(() => this.tell({ ...this.state }), machineLimits.pollMs);
+      await this.#catalog?.finally(() => clearInterval(telling));
+      clearInterval(telling);
       await this.#balance;
     }
   }
@@ -176,9 +179,9 @@ class Watch {
     if (this.#catalog !== undefined || (await this.#isPutOff('offers'))) return;
     this.#owesList = true;
     const { code } = this.provider;
-    this.#catalog = eachPart(this.deps, `catalog of ${code}`, () => this.#guarded(() => this.#syncCatalog()))
+    this.#catalog = this.#guarded(() => this.#syncCatalog())
       .then((isRead) => {
-        if (isRead !== false) this.#nextCatalogMs = nowMs + catalogLimits.catalogSyncMs;
+        if (isRead) this.#nextCatalogMs = nowMs + catalogLimits.catalogSyncMs;
       })
       .catch((error: unknown) => this.deps.log.warn({ provider: code, err: error }, 'no catalog was kept'))
       .finally(() => {
@@ -232,11 +235,13 @@ class Watch {
   async #syncCatalog(): Promise<void> {
     const { code } = this.provider;
     const offers = await this.provider.listOffers();
-    await replaceListings(this.deps.db, code, offers);
-    await recordOddities(this.deps.db, code, this.deps.oddities.take(code));
+    await eachPart(this.deps, `catalog of ${code}`, async () => {
+      await replaceListings(this.deps.db, code, offers);
+      await recordOddities(this.deps.db, code, this.deps.oddities.take(code));
+      this.state.offers = offers.length;
+    });
     // What the catalog was is worth less than what it is: a failure keeps no offer from being sold.
     await eachPart(this.deps, `price history of ${code}`, () => recordOfferHour(this.deps.db, code));
-    this.state.offers = offers.length;
   }
 
   async #list(): Promise<void> {

@@ -235,7 +235,7 @@ export const createRental = operation({
   tag,
   summary: 'Rents one of the cheapest machines that match',
   description:
-    'Takes the cheapest or, if that one failed to start lately, one at most 10 % above it. Reserves one hour of its cost. Poll GET /v1/rentals/{id} every 2 seconds until it is running; from then on it is charged by the second. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`. With only a `quoteId` it rents what was quoted, at that price or less; sending it again returns the same rental.',
+    'Takes the cheapest or, if that one failed to start lately, one at most 10 % above it. While those have no capacity, the next one up to `maxPricePerHourCents`. Reserves one hour of its cost. Poll GET /v1/rentals/{id} every 2 seconds until it is running; from then on it is charged by the second. A 5xx has `details.outcome`: `not_done`, or `unknown` with `lookAt`. With only a `quoteId` it rents what was quoted, at that price or less; sending it again returns the same rental.',
   parameters: [idempotencyKey],
   body: {
     schema: { oneOf: [newRental, named('TakenQuote', jsonSchemaOf(quoteBodySchema))] },

@@ -31,7 +31,8 @@ export function invoiceOpenedMail(invoice: OpenInvoice, lines: readonly InvoiceL
 export function autoTopupApprovalMail(offer: OpenInvoice): Message {
   return messageOf('Your bank wants you to approve an automatic top-up', [
     `We could not charge your saved card ${formatUsd(offer.amountCents)}: your bank wants you to approve the payment.`,
-    'Approve and pay this top-up here, or save another card in your billing settings.',
+    'Automatic top-ups are off until you turn them back on in your billing settings.',
+    'Save another card there, or approve and pay this top-up now:',
     ...payLines(offer),
   ]);
 }

@@ -83,8 +83,8 @@ export function limitOfMachine(
 }
 
 /**
- * Returns the most that an hour of another offer may cost, in cents, where the renter said nothing (decision 19, "Order of
- * an opening"): a tenth more than the cheapest of these.
+ * Returns the most that an hour of another offer may cost, in cents (decision 19, "Order of an opening"): a tenth more
+ * than the cheapest of these.
  */
 export function dearestBeside(offers: readonly { readonly price_per_hour_cents: number }[]): number {
   const cheapest = Math.min(...offers.map((offer) => offer.price_per_hour_cents));

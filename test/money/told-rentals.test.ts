@@ -321,16 +321,16 @@ describe('the events of a rental', () => {
   });
 
   for (const [ranMs, balanceCents] of [
-    [400_000, 900],
-    [404_000, 899],
+    [400_000, 90],
+    [440_000, 89],
   ] as const) {
     it(`tell of ${balanceCents} cents what the domain says of them`, async () => {
-      const poor = await insertWallet(db, 1_000);
-      await insertRunning(db, poor, { priceCents: 900, ranMs, holdCents: 0 });
+      const poor = await insertWallet(db, 100);
+      await insertRunning(db, poor, { priceCents: 90, ranMs, holdCents: 0 });
       await tick(db, whole);
       const lows = await db('event_outbox').where({ user_id: poor.user_id, type: 'wallet.low' });
       assert.equal((await getWallet(db, poor.user_id)).available_cents, balanceCents);
-      assert.equal(lows.length === 1, isLow(balanceCents, 900));
+      assert.equal(lows.length === 1, isLow(balanceCents, 90));
     });
   }
 

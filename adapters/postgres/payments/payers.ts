@@ -17,8 +17,19 @@ export async function isCustomerOf(db: Database, userId: UserId, customerId: str
   return user !== undefined;
 }
 
-/** Lists customers at the processor, those of the newest users first. */
+/**
+ * Lists customers at the processor: of those who paid last, since a payment that was credited came from our account, and
+ * before anybody has paid of the newest users.
+ */
 export async function listCustomerIds(db: Database, limit: number): Promise<string[]> {
+  const payers = await db('topups as t')
+    .join('users as u', 'u.id', 't.user_id')
+    .whereNotNull('t.credited_at')
+    .whereNotNull('u.processor_customer_id')
+    .orderBy('t.id', 'desc')
+    .limit(10 * limit)
+    .pluck<string[]>('u.processor_customer_id');
+  if (payers.length > 0) return [...new Set(payers)].slice(0, limit);
   return db('users')
     .whereNotNull('processor_customer_id')
     .orderBy('id', 'desc')

@@ -7,8 +7,11 @@ import { listCustomerIds } from '../../../adapters/postgres/payments/payers.js';
 import { onlyOwnAccount } from '../../../adapters/processor/own-account.js';
 import { anotherAccount, ProcessorError } from '../../../adapters/processor/processor.js';
 import { installationKey } from '../../support/activities/closing-world.js';
+import { paymentOf } from '../../support/activities/scripted-processor.js';
+import { creditTopup } from '../../../money/payments/credit.js';
+import { unnamedSeller } from '../../../domain/payments/receipt.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
-import { insertSavedCard, insertUser } from '../../support/money/factories.js';
+import { insertSavedCard, insertTopup, insertUser } from '../../support/money/factories.js';
 import { runAlone } from '../../support/service/activity-context.js';
 
 const refused = { kind: 'refused', details: { code: anotherAccount } };
@@ -44,6 +47,15 @@ describe('a key of another account', () => {
     const { id } = await insertUser(lone.db);
     await assert.rejects(ensureCustomer(deps, id), refused);
     assert.equal((await lone.db('users').where({ id }).first())?.processor_customer_id, null);
+  });
+
+  it('is known by those who paid last, whoever else has a customer', async () => {
+    const payer = await insertUser(lone.db, { processor_customer_id: 'cus_who_paid' });
+    await insertUser(lone.db, { processor_customer_id: 'cus_of_a_wrong_key' });
+    const topup = await insertTopup(lone.db, payer.id);
+    const payment = paymentOf({ topupId: topup.id, userId: payer.id, amountCents: topup.amount_cents });
+    await creditTopup(lone.db, topup.id, payment, unnamedSeller);
+    assert.deepEqual(await listCustomerIds(lone.db, 5), ['cus_who_paid']);
   });
 
   it('leaves the place from which missed events are read, and takes none in', async () => {

@@ -262,10 +262,7 @@ describe('lookAtAutoTopup when a charge is due', () => {
     await topups.lone.run('lookAtInvoice', offer!.id, 86_400_000);
     const user = await db('users').where({ id: userId }).first();
     const [off, mail, ...more] = await db('mail_outbox').where({ recipient: user!.email }).orderBy('id');
-    assert.match(
-      off?.body ?? '',
-      /Your bank wants you to approve the payment\.[^]*Automatic top-ups are now off/,
-    );
+    assert.ok(off?.body?.includes('Automatic top-ups are now off'));
     assert.equal(mail?.subject, 'Your bank wants you to approve an automatic top-up');
     assert.ok(mail.body?.includes(mirror.hostedInvoiceUrl!), mail.body ?? '');
     assert.deepEqual(more, []);

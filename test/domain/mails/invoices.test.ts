@@ -49,7 +49,8 @@ const mails: readonly Whole[] = [
     'Your bank wants you to approve an automatic top-up',
     [
       'We could not charge your saved card $12.34: your bank wants you to approve the payment.',
-      'Approve and pay this top-up here, or save another card in your billing settings.',
+      'Automatic top-ups are off until you turn them back on in your billing settings.',
+      'Save another card there, or approve and pay this top-up now:',
       '',
       'Due: 2026-01-02',
       'Pay here: https://pay.example.com/in_1',
