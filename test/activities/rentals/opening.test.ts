@@ -146,7 +146,7 @@ describe('the opening of a rental', () => {
   });
 
   it('goes elsewhere at once with an order that is too large for an upstream, which nobody blames for it', async () => {
-    const listing = { family: 'h200-141gb', price_per_hour_cents: CHEAP };
+    const listing = { family: 'b300', price_per_hour_cents: CHEAP };
     for (const _ of [1, 2, 3]) await insertListing(lone.db, listing);
     const fitting = await insertListing(lone.db, {
       ...listing,
@@ -156,7 +156,7 @@ describe('the opening of a rental', () => {
     const tooLong = () =>
       Promise.reject(new ProviderError('no_capacity', 'the keys are too long', { unfitOrder: true }));
     upstream.allocations.push(tooLong, tooLong, tooLong);
-    const rentalId = await ask({ familyId: 'h200-141gb' });
+    const rentalId = await ask({ familyId: 'b300' });
     await open(rentalId);
     assert.deepEqual([upstream.asked.length, other.asked], [1, [['allocate', fitting.offer_id]]]);
     const [first, second] = await attempts(rentalId);

@@ -1,3 +1,4 @@
+import { Erased } from './erased.js';
 import { told, type Evidence } from './evidence.js';
 
 /** How long a mail may take while nothing is disturbed, whatever becomes of others, in milliseconds. */
@@ -37,16 +38,18 @@ export async function judgeMails({ ask, world, calmSinceMs, nowMs }: Evidence): 
 /**
  * Decision 36: whoever pays gets a receipt, and who is asked for a debt a mail of it: each is written with what it tells of.
  */
-export async function judgeReceipts({ ask }: Evidence): Promise<string[]> {
-  const rows = await ask<{ mail: string }>(
-    `select due.mail from (
-       select 'receipt:' || substr(c.cause, length('payment:') + 1) as mail from ledger_causes c
+export async function judgeReceipts(evidence: Evidence): Promise<string[]> {
+  const rows = await evidence.ask<{ mail: string; user_id: string }>(
+    `select due.mail, due.user_id from (
+       select 'receipt:' || substr(c.cause, length('payment:') + 1) as mail, w.user_id
+         from ledger_causes c join wallets w on w.id = c.wallet_id
         where c.cause like 'payment:%'
        union all
-       select 'invoice-opened:' || id from invoices where reason <> 'topup_failed' and finalized_at is not null
+       select 'invoice-opened:' || id, user_id from invoices where reason <> 'topup_failed' and finalized_at is not null
        union all
-       select 'invoice-paid:' || id from invoices where reason <> 'topup_failed' and status = 'paid'
+       select 'invoice-paid:' || id, user_id from invoices where reason <> 'topup_failed' and status = 'paid'
      ) due where not exists (select 1 from mail_outbox m where m.cause = due.mail) order by due.mail`,
   );
-  return rows.map(({ mail }) => `the mail ${mail} was never written`);
+  const erased = await Erased.read(evidence);
+  return erased.without(rows).map(({ mail }) => `the mail ${mail} was never written`);
 }

@@ -1,8 +1,10 @@
+import { Erased } from './erased.js';
 import { told, type Evidence } from './evidence.js';
 
 /** What a user's feed must tell of one thing: how often each type, at least and at most. */
 interface Telling {
   readonly id: string;
+  readonly user_id: string;
   /** What it is, in words. */
   readonly what: string;
   readonly type: string;
@@ -15,7 +17,9 @@ interface Telling {
  * N5: the feed tells each turn of the user's money once: each entry that brings some in, and each end of a top-up and of
  * an invoice, to its owner.
  */
-export async function judgeMoneyEvents({ ask }: Evidence): Promise<string[]> {
+export async function judgeMoneyEvents(evidence: Evidence): Promise<string[]> {
+  const { ask } = evidence;
+  const erased = await Erased.read(evidence);
   const tellings = await ask<Telling>(
     `with due (id, user_id, what, type, least, most) as (
        select t.id, t.user_id, t.status, x.type, x.least, x.most
@@ -37,7 +41,7 @@ export async function judgeMoneyEvents({ ask }: Evidence): Promise<string[]> {
                                      (i.status in ('uncollectible', 'void', 'paid'))::int)
          ) x (type, least, most)
      )
-     select d.id, d.what, d.type, d.least, d.most,
+     select d.id, d.user_id, d.what, d.type, d.least, d.most,
             (select count(*) from events v where v.entity_id = d.id and v.type = d.type and v.user_id = d.user_id)::int as count
        from due d order by d.id, d.type`,
   );
@@ -50,14 +54,18 @@ export async function judgeMoneyEvents({ ask }: Evidence): Promise<string[]> {
       where e.amount_cents > 0 order by e.wallet_id, e.seq`,
   );
   return [
-    ...tellings.flatMap(({ id, what, type, least, most, count }) =>
-      told(count < least || count > most, `${id} is ${what}, and ${type} is told ${count} times`),
-    ),
-    ...credits.flatMap(({ user_id: userId, seq, cents, told: amounts }) =>
-      told(
-        amounts.join() !== cents,
-        `entry ${seq} gave ${userId} ${cents} cents, and ${amounts.join(' and ') || 'nothing'} is told`,
+    ...erased
+      .without(tellings)
+      .flatMap(({ id, what, type, least, most, count }) =>
+        told(count < least || count > most, `${id} is ${what}, and ${type} is told ${count} times`),
       ),
-    ),
+    ...erased
+      .without(credits)
+      .flatMap(({ user_id: userId, seq, cents, told: amounts }) =>
+        told(
+          amounts.join() !== cents,
+          `entry ${seq} gave ${userId} ${cents} cents, and ${amounts.join(' and ') || 'nothing'} is told`,
+        ),
+      ),
   ];
 }
