@@ -36,31 +36,25 @@ export function onlyOwnAccount(processor: Processor, options: OwnAccountOptions)
   return Object.fromEntries(guarded) as Processor;
 }
 
-/** One check serves all calls that come meanwhile. One that failed, or had nobody to ask about, is made again. */
-function checkingOnce(
-  processor: Processor,
-  { listCustomers, onAnother, refusedMs = MINUTE }: OwnAccountOptions,
-): () => Promise<void> {
-  let known: Promise<void> | undefined;
-  const forget = (): void => void (known = undefined);
-  const ask = async (): Promise<void> => {
+/** Each call checks for itself until one has found the key to be ours: a check that hangs holds up nobody else. */
+function checkingOnce(processor: Processor, options: OwnAccountOptions): () => Promise<void> {
+  const { listCustomers, onAnother, refusedMs = MINUTE } = options;
+  let isOurs = false;
+  let refusal: ProcessorError | undefined;
+  return async () => {
+    if (isOurs) return;
+    if (refusal) throw refusal;
     const customers = await listCustomers(witnesses);
-    for (const id of customers) if (await processor.knowsCustomer(id)) return;
-    if (customers.length === 0) {
-      forget();
+    for (const id of customers) {
+      if (!(await processor.knowsCustomer(id))) continue;
+      isOurs = true;
       return;
     }
-    const error = new ProcessorError('refused', wordsOf(customers), { code: anotherAccount });
-    onAnother(error);
-    setTimeout(forget, refusedMs).unref();
-    throw error;
-  };
-  return () => {
-    known ??= ask().catch((error: unknown) => {
-      if (!(error instanceof ProcessorError && error.details.code === anotherAccount)) forget();
-      throw error;
-    });
-    return known;
+    if (customers.length === 0) return;
+    refusal = new ProcessorError('refused', wordsOf(customers), { code: anotherAccount });
+    onAnother(refusal);
+    setTimeout(() => (refusal = undefined), refusedMs).unref();
+    throw refusal;
   };
 }
 

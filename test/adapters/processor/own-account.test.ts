@@ -60,7 +60,8 @@ describe('the processor’s account', () => {
       const own = guard(seen(), ['cus_of_a_trial', one]);
       const read = () =>
         assert.rejects(own.getCard('pm_none'), { details: { code: 'resource_missing', status: 404 } });
-      await Promise.all([read(), read()]);
+      await read();
+      await read();
       assert.deepEqual(asked.splice(0), ['cus_of_a_trial', one]);
       assert.deepEqual(told, []);
     }
@@ -77,6 +78,22 @@ describe('the processor’s account', () => {
     await own.detachCard('pm_1');
     customers.push('cus_of_another_process');
     await assert.rejects(own.detachCard('pm_1'), refused);
+  });
+
+  it('is asked about by each call until one is answered: a check that hangs holds up no other', async () => {
+    const scripted = new ScriptedProcessor(true);
+    let answer: (isKnown: boolean) => void = () => undefined;
+    const hung = new Promise<boolean>((resolve) => (answer = resolve));
+    scripted.answers = {
+      knowsCustomer: () => hung,
+      detachCard: () => Promise.resolve(),
+    };
+    const own = guard(scripted.port, ['cus_1']);
+    const late = own.detachCard('pm_1');
+    scripted.answers.knowsCustomer = () => Promise.resolve(true);
+    await own.detachCard('pm_2');
+    answer(true);
+    await late;
   });
 
   it('is not judged by a check that got no answer', async () => {
