@@ -1,3 +1,5 @@
+import { storable } from './storable.js';
+
 /** The time since a peer's last answers, in milliseconds; Infinity where it never answered. */
 export interface LastAnswers {
   /** To calls of the function that failed, whatever they asked about. */
@@ -19,11 +21,6 @@ export abstract class PeerError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(storable(message), options);
   }
-}
-
-/** What somebody else said, without the one character that PostgreSQL holds in no text. */
-export function storable(words: string): string {
-  return words.replaceAll('\0', '');
 }
 
 /** The statuses for a caller without a key, without the right, or with too many requests. */

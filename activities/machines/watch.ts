@@ -157,7 +157,7 @@ class Watch {
       await this.#asking;
       // Each of its reads has a limit, which together may be longer than that of a standstill.
       const telling = setInterval(() => this.tell({ ...this.state }), machineLimits.pollMs);
-      await this.#catalog?.finally(() => clearInterval(telling));
+      await this.#catalog;
       clearInterval(telling);
       await this.#balance;
     }

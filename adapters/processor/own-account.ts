@@ -21,7 +21,7 @@ export interface OwnAccountOptions {
  */
 export function onlyOwnAccount(processor: Processor, options: OwnAccountOptions): Processor {
   if (!processor.enabled) return processor;
-  const check = checkingOnce(processor, options);
+  const check = checkingUntilOurs(processor, options);
   const guarded = Object.entries(processor).map(([name, part]: [string, unknown]) => {
     if (typeof part !== 'function') return [name, part];
     const call = part as (...args: unknown[]) => Promise<unknown>;
@@ -37,7 +37,7 @@ export function onlyOwnAccount(processor: Processor, options: OwnAccountOptions)
 }
 
 /** Each call checks for itself until one has found the key to be ours: a check that hangs holds up nobody else. */
-function checkingOnce(processor: Processor, options: OwnAccountOptions): () => Promise<void> {
+function checkingUntilOurs(processor: Processor, options: OwnAccountOptions): () => Promise<void> {
   const { listCustomers, onAnother, refusedMs = MINUTE } = options;
   let isOurs = false;
   let refusal: ProcessorError | undefined;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database.js';
+import { storable } from '../../storable.js';
 import type { OddEventRow } from '../rows/tables.js';
 
 /** The most characters of a body that are kept. */
@@ -21,8 +22,7 @@ export async function insertOddEvent(
      returning id, deliveries`,
     {
       hash: createHash('sha256').update(rawBody).digest(),
-      // A text column holds no NUL.
-      body: rawBody.toString('utf8').replaceAll('\0', '').slice(0, KEPT_CHARS),
+      body: storable(rawBody.toString('utf8')).slice(0, KEPT_CHARS),
       reason,
     },
   );

@@ -1,6 +1,7 @@
 import type { EventRoute, EventWorkflow } from '../../../domain/payments/processor-routes.js';
 import { idsOfEventSql, isBareSql } from '../../../domain/payments/kept-event.js';
 import type { ProcessorEvent } from '../../processor/processor.js';
+import { storable } from '../../storable.js';
 import type { Database } from '../database.js';
 import { runPrepared, type Prepared } from '../prepared.js';
 
@@ -77,6 +78,6 @@ function toJsonb(object: Record<string, unknown>): string {
   const text = JSON.stringify(object);
   if (!text.includes(NUL)) return text;
   return JSON.stringify(object, (_key, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll('\0', '') : value,
+    typeof value === 'string' ? storable(value) : value,
   );
 }

@@ -5,7 +5,8 @@ import {
   nextUnansweredTryMs,
   type Duty,
 } from '../../../domain/operations/stuck.js';
-import { storable, type LastAnswers } from '../../peer-error.js';
+import type { LastAnswers } from '../../peer-error.js';
+import { storable } from '../../storable.js';
 import { readClock } from '../clock.js';
 import type { Database, Transaction } from '../database.js';
 import type { StuckItemRow } from '../rows/tables.js';
