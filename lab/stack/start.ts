@@ -13,6 +13,7 @@ import { findTemporalFault, registerSearchAttributes, startTemporal } from '../s
 import { childrenOf, logFileOf, planOf, type Child } from './children.js';
 import { dashboardUrlOf, prepareDashboard } from './dashboard.js';
 import { lockDataDir } from './lock.js';
+import { awaitOffers } from './offers.js';
 import { forgetOperators, makeOperators } from './operators.js';
 import { assertPortsFree } from './ports.js';
 import { readSecrets } from './secrets.js';
@@ -63,7 +64,7 @@ const maxLogBytes = 20 * 1024 * 1024;
 /**
  * Brings the whole service up on this machine: PostgreSQL, Temporal, the schema, the lab's GPU provider, payment
  * processor and mail inbox, the worker and the API. What needs nobody starts at once and together, the dashboard's build
- * too; the worker and the API follow. It waits until each is ready.
+ * too; the worker and the API follow. It waits until each is ready, and until there is something to rent.
  * @throws Error saying what to do; the parts that were started are stopped again
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -90,6 +91,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const postgresDir = await startServers(build, outside);
     await makeOperators(settings, readSecrets(settings.dataDir));
     await startChildren({ ...build, parts: serving }, service, { API: dashboard });
+    await build.step('offers', () => awaitOffers(settings.databaseUrl ?? urls.database, signal));
     const trimming = setInterval(() => trimLogs(settings), logCheckMs);
     return {
       settings,

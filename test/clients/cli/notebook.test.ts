@@ -67,6 +67,26 @@ describe('gpu notebook', () => {
     await ann.type(`stop nb --yes`);
   });
 
+  it('ends well at ctrl-C, also where ssh hears of it first', async () => {
+    await ann.rent('rtx-4090 --template jupyter --name cut');
+    const ctrlC = new AbortController();
+    let hasEnded = false;
+    const run: Surroundings['run'] = (program, args, options) => {
+      if (program === 'ssh') hasEnded = true;
+      if (program === 'ssh') return Promise.resolve({ code: 255, stdout: '', stderr: '' });
+      if (hasEnded) ctrlC.abort(new Error('ctrl-C'));
+      return runProgram(program, args, options);
+    };
+    const { code, err } = await ann.type('notebook cut', {
+      fetch: machine.told(),
+      run,
+      signal: ctrlC.signal,
+    });
+    assert.ok(ctrlC.signal.aborted, 'the host key was looked at after ssh had ended');
+    assert.equal(code, 0, err);
+    await ann.type('stop cut --yes');
+  });
+
   it('shows the address of a public one, and warns', async () => {
     const id = await ann.rent('rtx-4090 --template jupyter --name open --port lab:8888/http:public');
     const { code, out, err } = await ann.type('notebook open', { columns: 100 });

@@ -114,7 +114,10 @@ export async function runAtTerminal(
     if (code !== sshFailed || cli.signal.aborted) return code;
     const others = instead?.();
     if (others) return await runAtTerminal(cli, program, others, connection);
-    await explainFailedLogin(cli, connection);
+    // A terminal's ctrl-C may reach it before this process: then it has failed at nothing.
+    await explainFailedLogin(cli, connection).catch((error: unknown) => {
+      if (!cli.signal.aborted) throw error;
+    });
     return code;
   } catch (error) {
     if (!isMissingProgram(error)) throw error;
