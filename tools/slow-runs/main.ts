@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { LEFT_OUT, runInGroup } from '../../lab/servers/script-run.js';
-import { slowRuns, type SlowRun } from './plan.js';
+import { chooseRuns, slowRuns, type SlowRun } from './plan.js';
 
 /**
  * `npm run test:slow`: runs the test files that end in `.slow.ts`, and then, three at a time, what else checks the
- * project, each command in its shortest form. `npm run test:slow -- bench:meter` runs those of that name. Ends with 1
- * when one failed. The last line is "N passed, N failed", where each test and each command counts, and SLOW_RUN_COUNTS
- * names a file for the two numbers and, below them, the failures.
+ * project, each command in its shortest form, of the benchmarks a third. `npm run test:slow -- bench:meter` runs those of
+ * that name. Ends with 1 when one failed. The last line is "N passed, N failed", where each test and each command counts,
+ * and SLOW_RUN_COUNTS names a file for the two numbers and, below them, the failures.
  */
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -99,9 +99,8 @@ function readCounts(file: string): Outcome | undefined {
   return { passed, failed, failures: failures.join('\n') };
 }
 
-const wanted = process.argv.slice(2);
 const total = { passed: 0, failed: 0, failures: '' };
-const chosen = slowRuns.filter(({ script }) => wanted.length === 0 || wanted.includes(script));
+const chosen = chooseRuns(process.argv.slice(2));
 if (chosen.length === 0) {
   console.error(
     `Nothing is called that. There are: ${[...new Set(slowRuns.map(({ script }) => script))].join(', ')}`,

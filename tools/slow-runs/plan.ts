@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sampleOf } from '../mutations/sample.js';
 
 /** One command, in its shortest form where it has several. */
 export interface SlowRun {
@@ -122,3 +123,15 @@ export const slowRuns: readonly SlowRun[] = [
     'bench:ledger',
   ]),
 ];
+
+/** A commit tries one benchmark of so many: they take a third of the time, and a broken one harms nobody who rents. */
+const BENCHMARKS_OF_EACH = 3;
+
+/** Chooses what runs: by name, else all, with a part of the benchmarks that is another one with each commit. */
+export function chooseRuns(wanted: readonly string[]): readonly SlowRun[] {
+  if (wanted.length > 0) return slowRuns.filter(({ script }) => wanted.includes(script));
+  const benchmarks = slowRuns.filter(({ script }) => script.startsWith('bench:'));
+  const count = Math.ceil(benchmarks.length / BENCHMARKS_OF_EACH);
+  const tried = sampleOf(benchmarks, String(count), undefined).map(({ one }) => one);
+  return slowRuns.filter((slow) => !benchmarks.includes(slow) || tried.includes(slow));
+}
