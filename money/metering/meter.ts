@@ -71,8 +71,7 @@ verdicts as materialized (
                  charged_cents, running_ms, available_cents, total, seq, until_ms,
                  greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due,
                  starved_ms, low_since, may_follow,
-                 case when until_ms < (select ms from clock) or until_ms = limit_ms
-                      then case when stop_ms = until_ms then 'stop' else 'limit' end end as over
+                 case until_ms when stop_ms then 'stop' when limit_ms then 'limit' end as over
           from (
             -- The instant until which it owes: now, or when it was stopped or reached a limit.
             -- What was charged, and what is left of the hold, goes on from the reading as in the view meters.

@@ -26,6 +26,8 @@ export const someWallets = fc.array(
   }),
   { minLength: 15, maxLength: 15 },
 );
+/** How long after the first tick the second one comes, in milliseconds: in time, late, or after hours. */
+export const betweenTicks = fc.oneof(fc.nat(1_000), fc.nat(10_000), fc.nat(2 * HOUR));
 type AskedWallet = typeof someWallets extends fc.Arbitrary<(infer One)[]> ? One : never;
 
 /** What the domain knows of a rental, and what is asked for it. */
