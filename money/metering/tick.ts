@@ -102,8 +102,8 @@ const plans = {
 } satisfies Record<string, KeptPlan>;
 
 /**
- * Meters a shard's due wallets in one transaction. Two ticks at once do no harm: each skips the wallets that the other
- * holds.
+ * Meters a shard's due wallets in one transaction. What comes due in others after its look is left to the next tick. Two
+ * ticks at once do no harm: each skips the wallets that the other holds.
  */
 export async function tick(db: Database, shard: Shard): Promise<Metered> {
   return db.transaction(async (trx) => {

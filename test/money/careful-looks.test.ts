@@ -54,10 +54,22 @@ describe('what a look at the meters saw', () => {
   it('is not lost when the clock is set back before it is metered', async () => {
     await clock.pass(95_050);
     // The look reads the clock first.
-    await clock.setBackAfterRead(200, async () => tick(db, whole));
+    await clock.moveAfterRead(-200, async () => tick(db, whole));
     assert.equal(await charged(), 1);
     await tick(db, whole);
     assert.equal(await charged(), 2);
+  });
+
+  it('is left with its instant to the next look, where a cent comes due before the others are metered', async () => {
+    const [, other] = await rent(104_900);
+    await tick(db, whole);
+    // The look finds a cent due in the first rental, and 50 ms later one is due in the other.
+    await clock.pass(95_050);
+    await clock.moveAfterRead(100, async () => tick(db, whole));
+    assert.deepEqual([await charged(), await charged(other)], [2, 1]);
+    await clock.pass(100);
+    await tick(db, whole);
+    assert.deepEqual([await charged(), await charged(other)], [2, 2]);
   });
 
   it('is not missed when the clock stands before it', async () => {

@@ -27,10 +27,10 @@ export class VirtualClock {
     await this.db.raw(`update virtual_clock set at = at + ? * interval '1 millisecond'`, [ms]);
   }
 
-  /** Sets the clock back by this much for all reads but the first while something runs. */
-  async setBackAfterRead(ms: number, running: () => Promise<unknown>): Promise<void> {
+  /** Moves the clock by this much for all reads but the first while something runs; a negative number sets it back. */
+  async moveAfterRead(ms: number, running: () => Promise<unknown>): Promise<void> {
     await this.db.raw('create sequence reads');
-    await this.tells(`at - case when nextval('reads') > 1 then ${ms} else 0 end * interval '1 millisecond'`);
+    await this.tells(`at + case when nextval('reads') > 1 then ${ms} else 0 end * interval '1 millisecond'`);
     try {
       await running();
     } finally {
