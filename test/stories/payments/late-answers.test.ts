@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
 import type { Answer } from '../../support/http/answers.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { Paying } from '../../support/story/paying.js';
 
-const answerWithinMs = 1_500;
 const answerGraceMs = 500;
-/** The promised time plus room for a busy machine, in milliseconds. */
-const inTimeMs = answerWithinMs + answerGraceMs + 3_000;
+/** Room for a busy machine beyond the promised time, in milliseconds. */
+const roomMs = 3_000;
 
 /** A door that a test holds shut. */
 class Door {
@@ -57,12 +57,15 @@ describe('while what a caller waits for is late or away', () => {
     service = await startService({
       wrapProcessor: late,
       processorTimeoutMs: 600,
-      settings: { answerWithinMs, answerGraceMs },
+      settings: { answerGraceMs },
     });
     paying = new Paying(service);
+    // The first request of a service is slow by itself.
+    await paying.page(await service.signIn(), 700);
   });
   beforeEach(async () => {
     user = await service.signIn();
+    await hurry();
   });
   afterEach(async () => {
     await paying.clearFaults();
@@ -71,7 +74,25 @@ describe('while what a caller waits for is late or away', () => {
   });
   after(() => service.stop());
 
+  /** The next requests have the time that the product gives them: what goes well is answered long before it is over. */
+  function takeTime(): void {
+    promise(requestLimits.answerWithinMs);
+  }
+
+  /** The next requests wait a few times as long as a page takes on this machine just now: then they are held up. */
+  async function hurry(): Promise<void> {
+    takeTime();
+    const begunMs = performance.now();
+    await paying.page(await service.signIn(), 700);
+    promise(Math.max(1_500, 3 * (performance.now() - begunMs)));
+  }
+
+  function promise(answerWithinMs: number): void {
+    Object.assign(service.api.deps.settings, { answerWithinMs });
+  }
+
   async function checkoutInTime(cents: number): Promise<Answer> {
+    const inTimeMs = service.api.deps.settings.answerWithinMs + answerGraceMs + roomMs;
     const begunMs = performance.now();
     const answer = await paying.checkout(user, cents);
     const tookMs = performance.now() - begunMs;
@@ -128,6 +149,7 @@ describe('while what a caller waits for is late or away', () => {
       const { status: shown } = (await user.get(`/v1/billing/topups/${body.details.topupId}`)).body;
       assert.equal(shown, 'creating');
       await paying.clearFaults();
+      takeTime();
       for (const cents of [100, 500_000]) {
         const { url } = await paying.page(user, cents);
         await paying.pay(url);
@@ -161,17 +183,17 @@ describe('while what a caller waits for is late or away', () => {
     assert.equal((await renter.get('/v1/billing/balance')).body.reservedCents, 0);
   });
 
-  // It comes last: the first requests of a service are slow by themselves.
   describe('a processor that is slow', () => {
     it('opens a page, and charges a card once', async () => {
+      takeTime();
       await paying.order('faults', { kind: 'slow', delayMs: 100, times: 3 });
       assert.equal((await checkoutInTime(700)).body.status, 'requires_payment');
       await paying.clearFaults();
       await paying.saveCard(user);
       // The delay is longer than a call may take: the call is repeated while its key is in use.
       await paying.order('faults', { kind: 'slow', delayMs: 900, path: '/v1/payment_intents' });
-      const { status } = await checkoutInTime(800);
-      assert.equal(status, 200);
+      const { status, body } = await checkoutInTime(800);
+      assert.deepEqual([status, body.status], [200, 'succeeded']);
       await paying.awaitAvailable(user, 800);
       assert.deepEqual(await charges(), ['succeeded']);
     });
