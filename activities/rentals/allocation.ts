@@ -63,7 +63,9 @@ export function providersFor(
 ): string[] {
   return [...deps.providers.values()]
     .filter((provider) => startableAt(provider, deps.settings).has(templateId))
-    .filter((provider) => software === undefined || misfitsOf(software, provider.software).length === 0)
+    .filter(
+      (provider) => software === undefined || misfitsOf(software, provider.software, templateId).length === 0,
+    )
     .filter(({ telemetry }) => telemetryMisfitsOf(asked, telemetry).length === 0)
     .map(({ code }) => code);
 }

@@ -1,5 +1,6 @@
 import { HOUR, MINUTE, SECOND } from '../durations.js';
 import type { SoftwareId } from '../ids.js';
+import type { TemplateId } from '../catalog/templates.js';
 import { argsCharsOf, type EntrypointChoice } from './start-command.js';
 
 /** A port that a renter's software listens on. One that is not public is not opened at the upstream. */
@@ -98,6 +99,8 @@ export interface SoftwareCapabilities {
    */
   readonly handsOverBytes?: number;
   readonly argsMaxChars: number;
+  /** The templates that get variables by themselves; elsewhere an image or a start script alone does. Absent: none. */
+  readonly envTemplates?: readonly TemplateId[];
   readonly envValueMaxChars: number;
   readonly envMaxChars: number;
   /** How many ports of each kind it opens; one that is not public counts for none. */
@@ -146,7 +149,7 @@ export function holdsSecrets({ args, env, startScript, registryAuth }: SoftwareS
   return args.length > 0 || Object.keys(env).length > 0 || startScript !== null || registryAuth !== null;
 }
 
-type Rule = (wish: SoftwareOutline, able: SoftwareCapabilities) => Misfit | undefined;
+type Rule = (wish: SoftwareOutline, able: SoftwareCapabilities, templateId: string) => Misfit | undefined;
 
 const rules: readonly Rule[] = [
   (wish, able) => cant(wish.image !== null && able.image === 'none', 'image', 'runs no image of yours'),
@@ -156,6 +159,15 @@ const rules: readonly Rule[] = [
     cant(wish.hasRegistryAuth && !able.registryAuth, 'registryAuth', 'can’t sign in to a registry'),
   (wish, able) =>
     over('args', isScripted(wish, able) ? 0 : wish.argsChars, able.argsMaxChars, 'characters of arguments'),
+  (wish, { envTemplates = [] }, templateId) =>
+    cant(
+      wish.envNames.length > 0 &&
+        wish.image === null &&
+        wish.scriptBytes === 0 &&
+        envTemplates.every((id) => id !== templateId),
+      'env',
+      'gives this template no variables: add a start script, which gets them',
+    ),
   (wish, able) => over('env', wish.longestEnvChars, able.envValueMaxChars, 'characters in a variable'),
   (wish, able) => over('env', wish.envChars, able.envMaxChars, 'characters of variables in all'),
   (wish, able) =>
@@ -191,10 +203,15 @@ const rules: readonly Rule[] = [
 /**
  * Lists what an upstream can't do of a wish, from its declared table alone.
  * @param able undefined: it takes no own software
+ * @param templateId what the machine starts
  */
-export function misfitsOf(wish: SoftwareOutline, able: SoftwareCapabilities | undefined): Misfit[] {
+export function misfitsOf(
+  wish: SoftwareOutline,
+  able: SoftwareCapabilities | undefined,
+  templateId: string,
+): Misfit[] {
   if (!able) return [cant(true, firstFieldOf(wish), 'takes no software of yours')];
-  return rules.map((rule) => rule(wish, able)).filter((misfit) => misfit !== undefined);
+  return rules.map((rule) => rule(wish, able, templateId)).filter((misfit) => misfit !== undefined);
 }
 
 function isReplaced({ image, entrypoint }: SoftwareOutline): boolean {

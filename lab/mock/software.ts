@@ -27,7 +27,7 @@ export function misfitsFor(
   { software, ...asked }: RentalRequest,
 ): ProviderMisfit[] {
   const misfits = [
-    ...(software ? misfitsOf(software, able) : []),
+    ...(software ? misfitsOf(software, able, asked.templateId) : []),
     ...telemetryMisfitsOf(asked, mockTelemetry),
   ];
   return misfits.map((misfit) => ({ ...misfit, providerCode }));

@@ -74,7 +74,7 @@ export async function listProvidersFor(
   const judged = rows.map(({ code, software: able, telemetry }) => ({
     code,
     misfits: [
-      ...(software ? misfitsOf(software, able ?? undefined) : []),
+      ...(software ? misfitsOf(software, able ?? undefined, templateId) : []),
       ...telemetryMisfitsOf(asked, telemetry),
     ],
   }));

@@ -76,6 +76,11 @@ export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
   },
 };
 
+/** The templates that are a container. */
+export const containerTemplates: readonly TemplateId[] = templates
+  .map(({ id }) => id)
+  .filter((id) => shadeformTemplates[id].container !== null);
+
 /** A template's container with its notebook behind a token. @param token undefined: it has no notebook */
 export function withToken(
   container: TemplateContainer | null,

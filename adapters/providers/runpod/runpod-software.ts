@@ -3,6 +3,7 @@ import type { Software, SoftwareCapabilities } from '../../../domain/rentals/sof
 import { startCommandOf } from '../../../domain/rentals/start-command.js';
 import { ProviderError, type AllocationRequest } from '../provider.js';
 import { ownScriptLines } from '../startup-script.js';
+import { runpodTemplates } from './runpod-templates.js';
 import { findList, fieldsOf, numberField, textField, textsField, type Fields } from '../upstream/fields.js';
 
 /** The most characters of a pod's start command. */
@@ -19,6 +20,7 @@ export const runpodSoftware: SoftwareCapabilities = {
   startScript: false,
   scriptMaxBytes: 1_024,
   argsMaxChars: MOST_ARGS,
+  envTemplates: [...runpodTemplates.keys()],
   envValueMaxChars: 32_768,
   envMaxChars: 131_072,
   httpPorts: 10,

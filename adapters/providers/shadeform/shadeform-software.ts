@@ -3,7 +3,7 @@ import {
   type Software,
   type SoftwareCapabilities,
 } from '../../../domain/rentals/software.js';
-import type { TemplateContainer } from '../offers/templates.js';
+import { containerTemplates, type TemplateContainer } from '../offers/templates.js';
 import { ownContainerOf } from '../startup-script.js';
 
 /**
@@ -17,6 +17,7 @@ export const shadeformSoftware: SoftwareCapabilities = {
   registryAuth: true,
   startScript: true,
   argsMaxChars: softwareLimits.args * softwareLimits.argMaxChars,
+  envTemplates: containerTemplates,
   envValueMaxChars: softwareLimits.envValueMaxChars,
   envMaxChars: softwareLimits.envMaxChars,
   httpPorts: softwareLimits.ports,

@@ -198,7 +198,7 @@ describe('a start command', () => {
         if (entrypoint === 'keep' && script !== null) continue;
         it(`of ${name} fits where the quote says so: ${entrypoint}, ${script === null ? 'no script' : 'a script'}`, () => {
           const software = { ...noSoftware, image: 'x', entrypoint, args, startScript: script };
-          const misfits = misfitsOf(outlineOf(software, null), runpodSoftware);
+          const misfits = misfitsOf(outlineOf(software, null), runpodSoftware, ownSoftwareId);
           if (misfits.length === 0)
             assert.ok((commandOf(software, undefined) ?? '').length <= runpodSoftware.argsMaxChars);
           else assert.notEqual(name, 'a few words');

@@ -12,6 +12,7 @@ import {
   misfitsOf,
   noSoftware,
   outlineOf,
+  ownSoftwareId,
   publicPortsOf,
   type Software,
   type SoftwareCapabilities,
@@ -24,8 +25,15 @@ const open = (name: string, port: number, kind: 'http' | 'tcp' = 'http'): Softwa
 });
 
 describe('what an upstream can’t do of a wish', () => {
-  const misfits = (change: Partial<Software>, able: SoftwareCapabilities | undefined) =>
-    misfitsOf(outlineOf({ ...noSoftware, ...change }, null), able).map(({ field, limit }) => [field, limit]);
+  const misfits = (
+    change: Partial<Software>,
+    able: SoftwareCapabilities | undefined,
+    templateId: string = change.image ? ownSoftwareId : 'ubuntu-24-04',
+  ) =>
+    misfitsOf(outlineOf({ ...noSoftware, ...change }, null), able, templateId).map(({ field, limit }) => [
+      field,
+      limit,
+    ]);
 
   it('is nothing where all fits', () => {
     const ports = [open('page', 8080), open('db', 5432, 'tcp')];
@@ -43,6 +51,28 @@ describe('what an upstream can’t do of a wish', () => {
     assert.deepEqual(misfits({ image: 'x', startScript: 'true' }, shadeformSoftware), [
       ['startScript', null],
     ]);
+  });
+
+  it('is variables that nothing takes: no image, no start script, no template that has them', () => {
+    const env = { A: 'b' };
+    const none = [['env', null]];
+    for (const able of [shadeformSoftware, lambdaSoftware, vastSoftware]) {
+      assert.deepEqual(misfits({ env }, able), none);
+      assert.deepEqual(misfits({ env, startScript: 'true' }, able), []);
+    }
+    for (const templateId of ['jupyter', 'pytorch']) {
+      for (const able of [shadeformSoftware, lambdaSoftware, runpodSoftware]) {
+        assert.deepEqual(misfits({ env }, able, templateId), []);
+      }
+      assert.deepEqual(misfits({ env }, fetching(vastSoftware, 1_024), templateId), none);
+    }
+    assert.deepEqual(misfits({ env }, runpodSoftware), []);
+    for (const able of [shadeformSoftware, runpodSoftware]) {
+      assert.deepEqual(misfits({ env, image: 'x' }, able), []);
+    }
+    // What a worker of the release before has told.
+    const { envTemplates: _, ...ofRelease03 } = shadeformSoftware;
+    assert.deepEqual(misfits({ env }, ofRelease03, 'jupyter'), none);
   });
 
   it('names what no image, no registry and no closed port are', () => {
@@ -100,7 +130,7 @@ describe('what an upstream can’t do of a wish', () => {
       startScript: secret,
     });
     const told = [shadeformSoftware, runpodSoftware, undefined].map((able) =>
-      misfitsOf(outlineOf(wish, null), able),
+      misfitsOf(outlineOf(wish, null), able, ownSoftwareId),
     );
     assert.ok(told.flat().length > 3);
     assert.doesNotMatch(JSON.stringify([told, outlineOf(wish, null)]), /planted/);

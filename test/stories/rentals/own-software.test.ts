@@ -123,6 +123,20 @@ describe('own software', () => {
     }
   });
 
+  it('goes with variables alone to the next upstream that gives them to the template, or is refused by field', async () => {
+    const wish = { ...machine, env: { KEY: env } };
+    const quote = await user.post('/v1/quotes', wish);
+    assert.equal(quote.status, 200, JSON.stringify(quote.body));
+    assert.equal(quote.body.listing.providerCode, 'lab-runpod');
+    const maxPricePerHourCents = quote.body.pricePerHourCents - 1;
+    const { status, body } = await user.post('/v1/quotes', { ...wish, maxPricePerHourCents });
+    assert.deepEqual([status, body.error], [400, 'software_unsupported'], JSON.stringify(body));
+    assert.deepEqual(
+      body.details.misfits.map(({ field, providerCode, limit }) => [field, providerCode, limit]),
+      [['env', 'lab', null]],
+    );
+  });
+
   it('is refused while no worker has told that it can start any, and starts no plain machine', async () => {
     const told = await service.db('providers').select('code', 'software', 'telemetry');
     const guarded = { ...machine, stopWhenIdleMinutes: 30, idleIgnores: ['sessions'] };
