@@ -10,7 +10,13 @@ import { meterWallets } from '../metering/meter.js';
 import { claimAnswer } from './answered-machines.js';
 import { endWhenCalledBad } from './bad-machines.js';
 import { endWhenLost } from './lost.js';
-import { getUserOfRental, lockRental, startRunning, type RentalWithStop } from './rentals.js';
+import {
+  acknowledgeLoss,
+  getUserOfRental,
+  lockRental,
+  startRunning,
+  type RentalWithStop,
+} from './rentals.js';
 import { endUnstarted, settle } from './settle.js';
 
 /** The least time until the next look at a rental while metering is paused, in milliseconds. */
@@ -55,6 +61,7 @@ export async function advanceMetering(db: Database, rentalId: RentalId, beltMs: 
   return underLock(db, rentalId, async (trx, wallet, rental) => {
     if (rental.status !== 'running') return 0;
     if (await isPulled(trx, 'metering')) return pausedLookMs(trx);
+    await acknowledgeLoss(trx, rental.no);
     if (!(await endOfMachine(trx, wallet, rental))) await meterWallets(trx, [wallet.id]);
     return nextLookMs(trx, wallet, rental.no, beltMs);
   });

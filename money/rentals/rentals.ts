@@ -5,7 +5,7 @@ import { writeIdleGuard } from '../../adapters/postgres/rentals/idle-guards.js';
 import type { IdleGuard } from '../../domain/rentals/idle-guard.js';
 import type { RentalWords } from '../../domain/rentals/words.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import type { RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';
+import type { IntentRow, RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { replaceLabels } from '../../adapters/postgres/rentals/words.js';
 import { recordTopupIntent } from '../../adapters/postgres/payments/topup-level.js';
@@ -184,8 +184,23 @@ export async function startRunning(
 /** Closes what is open about the end of a settled rental: the stop request and the intents. */
 export async function acknowledgeEnd(trx: Transaction, rentalNo: number): Promise<void> {
   await trx('stop_requests').where({ rental_no: rentalNo, open: true }).update({ open: false });
+  await acknowledge(trx, { rental_no: rentalNo });
+}
+
+/**
+ * Closes what is told of a lost machine, which may have come back since. Call it before you look at the machine: a loss that
+ * is told later is told anew, and at once.
+ */
+export async function acknowledgeLoss(trx: Transaction, rentalNo: number): Promise<void> {
+  await acknowledge(trx, { rental_no: rentalNo, kind: 'pod_lost' });
+}
+
+async function acknowledge(
+  trx: Transaction,
+  intents: Pick<IntentRow, 'rental_no'> & Partial<Pick<IntentRow, 'kind'>>,
+): Promise<void> {
   await trx('intents')
-    .where({ rental_no: rentalNo })
+    .where(intents)
     .whereNull('acknowledged_at')
     .update({ acknowledged_at: trx.raw('clock_ms()') });
 }

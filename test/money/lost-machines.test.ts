@@ -5,7 +5,13 @@ import { createRentalActivities } from '../../activities/rentals/rental.js';
 import { ensureProvider } from '../../adapters/postgres/catalog/catalog.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { tick } from '../../money/metering/tick.js';
-import { recordPodGone, recordSeenAlive, recordPodList } from '../../adapters/postgres/machines/pods.js';
+import {
+  recordLostPods,
+  recordPodGone,
+  recordPodList,
+  recordSeenAlive,
+} from '../../adapters/postgres/machines/pods.js';
+import { listDueIntents, markDelivered } from '../../adapters/postgres/upkeep/intents.js';
 import { endAtPast } from '../../adapters/postgres/restore/restore.js';
 import type { RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
@@ -126,6 +132,29 @@ describe('the end of a machine that was lost (decision 77)', () => {
     await recordPodGone(db, 'lab', `test-${id}-1`);
     await askToStop(id, 600 * SECOND);
     assert.deepEqual(endOf(await finish(id)), { reason: 'pod_lost', ms: 500 * SECOND, cents: 500 });
+  });
+
+  it('is told at once for one that was lost before, and came back until its workflow looked', async () => {
+    const { id } = await rent({ ranMs: 900 * SECOND });
+    const toldOf = async (rentalId: RentalId) => {
+      await recordLostPods(db, 'lab');
+      const due = (await listDueIntents(db, 500)).filter((intent) => intent.rentalId === rentalId);
+      await markDelivered(
+        db,
+        due.map((intent) => intent.id),
+      );
+      return due.map(({ kind }) => kind);
+    };
+    await lose(id, 300 * SECOND);
+    assert.deepEqual(await toldOf(id), ['pod_lost']);
+    assert.deepEqual(await toldOf(id), [], 'its workflow has yet to look');
+    await list(id, 'active', 320 * SECOND);
+    await steps.meterRental(id, 3_600 * SECOND);
+    assert.equal((await getRental(db, id)).status, 'running');
+    await list(id, 'active', 600 * SECOND);
+    await list(id, 'lost', 610 * SECOND);
+    assert.deepEqual(await toldOf(id), ['pod_lost']);
+    assert.deepEqual(endOf(await finish(id)), { reason: 'pod_lost', ms: 600 * SECOND, cents: 600 });
   });
 
   it('is the end of its run for one that ended after the backup of a restored database', async () => {
