@@ -6,7 +6,7 @@ import {
   type SoftwarePort,
 } from '../../domain/rentals/software.js';
 import { entrypointChoices } from '../../domain/rentals/start-command.js';
-import { isNotebook, notebookFault } from '../../domain/rentals/notebook.js';
+import { isNotebook, notebookFault, notebookVariables } from '../../domain/rentals/notebook.js';
 import { sealSoftware, type SealedSoftware } from '../../adapters/postgres/rentals/software.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiDeps } from '../context.js';
@@ -187,7 +187,7 @@ export function keeperOf({ settings }: Pick<ApiDeps, 'settings'>): SecretKeeper 
   };
 }
 
-/** @throws Refusal for a notebook where nobody can make its token, or with a port in its way */
+/** @throws Refusal for a notebook where nobody can make its token, or with a port or a variable in its way */
 export function refuseNotebook(
   templateId: string,
   own: Software | undefined,
@@ -195,6 +195,10 @@ export function refuseNotebook(
 ): void {
   if (!isNotebook(templateId)) return;
   if (!makesTokens) throw keepsNone('notebooks');
+  const variable = notebookVariables.find((name) => Object.hasOwn(own?.env ?? {}, name));
+  if (variable !== undefined) {
+    throw fieldRefusal('env', `env may not set ${variable}: the notebook’s token is the machine’s own`);
+  }
   const fault = notebookFault(own?.ports ?? []);
   if (fault !== undefined) throw fieldRefusal('ports', fault);
 }

@@ -7,6 +7,9 @@ export const notebookTemplateId = 'jupyter' satisfies TemplateId;
 /** The port of Jupyter, on the machine. */
 export const notebookPort: SoftwarePort = { name: 'notebook', port: 8888, kind: 'http', public: false };
 
+/** What sets the token of a notebook, at one upstream or another. */
+export const notebookVariables: readonly string[] = ['JUPYTER_TOKEN', 'JUPYTER_PASSWORD'];
+
 /** Tells whether a rental's template asks for a token of ours. */
 export function isNotebook(templateId: string): boolean {
   return templateId === notebookTemplateId;

@@ -5,6 +5,7 @@ import type { Provider } from '../../../adapters/providers/provider.js';
 import { keeperOf, refuseNotebook } from '../../../api/rentals/software-fields.js';
 import { defaultSettings } from '../../../api/settings.js';
 import type { RentalId } from '../../../domain/ids.js';
+import { noSoftware } from '../../../domain/rentals/software.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { notebookTemplateId } from '../../../domain/rentals/notebook.js';
 
@@ -21,6 +22,22 @@ describe('the token of a notebook', () => {
     assert.equal(new Set(tokens).size, 3);
     assert.equal(notebookTokenOf(key, one!), tokens[0]);
     for (const token of tokens) assert.match(token, /^[0-9a-f]{64}$/);
+  });
+
+  it('is the machine’s own: variables that would set another are refused, not dropped', () => {
+    const keeper = { makesTokens: true, seal: () => assert.fail('nothing is kept') };
+    const ask = (templateId: string, name: string) => () =>
+      refuseNotebook(templateId, { ...noSoftware, env: { [name]: 'planted' } }, keeper);
+    for (const name of ['JUPYTER_TOKEN', 'JUPYTER_PASSWORD']) {
+      assert.throws(ask(notebookTemplateId, name), (error) => {
+        assert.ok(error instanceof Refusal);
+        assert.equal(error.code, 'validation_failed');
+        assert.match(JSON.stringify(error.details), new RegExp(`"field":"env".*${name}`));
+        return !JSON.stringify(error).includes('planted');
+      });
+      assert.doesNotThrow(ask('pytorch', name));
+    }
+    assert.doesNotThrow(ask(notebookTemplateId, 'TOKEN'));
   });
 
   it('needs a key, without which the API sells no notebook and the worker starts none', () => {
