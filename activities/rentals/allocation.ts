@@ -22,6 +22,7 @@ import { telemetryMisfitsOf, type AskedTelemetry } from '../../domain/rentals/id
 import { isNotebook } from '../../domain/rentals/notebook.js';
 import {
   holdsSecrets,
+  keyMisfitsOf,
   misfitsOf,
   type Software,
   type SoftwareOutline,
@@ -46,6 +47,7 @@ interface Agreed extends Wait {
 interface Startable extends AskedTelemetry {
   readonly templateId: string;
   readonly software?: SoftwareOutline | undefined;
+  readonly keysChars?: number | undefined;
 }
 
 /** Returns what a worker can start at an upstream: a notebook needs a key for its token. */
@@ -56,16 +58,17 @@ export function startableAt(
   return new Set([...templates].filter((id) => !isNotebook(id) || Boolean(installationKey)));
 }
 
-/** Returns the upstreams that can start a machine from the template, with all of the renter's own software, tell its use and guard it. */
+/** Returns the upstreams that can start a machine from the template, with all of the renter's own software and SSH keys, tell its use and guard it. */
 export function providersFor(
   deps: Pick<ActivityDeps, 'providers' | 'settings'>,
-  { templateId, software, ...asked }: Startable,
+  { templateId, software, keysChars, ...asked }: Startable,
 ): string[] {
   return [...deps.providers.values()]
     .filter((provider) => startableAt(provider, deps.settings).has(templateId))
     .filter(
       (provider) => software === undefined || misfitsOf(software, provider.software, templateId).length === 0,
     )
+    .filter(({ software: able }) => keyMisfitsOf({ software, keysChars }, able).length === 0)
     .filter(({ telemetry }) => telemetryMisfitsOf(asked, telemetry).length === 0)
     .map(({ code }) => code);
 }

@@ -1,12 +1,12 @@
 import { isFamilyId } from '../../domain/catalog/families.js';
 import type { SshKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { HOUR } from '../../domain/durations.js';
-import type { SshKeyId, UserId } from '../../domain/ids.js';
+import type { UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
-import { ownSoftwareId } from '../../domain/rentals/software.js';
+import { keysCharsOf, ownSoftwareId } from '../../domain/rentals/software.js';
 import type { SealedSoftware } from '../../adapters/postgres/rentals/software.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import { parsePublicKey } from '../accounts/public-keys.js';
@@ -100,9 +100,8 @@ export async function readRentalRequest(
     gpuCount: body.gpuCount,
     templateId,
     ...readWords(body),
-    sshKeyIds: keysOf(ownKeys, body.sshKeyIds),
     ...limitsOf(body),
-    ...(body.sshPublicKeys !== undefined && { sshPublicKeys: ownKeysOf(body.sshPublicKeys) }),
+    ...keysOf(ownKeys, body),
     ...(software && { software: software.outline }),
     ...(apiKeyId !== undefined && { apiKeyId }),
   };
@@ -124,15 +123,21 @@ function limitsOf(body: RentalBody) {
   };
 }
 
-type OwnKey = Pick<SshKeyRow, 'id' | 'api_key_id'>;
+type OwnKey = Pick<SshKeyRow, 'id' | 'api_key_id' | 'public_key'>;
 
 /**
  * The keys that open the machine. Default: all keys of the user (decision 14, "SSH keys"), but for those that an API key
  * added (decision 149, "Keys that set up").
  */
-function keysOf(own: readonly OwnKey[], asked: readonly string[] | undefined): SshKeyId[] {
-  const opens = ({ id, api_key_id: byKey }: OwnKey): boolean => asked?.includes(id) ?? byKey === null;
-  return own.filter(opens).map(({ id }) => id);
+function keysOf(own: readonly OwnKey[], { sshKeyIds: asked, sshPublicKeys: given }: RentalBody) {
+  const stored = own.filter(({ id, api_key_id: byKey }) => asked?.includes(id) ?? byKey === null);
+  const sshPublicKeys = given && ownKeysOf(given);
+  const lines = new Set([...stored.map(({ public_key: line }) => line), ...(sshPublicKeys ?? [])]);
+  return {
+    sshKeyIds: stored.map(({ id }) => id),
+    ...(sshPublicKeys && { sshPublicKeys }),
+    keysChars: keysCharsOf([...lines]),
+  };
 }
 
 /** The refusal of a request that names a key which its user does not have. */

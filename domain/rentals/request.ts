@@ -17,6 +17,8 @@ export interface RentalRequest extends Partial<RentalWords> {
   readonly maxPricePerHourCents: number | null;
   /** Public keys of this rental alone, beside those that are stored. Absent where none were sent. */
   readonly sshPublicKeys?: readonly string[];
+  /** The characters of all its keys (`keysCharsOf`). */
+  readonly keysChars?: number;
   /** What runs instead of the template or beside it; absent: nothing of the renter's own. */
   readonly software?: SoftwareOutline;
   /** Absent: it does not stop for being idle. */

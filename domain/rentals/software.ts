@@ -106,6 +106,8 @@ export interface SoftwareCapabilities {
   /** How many ports of each kind it opens; one that is not public counts for none. */
   readonly httpPorts: number;
   readonly tcpPorts: number;
+  /** The most characters of SSH keys (`keysCharsOf`), which may share their place with a start script. Absent: no limit. */
+  readonly keysMaxChars?: { readonly alone: number; readonly besideScript: number };
   /** Whether a port that is not public stays closed. */
   readonly keepsClosed: boolean;
   /** The largest disk that may be asked for; 0: it tells no size that it could be held to. */
@@ -122,7 +124,8 @@ export interface Misfit {
     | 'env'
     | 'startScript'
     | 'ports'
-    | 'diskGb';
+    | 'diskGb'
+    | 'sshKeyIds';
   /** The most that it can do; null: it can't at all. */
   readonly limit: number | null;
   readonly message: string;
@@ -212,6 +215,33 @@ export function misfitsOf(
 ): Misfit[] {
   if (!able) return [cant(true, firstFieldOf(wish), 'takes no software of yours')];
   return rules.map((rule) => rule(wish, able, templateId)).filter((misfit) => misfit !== undefined);
+}
+
+/**
+ * Lists what keeps a renter's SSH keys off the machines of an upstream.
+ * @param asked.keysChars absent in what the release before wrote: then the order tells it
+ */
+export function keyMisfitsOf(
+  { software, keysChars = 0 }: AskedKeys,
+  able: SoftwareCapabilities | null | undefined,
+): Misfit[] {
+  const isBesideScript = software !== undefined && software.scriptBytes > 0;
+  const { alone = Infinity, besideScript = Infinity } = able?.keysMaxChars ?? {};
+  const misfit = isBesideScript
+    ? over('sshKeyIds', keysChars, besideScript, 'characters of SSH keys beside a start script')
+    : over('sshKeyIds', keysChars, alone, 'characters of SSH keys');
+  return misfit ? [misfit] : [];
+}
+
+/** What a renter's SSH keys are judged by. */
+export interface AskedKeys {
+  readonly software?: SoftwareOutline | undefined;
+  readonly keysChars?: number | undefined;
+}
+
+/** Counts the characters of OpenSSH lines without comments, each with what quotes it and parts it from the next. */
+export function keysCharsOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 3, 0);
 }
 
 function isReplaced({ image, entrypoint }: SoftwareOutline): boolean {

@@ -3,7 +3,7 @@ import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { noFundsMail, unfitAccountMail } from '../../../domain/mails/operators.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { telemetryMisfitsOf, type GuardMisfit } from '../../../domain/rentals/idle-guard.js';
-import { misfitsOf, ownSoftwareId, type Misfit } from '../../../domain/rentals/software.js';
+import { keyMisfitsOf, misfitsOf, ownSoftwareId, type Misfit } from '../../../domain/rentals/software.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
 import type { ProviderRow } from '../rows/tables.js';
@@ -52,16 +52,17 @@ export interface ProvidersFor {
 export type ProviderMisfit = (Misfit | GuardMisfit) & { readonly providerCode: string };
 
 /**
- * Lists the upstreams for a template, own software, told use and a guard, as they told it; one that has not told may start
- * templates.
+ * Lists the upstreams for a template, own software, SSH keys, told use and a guard, as they told it; one that has not told may
+ * start templates.
  */
 export async function listProvidersFor(
   db: Database,
   {
     templateId,
     software,
+    keysChars,
     ...asked
-  }: Pick<RentalRequest, 'templateId' | 'software' | 'idleGuard' | 'telemetry'>,
+  }: Pick<RentalRequest, 'templateId' | 'software' | 'keysChars' | 'idleGuard' | 'telemetry'>,
 ): Promise<ProvidersFor> {
   const rows = await db('providers')
     // Who runs no image says so by its own misfits, which name it.
@@ -75,6 +76,7 @@ export async function listProvidersFor(
     code,
     misfits: [
       ...(software ? misfitsOf(software, able ?? undefined, templateId) : []),
+      ...keyMisfitsOf({ software, keysChars }, able),
       ...telemetryMisfitsOf(asked, telemetry),
     ],
   }));

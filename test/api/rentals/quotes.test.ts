@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
+import { shadeformSoftware } from '../../../adapters/providers/shadeform/shadeform-software.js';
+import { vastSoftware } from '../../../adapters/providers/vast/vast-software.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertKey, insertListing, insertProvider } from '../../support/money/factories.js';
 import { credit, insertRunning } from '../../support/money/money.js';
@@ -21,6 +23,7 @@ interface Quote {
 
 interface Listing {
   readonly id: string;
+  readonly providerCode: string;
   readonly regionCode: string;
   readonly pricePerHourCents: number;
   readonly reliability: { readonly samples: number } | null;
@@ -90,6 +93,41 @@ describe('quotes', () => {
         alternatives.map(({ id }) => id),
         [next.id],
       );
+    });
+
+    it('passes over an upstream that can’t take all SSH keys of its asker, and says so where no other has one', async () => {
+      const long = await insertKey(api.db, user.user.id);
+      await api
+        .db('ssh_keys')
+        .where({ id: long.id })
+        .update({ public_key: `ssh-rsa ${'A'.repeat(2_500)}` });
+      await insertProvider(api.db, 'narrow');
+      const software = JSON.stringify(vastSoftware) as never;
+      await api.db('providers').where({ code: 'narrow' }).update({ software });
+      await insertListing(api.db, { provider_code: 'narrow', price_per_hour_cents: 40 });
+      const providerOf = async (asked: object) => (await quote(asked)).listing.providerCode;
+      const script = { startScript: 'true' };
+      const refused = await user.post('/v1/quotes', { ...body, ...script });
+      assert.deepEqual([refused.status, refused.body.error], [400, 'software_unsupported']);
+      assert.deepEqual(
+        refused.body.details.misfits
+          .filter(({ providerCode }) => providerCode === 'narrow')
+          .map(({ field, limit }) => [field, limit]),
+        [['sshKeyIds', 2_200]],
+      );
+      assert.equal(await providerOf({}), 'narrow', 'they fit without a script');
+      assert.equal(await providerOf({ ...script, sshKeyIds: [] }), 'narrow');
+      await api
+        .db('providers')
+        .where({ code: 'lab' })
+        .update({ software: JSON.stringify(shadeformSoftware) as never });
+      await insertListing(api.db);
+      assert.equal(await providerOf(script), 'lab');
+      await api
+        .db('ssh_keys')
+        .where({ id: long.id })
+        .update({ public_key: `ssh-rsa ${'A'.repeat(3_700)}` });
+      assert.equal(await providerOf({}), 'lab');
     });
 
     it('buys nothing, holds nothing, and asks nobody to wait who holds the wallet', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { providersFor } from '../../../activities/rentals/allocation.js';
+import type { Provider } from '../../../adapters/providers/provider.js';
 import { lambdaSoftware } from '../../../adapters/providers/lambda/lambda-software.js';
 import { runpodSoftware } from '../../../adapters/providers/runpod/runpod-software.js';
 import { shadeformSoftware } from '../../../adapters/providers/shadeform/shadeform-software.js';
@@ -9,6 +11,7 @@ import {
   holdsSecrets,
   imageNeedsOf,
   isFetched,
+  keyMisfitsOf,
   misfitsOf,
   noSoftware,
   outlineOf,
@@ -16,6 +19,7 @@ import {
   publicPortsOf,
   type Software,
   type SoftwareCapabilities,
+  type SoftwareOutline,
   type SoftwarePort,
 } from '../../../domain/rentals/software.js';
 import { ownSoftware } from '../../support/own-software.js';
@@ -143,6 +147,25 @@ describe('what an upstream can’t do of a wish', () => {
       { registryAuth: { username: 'a', password: 'b' } },
     ];
     for (const one of each) assert.equal(holdsSecrets({ ...noSoftware, ...one }), true, JSON.stringify(one));
+  });
+});
+
+describe('SSH keys', () => {
+  it('are too long for an upstream alone, or beside a start script, and for no other', () => {
+    const script = outlineOf({ ...noSoftware, startScript: 'true' }, null);
+    const misfits = (keysChars: number | undefined, software?: SoftwareOutline) =>
+      keyMisfitsOf({ keysChars, software }, vastSoftware).map(({ field, limit }) => [field, limit]);
+    assert.deepEqual(misfits(3_701), [['sshKeyIds', 3_700]]);
+    assert.deepEqual(misfits(2_201, script), [['sshKeyIds', 2_200]]);
+    assert.deepEqual([misfits(3_700), misfits(2_200, script), misfits(undefined)], [[], [], []]);
+    for (const able of [runpodSoftware, null]) assert.deepEqual(keyMisfitsOf({ keysChars: 1e6 }, able), []);
+  });
+
+  it('that are too long keep a worker from an upstream, too', () => {
+    const vast = { code: 'vast', templates: new Set(['pytorch']), software: vastSoftware };
+    const deps = { providers: new Map([['vast', vast as unknown as Provider]]), settings: {} as never };
+    const codes = (keysChars: number) => providersFor(deps, { templateId: 'pytorch', keysChars });
+    assert.deepEqual([codes(3_700), codes(3_701)], [['vast'], []]);
   });
 });
 

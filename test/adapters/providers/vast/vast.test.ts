@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { createVastProvider } from '../../../../adapters/providers/vast/vast.js';
+import { bootstrapLines } from '../../../../adapters/providers/bootstrap.js';
+import { vastSoftware } from '../../../../adapters/providers/vast/vast-software.js';
+import { onstartOf } from '../../../../adapters/providers/vast/vast-wire.js';
+import { keysCharsOf, noSoftware } from '../../../../domain/rentals/software.js';
 import type { Provider, ProviderError } from '../../../../adapters/providers/provider.js';
 import type { RequestBudget } from '../../../../adapters/providers/upstream/request-budget.js';
 import {
@@ -68,6 +72,24 @@ describe('the adapter of Vast', () => {
       assert.equal(error.details.unfitOrder, true);
       return isOfKind(error, 'no_capacity');
     });
+  });
+
+  it('takes as many SSH keys as it says, with a notebook, and beside the longest script', () => {
+    const { alone = 0, besideScript = 0 } = vastSoftware.keysMaxChars ?? {};
+    const notebookToken = 'a'.repeat(64);
+    const bootstrap = bootstrapLines(`https://${'machines.'.repeat(10)}example.com`, notebookToken);
+    const startScript = 'x'.repeat(vastSoftware.scriptMaxBytes ?? 0);
+    const software = { ...noSoftware, startScript };
+    const line = `ssh-ed25519 ${'A'.repeat(68)}`;
+    const largest = [
+      { most: alone, asked: {} },
+      { most: besideScript, asked: { software } },
+      { most: besideScript, asked: { software, bootstrap } },
+    ];
+    for (const { most, asked } of largest) {
+      const publicKeys = Array<string>(Math.floor(most / keysCharsOf([line]))).fill(line);
+      assert.doesNotThrow(() => onstartOf({ publicKeys, notebookToken, ...asked }));
+    }
   });
 
   it('sells nothing whose traffic is dear, and nothing that ends soon', async () => {
