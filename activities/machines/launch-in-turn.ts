@@ -1,4 +1,5 @@
 import { sleep } from '@temporalio/activity';
+import { msSince } from '../../adapters/postgres/clock.js';
 import { findListing } from '../../adapters/postgres/catalog/listings.js';
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import {
@@ -37,7 +38,7 @@ export async function launchInTurn(
   }
   const provider = deps.providers.get(attempt.provider_code);
   const listing = await findListing(deps.db, attempt.listing_id);
-  const isLate = Date.now() - attempt.created_at.getTime() > rentalLimits.queueMs;
+  const isLate = (await msSince(deps.db, attempt.created_at)) > rentalLimits.queueMs;
   if (isLate || !provider || !listing) {
     const error = isLate ? 'its turn did not come in time' : 'its provider is not configured';
     await moveAttempt(deps.db, attempt.id, 'open', 'failed', { error, failedBy: 'us' });

@@ -3,7 +3,7 @@ import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/alloca
 import { launchInTurn, LOOK_MS } from './launch-in-turn.js';
 import { orderTermsOf } from './order-terms.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
-import { readClock } from '../../adapters/postgres/clock.js';
+import { msSince, readClock } from '../../adapters/postgres/clock.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { wasAsked } from '../../adapters/postgres/machines/queued-attempts.js';
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
@@ -144,7 +144,7 @@ async function findByTag(
   const forMs = found.listed
     ? Math.max(findForMs, attempt.deadline_ms ?? provider.provisionDeadlineMs)
     : findForMs;
-  if (Date.now() - attempt.created_at.getTime() >= forMs) {
+  if ((await msSince(deps.db, attempt.created_at)) >= forMs) {
     const what = found.listed ? 'its price could not be read' : 'nothing was found';
     // A pod that was not found may still appear: the sweeper looks for its tag and ends it.
     await condemn(deps, provider, attempt, found.attempt.pod_id, {
@@ -185,7 +185,7 @@ async function buyAnother(
     await knownStarts(deps.db),
   );
   if (!listing)
-    return (await maySoonHaveTurn(passedOver, waitsSince(rental, attempts)))
+    return (await maySoonHaveTurn(deps, passedOver, waitsSince(rental, attempts)))
       ? 'look again'
       : 'nothing on offer';
   const order = { rentalId: rental.id, listing, software, ...(await orderTermsOf(deps, rental)) };
@@ -204,19 +204,19 @@ async function buyAnother(
  * Tells since when a rental waits for a turn: since the last purchase that was asked for ended, or the first of all began.
  * They are instants of rows, so that a repeated activity does not wait anew.
  */
-function waitsSince(rental: RentalRow, attempts: readonly AllocationAttemptRow[]): number {
+function waitsSince(rental: RentalRow, attempts: readonly AllocationAttemptRow[]): Date {
   const lastEnd = attempts.filter(wasAsked).at(-1)?.changed_at;
-  if (lastEnd) return lastEnd.getTime();
-  return Math.min(...[rental.started_at, ...attempts.map((row) => row.created_at)].map((at) => at.getTime()));
+  const begun = [rental.started_at, ...attempts.map((row) => row.created_at)];
+  return lastEnd ?? new Date(Math.min(...begun.map(Number)));
 }
 
 /**
  * Waits a moment for the turn at an upstream that was passed over, for as long as a purchase waits for its turn.
  * @returns false when there is no turn to wait for, or no time
  */
-async function maySoonHaveTurn(passedOver: PassedOver, sinceMs: number): Promise<boolean> {
+async function maySoonHaveTurn({ db }: ActivityDeps, passedOver: PassedOver, since: Date): Promise<boolean> {
   const isAwaited = [...passedOver.values()].some((untilMs) => untilMs < Infinity);
-  if (!isAwaited || Date.now() - sinceMs >= rentalLimits.queueMs) return false;
+  if (!isAwaited || (await msSince(db, since)) >= rentalLimits.queueMs) return false;
   await sleep(LOOK_MS);
   return true;
 }

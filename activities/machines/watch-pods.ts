@@ -52,9 +52,7 @@ async function listAlive(
   providerCode: string,
   pods: readonly MissingPod[],
 ): Promise<string[]> {
-  const isFresh = ({ aliveAt }: ReachablePod): boolean =>
-    aliveAt !== null && Date.now() - aliveAt.getTime() < machineLimits.reachEveryMs / 2;
-  const silent = pods.filter((pod) => !isFresh(pod));
+  const silent = pods.filter(({ isFresh }) => !isFresh);
   const [probed, atPorts] = await Promise.all([probeAll(deps, silent), askPorts(deps, silent)]);
   // A silence at a port is no warning of SSH.
   await recordProbes(deps.db, providerCode, [...probed, ...atPorts.filter(({ answered }) => answered)]);

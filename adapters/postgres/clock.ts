@@ -10,3 +10,8 @@ export async function readClock(db: Database | Transaction): Promise<Date> {
   if (!row) throw new Error('the database did not tell its time');
   return row.now;
 }
+
+/** Returns how long ago an instant of a row was by the database's clock, in milliseconds; below 0: it lies ahead. */
+export async function msSince(db: Database | Transaction, at: Date): Promise<number> {
+  return (await readClock(db)).getTime() - at.getTime();
+}

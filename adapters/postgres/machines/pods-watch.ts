@@ -23,19 +23,18 @@ export interface ReachablePod {
   readonly fingerprint: string | null;
   /** Where the lists show it now, when that differs from the rental's address. */
   readonly movedTo: MovedTo | null;
-  /** When a probe last found it alive while the lists missed it; null before. */
-  readonly aliveAt: Date | null;
 }
 
 const reachable = `case when p.host is not null and p.port is not null and (p.host, p.port) is distinct from (r.host, r.port)
                         then jsonb_build_object('host', p.host, 'port', p.port, 'username', coalesce(p.username, 'root')) end as "movedTo",
-                   p.pod_id as "podId", r.id as "rentalId", r.host, r.port, r.host_key_fingerprint as fingerprint,
-                   case when p.held_since is not null then p.probed_at end as "aliveAt"`;
+                   p.pod_id as "podId", r.id as "rentalId", r.host, r.port, r.host_key_fingerprint as fingerprint`;
 
 /** A running machine that a list does not show. */
 export interface MissingPod extends ReachablePod {
   /** Whether it was held when an earlier list missed it. */
   readonly isHeld: boolean;
+  /** Whether a probe found it alive a moment ago while the lists missed it. */
+  readonly isFresh: boolean;
   /** Where it was found ready without SSH: at a public port of its own software. null: elsewhere, or nowhere. */
   readonly readyAt: {
     readonly ports: readonly SoftwarePort[];
@@ -56,10 +55,12 @@ export async function findMissingPods(
   const of = `from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
              where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
                and p.gone_at is null`;
-  const bindings = { providerCode, listed: [...listedIds] };
+  const bindings = { providerCode, listed: [...listedIds], freshMs: machineLimits.reachEveryMs / 2 };
   const isMissing = 'not exists (select 1 from unnest(:listed::text[]) as l (id) where l.id = p.pod_id)';
   const { rows: missing } = await db.raw<{ rows: MissingPod[] }>(
     `select ${reachable}, p.held_since is not null as "isHeld",
+            p.held_since is not null and coalesce(p.probed_at between
+              clock_ms() - :freshMs * interval '1 millisecond' and clock_ms(), false) as "isFresh",
             case when r.host is null and r.ready_by = 'port' then jsonb_build_object('ports', r.software->'ports',
               'pod', jsonb_build_object('host', p.host, 'port', p.port, 'ports', p.ports)) end as "readyAt"
        ${of} and p.status = 'active' and p.missing_lists = 0 and ${isMissing}`,

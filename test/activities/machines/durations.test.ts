@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { insertAttempt } from '../../../adapters/postgres/machines/attempts.js';
+import { HOUR } from '../../../domain/durations.js';
+import type { RentalId, UserId } from '../../../domain/ids.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { meteringLimits } from '../../../domain/metering/limits.js';
 import {
@@ -10,6 +12,7 @@ import {
   insertUser,
 } from '../../support/money/factories.js';
 import { credit } from '../../support/money/money.js';
+import { whileClockIsOff } from '../../support/clock-off.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 
@@ -18,11 +21,29 @@ const EVER = 1e12;
 /** Whoever starts a rental's workflow says these durations: decision 150, "Words of the API". */
 describe('the durations of a rental’s workflow', () => {
   let lone: LoneActivities;
+  /** How often the upstream, which has no machine, may still be asked for one. */
+  let looksLeft = Infinity;
+  const find = () => {
+    assert.ok((looksLeft -= 1) >= 0, 'it is asked for ever');
+    return Promise.resolve(undefined);
+  };
   before(async () => {
-    lone = await startActivities({ providers: new Map([['lab', new ScriptedUpstream().port]]) });
+    lone = await startActivities({ providers: new Map([['lab', { ...new ScriptedUpstream().port, find }]]) });
     await insertProvider(lone.db);
   });
   after(() => lone.close());
+
+  /** Has a purchase whose answer was lost so long ago. */
+  async function loseAnswer(userId: UserId, agoMs: number): Promise<RentalId> {
+    const { id: rentalId } = await insertRental(lone.db, userId, { pod_id: null });
+    await insertAttempt(lone.db, {
+      ...{ rentalId, deployment: 'test', providerCode: 'lab', listingId: newId('lst'), offerId: 'o' },
+      ...{ pricePerHourCents: 1, endBy: null, deadlineMs: 600_000 },
+    });
+    const created_at = new Date(Date.now() - agoMs);
+    await lone.db('allocation_attempts').where({ rental_id: rentalId }).update({ created_at });
+    return rentalId;
+  }
 
   it('give no machine longer to come up than it has', async () => {
     const { id: userId } = await insertUser(lone.db);
@@ -43,22 +64,17 @@ describe('the durations of a rental’s workflow', () => {
       const running = await insertRunningRental(lone.db, userId, 1_000, { pod_id: 'pod-2' });
       const { nextLookMs } = (await lone.run('meterRental', running.id, said)) as { nextLookMs: number };
       assert.ok(nextLookMs > 1_000 && nextLookMs <= meteringLimits.beltMs + 50, String(nextLookMs));
-      const lost = await insertRental(lone.db, userId, { pod_id: null });
-      const created_at = new Date(Date.now() - rentalLimits.unknownFindMs - 1_000);
-      await insertAttempt(lone.db, {
-        ...{
-          rentalId: lost.id,
-          deployment: 'test',
-          providerCode: 'lab',
-          listingId: newId('lst'),
-          offerId: 'o',
-        },
-        ...{ pricePerHourCents: 1, endBy: null, deadlineMs: 600_000 },
-      });
-      await lone.db('allocation_attempts').where({ rental_id: lost.id }).update({ created_at });
-      assert.equal((await lone.run('findPod', lost.id, said))?.kind, 'failed');
+      const lost = await loseAnswer(userId, rentalLimits.unknownFindMs + 1_000);
+      assert.equal((await lone.run('findPod', lost, said))?.kind, 'failed');
     });
   }
+
+  it('run by the database’s clock where this process’s is behind', async () => {
+    const { id: userId } = await insertUser(lone.db);
+    const lost = await loseAnswer(userId, 1_000);
+    looksLeft = 10;
+    assert.equal((await whileClockIsOff(-HOUR, () => lone.run('findPod', lost, 10)))?.kind, 'failed');
+  });
 
   it('put no look at the meter off', async () => {
     const { id: userId } = await insertUser(lone.db);

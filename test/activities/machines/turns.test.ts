@@ -10,9 +10,11 @@ import {
 } from '../../../adapters/providers/provider.js';
 import type { ListingRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
+import { HOUR } from '../../../domain/durations.js';
 import { noSoftware } from '../../../domain/rentals/software.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
+import { whileClockIsOff } from '../../support/clock-off.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
 import { insertListing, insertProvider, insertRental } from '../../support/money/factories.js';
 import { insertWallet } from '../../support/money/money.js';
@@ -75,6 +77,14 @@ describe('a purchase in the queue of an upstream', () => {
     });
     assert.equal(await lone.run('findPod', id, 60_000), null);
     assert.ok(askedAt - refusedAt >= WAIT_MS, `asked again after ${askedAt - refusedAt} ms`);
+  });
+
+  it('has its turn in time by the database’s clock, whatever this process’s says', async () => {
+    const id = await provisioning();
+    const { id: attemptId } = await queue(id);
+    assert.equal(await whileClockIsOff(HOUR, () => lone.run('findPod', id, 60_000)), null);
+    const row = await lone.db('allocation_attempts').where({ id: attemptId }).first();
+    assert.deepEqual([row?.state, upstream.names], ['adopted', ['allocate']]);
   });
 
   it('does not wait behind one that a crash left without a rental', async () => {

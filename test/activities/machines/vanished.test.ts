@@ -4,11 +4,14 @@ import type { OpenPort } from '../../../adapters/providers/ssh/port-probe.js';
 import type { ProbeTarget } from '../../../adapters/providers/ssh/ssh-probe.js';
 import { acceptMissing } from '../../../adapters/postgres/catalog/provider-health.js';
 import type { PodRow, RentalRow } from '../../../adapters/postgres/rows/tables.js';
+import { HOUR, MINUTE } from '../../../domain/durations.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
+import { whileClockIsOff } from '../../support/clock-off.js';
 import { insertProvider, insertRunningRental, insertUser } from '../../support/money/factories.js';
 
 const KEY = 'SHA256:own';
 const web = { name: 'web', kind: 'http', port: 8_080, public: true };
+const stillHeld = { gone_at: null, missing_lists: 0, held_since: new Date() };
 const noSsh = { host: null, port: null, username: null, host_key_fingerprint: null };
 
 /** Decision 51, "Lost machines". */
@@ -103,6 +106,19 @@ describe('machines that vanish from a list many at once', () => {
     await lone.db('pods').update({ probed_at: null });
     await list(2, others);
     assert.deepEqual(await gone(), ['ssh-1'], 'one that is silent by now is not held');
+  });
+
+  it('are asked again by the database’s clock, whatever this process’s says', async () => {
+    await addSsh('ssh-1');
+    await list(2);
+    silent.add('ssh-1');
+    await whileClockIsOff(HOUR, () => list(2));
+    assert.deepEqual(await gone(), [], 'it answered a moment ago');
+    for (const aheadMs of [MINUTE, -MINUTE]) {
+      await lone.db('pods').update({ ...stillHeld, probed_at: new Date(Date.now() + aheadMs) });
+      await whileClockIsOff(-HOUR, () => list(2));
+      assert.deepEqual(await gone(), ['ssh-1']);
+    }
   });
 
   it('are gone once an operator says so, with or without SSH', async () => {

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { insertRentalRequest } from '../../../adapters/postgres/requests/opening-requests.js';
 import { ProviderError } from '../../../adapters/providers/provider.js';
+import { HOUR } from '../../../domain/durations.js';
 import type { RentalId } from '../../../domain/ids.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
+import { whileClockIsOff } from '../../support/clock-off.js';
 import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
 import { insertListing, insertProvider, insertRental } from '../../support/money/factories.js';
 import { getRental, insertWallet } from '../../support/money/money.js';
@@ -100,6 +102,14 @@ describe('an upstream whose turn another purchase has just taken', () => {
     const id = await provisioning();
     assert.equal(await lone.run('findPod', id, 60_000), null);
     assert.deepEqual(free.names, ['allocate']);
+    assert.equal(paced.asked.length, 2);
+  });
+
+  it('is waited for by the database’s clock, whatever this process’s says', async () => {
+    await lone.db('listings').where({ provider_code: 'free' }).update({ offered: false });
+    script(...times(1, 200));
+    const id = await provisioning();
+    assert.equal(await whileClockIsOff(HOUR, () => lone.run('findPod', id, 60_000)), null);
     assert.equal(paced.asked.length, 2);
   });
 
