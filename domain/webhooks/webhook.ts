@@ -149,6 +149,12 @@ function retryPauseMs(tries: number, random: number): number {
   return growingPauseMs({ firstMs, mostMs }, Math.max(tries, 0), random);
 }
 
+/**
+ * The longest pauses that are ever set, in milliseconds: of an endpoint, and of one event. One that ends later was set by a
+ * clock that ran ahead and was set back since: it says nothing.
+ */
+export const longestPausesMs = { line: linePauseMs(Infinity, 1), retry: retryPauseMs(Infinity, 1) } as const;
+
 function later(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
 }

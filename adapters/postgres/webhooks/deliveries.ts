@@ -1,5 +1,6 @@
 import type { DeliveryId, WebhookId } from '../../../domain/ids.js';
 import { webhookSwitchedOffMail } from '../../../domain/mails/webhooks.js';
+import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import {
   judgeTry,
   wantedTypes,
@@ -14,6 +15,7 @@ import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
 import type { EventRow, WebhookDeliveryRow, WebhookRow } from '../rows/tables.js';
 import { mailUser } from '../upkeep/outbox.js';
+import { longestFrom, pauseEnd } from './waking.js';
 
 /** An endpoint as its workflow finds it. */
 export interface FoundWebhook extends WebhookRow {
@@ -23,12 +25,21 @@ export interface FoundWebhook extends WebhookRow {
   readonly is_pausing: boolean;
 }
 
-/** Reads an endpoint, and notes that its workflow looks at it. Undefined when it is gone. */
+/**
+ * Reads an endpoint, and notes that its workflow looks at it. Pauses that end later than any does are over. Undefined when
+ * it is gone.
+ */
 export async function lookAtWebhookRow(db: Database, id: WebhookId): Promise<FoundWebhook | undefined> {
   const { rows } = await db.raw<{ rows: FoundWebhook[] }>(
-    `update webhooks set told_at = clock_ms() where id = :id
+    `with later as (
+       update webhook_retries set next_try_at = clock_ms() where webhook_id = :id and seq = any (array(
+         select seq from webhook_retries where webhook_id = :id and next_try_at > ${longestFrom('retry')}
+          order by next_try_at desc limit :triesPerGo))
+     )
+     update webhooks set told_at = clock_ms(), line_at = ${pauseEnd('line_at')}, retry_at = ${pauseEnd('retry_at')}
+      where id = :id
      returning *, coalesce(line_at > clock_ms(), false) as is_pausing, exists (select 1 from brakes where kind = 'webhooks') as is_paused`,
-    { id },
+    { id, triesPerGo: webhookLimits.triesPerGo },
   );
   return rows[0];
 }

@@ -3,7 +3,11 @@ import { Context } from '@temporalio/activity';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createWebhookActivities } from '../../../activities/webhooks/webhook.js';
 import { stepOverLostEvents } from '../../../adapters/postgres/events/sequence.js';
-import { noteDueWebhooks } from '../../../adapters/postgres/webhooks/waking.js';
+import {
+  isSomethingDue,
+  noteDueWebhooks,
+  takeDueWebhooks,
+} from '../../../adapters/postgres/webhooks/waking.js';
 import { createSecretOpener } from '../../../adapters/sealed-secrets.js';
 import { createWebhookSender } from '../../../adapters/webhooks/sender.js';
 import type { WebhookId } from '../../../domain/ids.js';
@@ -117,6 +121,76 @@ describe('lookAtWebhook', () => {
     const bad = receiver.events().filter(({ type }) => type === 'card.removed');
     const ids = new Set(bad.map(({ headers }) => headers['webhook-id']));
     assert.equal(ids.size, 1, 'an event has one id, however often it is tried');
+  });
+
+  describe('whose pauses were set by a clock that ran ahead by a day', () => {
+    const ahead = (column: string) => api.db.raw(`${column} + interval '1 day'`);
+    const pauseAhead = (id: WebhookId) =>
+      api
+        .db('webhooks')
+        .where({ id })
+        .update({ line_at: ahead('clock_ms()'), retry_at: ahead('clock_ms()'), due_at: ahead('clock_ms()') });
+
+    it('goes on with its line and its retry line', async () => {
+      const id = await enabled(['ssh_key.added', 'card.removed']);
+      await look(id);
+      await happen(api.db, user.user.id, ['card.removed', 'ssh_key.added']);
+      const retry = { webhook_id: id, seq: 2, tries: 5, first_tried_at: new Date() };
+      await api.db('webhook_retries').insert({ ...retry, next_try_at: ahead('clock_ms()') as never });
+      await api.db('webhooks').where({ id }).update({ cursor_seq: 2 });
+      await pauseAhead(id);
+      const before = receiver.events().length;
+      assert.equal((await look(id)).status, 'idle');
+      const types = receiver.events().slice(before);
+      assert.deepEqual(
+        types.map(({ type }) => type),
+        ['ssh_key.added', 'card.removed'],
+      );
+    });
+
+    it('is challenged again', async () => {
+      const { body } = await user.post('/v1/webhooks', { url: receiver.url });
+      const id = body.id as WebhookId;
+      await pauseAhead(id);
+      await look(id);
+      assert.equal((await rowOf(id)).state, 'enabled');
+    });
+
+    it('is told by the waker, at once where it is due and where its user has new events', async () => {
+      const id = await enabled();
+      await look(id);
+      await noteDueWebhooks(api.db);
+      const isTold = async () => {
+        if (!(await isSomethingDue(api.db))) return false;
+        await noteDueWebhooks(api.db);
+        return (await takeDueWebhooks(api.db, 10)).some((due) => due.id === id);
+      };
+      assert.equal(await isTold(), false);
+      await pauseAhead(id);
+      assert.equal(await isTold(), true);
+      await api
+        .db('webhooks')
+        .where({ id })
+        .update({ told_at: ahead('clock_ms()') });
+      assert.equal(await isTold(), true, 'nobody has told it');
+      await pauseAhead(id);
+      await api.db('webhooks').where({ id }).update({ due_at: null, told_at: null });
+      await happen(api.db, user.user.id, times(1));
+      assert.equal(await isTold(), true);
+    });
+
+    it('keeps a true pause', async () => {
+      const id = await enabled();
+      await look(id);
+      receiver.answer = (_message, response) => void response.writeHead(503).end();
+      await happen(api.db, user.user.id, times(1));
+      await lookLater(id);
+      const { line_at: until } = await rowOf(id);
+      assert.ok(until);
+      const before = receiver.events().length;
+      await look(id);
+      assert.deepEqual([(await rowOf(id)).line_at, receiver.events().length], [until, before]);
+    });
   });
 
   it('is switched off after three days without any success', async () => {

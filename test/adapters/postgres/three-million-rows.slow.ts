@@ -114,7 +114,7 @@ const rows: Readonly<Record<string, string>> = {
     select 'wh_' || lpad(n::text, 26, '0'), 1, decode(repeat('00', 60), 'hex') from generate_series(1, 60000) n`,
   // All of one endpoint, which refuses each event. All but one wait.
   webhook_retries: `insert into webhook_retries (webhook_id, seq, tries, first_tried_at, next_try_at)
-    select '${busyHook}', n, 6, now() - interval '1 day', now() + case when n = 1 then -1 else n end * interval '1 second'
+    select '${busyHook}', n, 6, now() - interval '1 day', now() + case when n = 1 then -1 else n * 0.4 end * interval '1 second'
       from generate_series(1, 60000) n`,
   // Half of them are of one endpoint.
   webhook_deliveries: `insert into webhook_deliveries (id, webhook_id, event_id, seq, type, attempt, outcome, duration_ms, at)
