@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../../adapters/ids.js';
 import { recordEvent } from '../../../adapters/postgres/events/outbox.js';
 import type { presentDelivery } from '../../../api/webhooks/present.js';
 import type { WebhookId } from '../../../domain/ids.js';
+import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { entityStatusAttribute, userIdAttribute } from '../../../workflows/contracts/search-attributes.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { faultOfSent } from '../../support/http/described.js';
@@ -17,7 +19,7 @@ describe('webhooks to users', () => {
   let service: TestService;
   const receivers: Receiver[] = [];
   before(async () => {
-    service = await startService({ shards: 0, pollMs: 1_000, webhookSender: { exchangeMs: 1_000 } });
+    service = await startService({ shards: 0, pollMs: 1_000 });
   });
   after(() => service.stop());
   afterEach(async () => {
@@ -241,13 +243,16 @@ describe('webhooks to users', () => {
     const [hanging, quick] = [await receiving(), await receiving()];
     const hooks: Awaited<ReturnType<typeof enabling>>[] = [];
     for (let count = 0; count < 5; count += 1) hooks.push(await enabling(dead, hanging));
-    hanging.answer = () => undefined;
+    const held: Socket[] = [];
+    hanging.answer = (_message, _response, socket) => void held.push(socket);
     await enabling(living, quick);
     hanging.now.most = 0;
     await tellKey(dead);
-    await until('they hang', () => hanging.now.open > 0);
+    await until('they hang', () => hanging.now.open === webhookLimits.perUserAtOnce);
     await tellKey(living);
     await until('the other gets its own', () => quick.events().some(({ type }) => type === 'ssh_key.added'));
+    hanging.answer = (_message, _response, socket) => void socket.destroy();
+    for (const socket of held) socket.destroy();
     await until('each was tried', async () => {
       const rows = await service.db('webhooks').whereIn(
         'id',
@@ -255,7 +260,7 @@ describe('webhooks to users', () => {
       );
       return rows.every(({ failures }) => failures > 0);
     });
-    assert.ok(hanging.now.most <= 3, `${hanging.now.most} at once`);
+    assert.equal(hanging.now.most, webhookLimits.perUserAtOnce);
   });
 
   it('are told again when their signal was lost', async () => {
