@@ -20,6 +20,7 @@ describe('the watcher of an upstream', () => {
   /** The pods that the upstream's lists hide. */
   const hidden = new Set<string>();
   let failing = false;
+  let failedLists = 0;
   /** How long a list takes after it was made up, in milliseconds. */
   let onTheWayMs = 0;
   /** When the upstream made up the last list that it has answered. */
@@ -27,7 +28,10 @@ describe('the watcher of an upstream', () => {
   const withLyingLists = (provider: Provider): Provider => ({
     ...provider,
     async listPods() {
-      if (failing) throw new ProviderError('unknown', 'listing pods: HTTP 502');
+      if (failing) {
+        failedLists += 1;
+        throw new ProviderError('unknown', 'listing pods: HTTP 502');
+      }
       const atMs = Date.now();
       const pods = (await provider.listPods()).filter(({ podId }) => !hidden.has(podId));
       await sleep(onTheWayMs);
@@ -130,7 +134,9 @@ describe('the watcher of an upstream', () => {
     });
     const { body } = await user.get('/v1/catalog/listings');
     assert.deepEqual(body.listings, [], 'what fails is not for sale');
-    await sleep(300);
+    // The second one is asked for after the first was taken in.
+    const failed = failedLists;
+    await until('two more lists fail', () => failedLists >= failed + 2);
     assert.equal((await renting.row(id)).status, 'running');
     failing = false;
     await until('it is for sale again', async () => {
