@@ -142,7 +142,8 @@ async function returning(deps: ActivityDeps, userId: UserId, tell: Tell): Return
     if (step.kind === 'settled') return 'on';
     if (step.kind === 'refused') {
       const why = `No card of the account takes back ${formatUsd(step.cents)} that was paid in.`;
-      await tellOperators(deps, userId, `refused-refunds-${step.cents}`, why);
+      const words = [why, ...step.unknown.map(wordsOfUnknown)].join(' ');
+      await tellOperators(deps, userId, `refused-refunds-${step.cents}`, words);
       return ['refused_refunds'];
     }
     const { payment_id: paymentId, amount_cents: cents } = step.refund;
@@ -157,6 +158,10 @@ async function returning(deps: ActivityDeps, userId: UserId, tell: Tell): Return
     );
     return ['processor'];
   }
+}
+
+function wordsOfUnknown(paymentId: string): string {
+  return `The processor’s account does not know ${paymentId}: look where it was paid whether it went back there.`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { answerReturn } from '../../adapters/postgres/accounts/closing-money.js';
 import type { ClosingRefundRow } from '../../adapters/postgres/rows/tables.js';
-import { ProcessorError, type Refund } from '../../adapters/processor/processor.js';
+import { isMissing, ProcessorError, type Payment, type Refund } from '../../adapters/processor/processor.js';
+import { unknownPayment } from '../../domain/accounts/closing.js';
 import { confirmReturn } from '../../money/closing/returns.js';
 import type { ActivityDeps } from '../deps.js';
 import { settleRefund } from '../payments/reversals.js';
@@ -59,9 +60,17 @@ function isOf(row: ClosingRefundRow, key: string | null): boolean {
   return key === firstKeyOf(row) || (key?.startsWith(`${firstKeyOf(row)}:`) ?? false);
 }
 
-/** Lets the wallet follow each refund of the row's payment. @returns whether the row's own is among them: it is answered then */
+/**
+ * Lets the wallet follow each refund of the row's payment.
+ * @returns whether the row is answered: its own is among them, or nobody knows the payment (decision 196, "Payments of another
+ * account")
+ */
 async function followRow(deps: ActivityDeps, row: ClosingRefundRow): Promise<boolean> {
   const refunds = await followRefunds(deps, row.payment_id);
+  if (refunds === undefined) {
+    await answerReturn(deps.db, row, { refused_code: unknownPayment });
+    return true;
+  }
   const own = refunds.find(({ key }) => isOf(row, key));
   if (own) await answerReturn(deps.db, row, { refund_id: own.refundId });
   return own !== undefined;
@@ -69,13 +78,27 @@ async function followRow(deps: ActivityDeps, row: ClosingRefundRow): Promise<boo
 
 /**
  * Lets a wallet follow each refund of a payment that the processor knows, so that none is made a second time.
- * @returns them
+ * @returns them; undefined: the processor's account, which is ours, does not know the payment
  */
-export async function followRefunds(deps: ActivityDeps, paymentId: string): Promise<readonly Refund[]> {
-  const { chargeId } = await deps.processor.getPayment(paymentId);
+export async function followRefunds(
+  deps: ActivityDeps,
+  paymentId: string,
+): Promise<readonly Refund[] | undefined> {
+  const payment = await findPayment(deps, paymentId);
+  if (payment === undefined) return undefined;
+  const { chargeId } = payment;
   const refunds = chargeId === null ? [] : await deps.processor.listRefundsOfCharge(chargeId);
   for (const refund of refunds) await settleRefund(deps, refund);
   return refunds;
+}
+
+async function findPayment({ processor }: ActivityDeps, paymentId: string): Promise<Payment | undefined> {
+  try {
+    return await processor.getPayment(paymentId);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 /** @throws the error, where nothing is known of the call */

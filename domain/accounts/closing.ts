@@ -74,7 +74,12 @@ export interface ReturnablePayment {
   readonly paymentId: string;
   /** What it brought, less what went back of it, or may still. */
   readonly leftCents: number;
+  /** The processor's account does not know it: operators decide about its share. */
+  readonly isUnknown?: boolean;
 }
+
+/** The processor's word for a payment that its account does not know. */
+export const unknownPayment = 'resource_missing';
 
 /** What goes back of one payment. */
 export interface PaymentReturn {
@@ -84,16 +89,16 @@ export interface PaymentReturn {
 
 /**
  * Divides money that was paid in over the payments that brought it, newest first, and never gives more of one than it
- * has left.
+ * has left. The share of one that the processor's account does not know stays, and no other one gives it.
  * @param paidInCents what of the balance was paid in
  */
 export function returnsOf(paidInCents: number, newestFirst: readonly ReturnablePayment[]): PaymentReturn[] {
   let restCents = paidInCents;
   const returns: PaymentReturn[] = [];
-  for (const { paymentId, leftCents } of newestFirst) {
+  for (const { paymentId, leftCents, isUnknown } of newestFirst) {
     const amountCents = Math.min(restCents, leftCents);
     if (amountCents <= 0) continue;
-    returns.push({ paymentId, amountCents });
+    if (!isUnknown) returns.push({ paymentId, amountCents });
     restCents -= amountCents;
   }
   return returns;

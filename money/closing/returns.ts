@@ -16,8 +16,8 @@ import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.j
 export type ReturnStep =
   /** The processor is to be asked for it; what it answers is applied before the next step. */
   | { readonly kind: 'return'; readonly refund: ClosingRefundRow }
-  /** What was paid in and no card takes back, in cents. */
-  | { readonly kind: 'refused'; readonly cents: number }
+  /** What was paid in and no card takes back, in cents, and the payments that the processor's account does not know. */
+  | { readonly kind: 'refused'; readonly cents: number; readonly unknown: readonly string[] }
   /** Nothing that was paid in is left: the rest has lapsed, and the balance is 0. */
   | { readonly kind: 'settled' };
 
@@ -31,9 +31,9 @@ export async function nextReturn(db: Database, userId: UserId): Promise<ReturnSt
     const wallet = await lockWalletOfUser(trx, userId);
     const unanswered = await findUnansweredReturn(trx, userId);
     if (unanswered) return { kind: 'return', refund: unanswered };
-    const { next, paidCents, givenCents } = await planReturns(trx, wallet);
+    const { next, unknown, paidCents, givenCents } = await planReturns(trx, wallet);
     if (next) return { kind: 'return', refund: await insertReturn(trx, userId, next) };
-    if (paidCents > 0) return { kind: 'refused', cents: paidCents };
+    if (paidCents > 0) return { kind: 'refused', cents: paidCents, unknown };
     await lapse(trx, wallet, givenCents);
     return { kind: 'settled' };
   });
@@ -50,8 +50,10 @@ async function planReturns(trx: Transaction, wallet: LockedWallet) {
   const { paidCents, givenCents } = await readBalanceParts(trx, id);
   if (paidCents < 0 || givenCents < 0 || paidCents + givenCents !== availableCents)
     throw new Error(`${userId}: ${paidCents} paid and ${givenCents} given cents are not ${availableCents}`);
-  const [next] = returnsOf(paidCents, await listReturnable(trx, id));
-  return { next, paidCents, givenCents };
+  const payments = await listReturnable(trx, id);
+  const [next] = returnsOf(paidCents, payments);
+  const unknown = payments.filter(({ isUnknown }) => isUnknown).map(({ paymentId }) => paymentId);
+  return { next, unknown, paidCents, givenCents };
 }
 
 async function insertReturn(

@@ -5,7 +5,7 @@ import {
   type BalanceParts,
   type LedgerStep,
 } from '../../../domain/accounts/balance-parts.js';
-import { closingLimits, type ReturnablePayment } from '../../../domain/accounts/closing.js';
+import { closingLimits, unknownPayment, type ReturnablePayment } from '../../../domain/accounts/closing.js';
 import { causePrefixes, reversalReturned } from '../../../domain/cause-prefixes.js';
 import { causeOf } from '../../../domain/causes.js';
 import type { Database, Transaction } from '../database.js';
@@ -87,7 +87,9 @@ export async function listReturnable(
   walletId: number,
 ): Promise<ReturnablePayment[]> {
   const { rows } = await db.raw<{ rows: ReturnablePayment[] }>(
-    `select p.payment_id as "paymentId", p.cents - coalesce(r.cents, 0)::bigint as "leftCents"
+    `select p.payment_id as "paymentId", p.cents - coalesce(r.cents, 0)::bigint as "leftCents",
+            exists (select 1 from closing_refunds x
+                     where x.payment_id = p.payment_id and x.refused_code = :unknownPayment) as "isUnknown"
        from (select substr(c.cause, length(:payment) + 1) as payment_id, e.amount_cents as cents, e.created_at as at,
                     false as is_debt
                from kept_entries e join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
@@ -110,7 +112,7 @@ export async function listReturnable(
             and (d.kind = 'refund' or d.closed_at is null or d.taken_at is not null)) r on true
       where not coalesce(r.disputed, false) and p.cents > coalesce(r.cents, 0)
         and not exists (select 1 from closing_refunds x
-                         where x.payment_id = p.payment_id and x.refused_code is not null)
+                         where x.payment_id = p.payment_id and x.refused_code <> :unknownPayment)
         and (select count(*) from closing_refunds x join refunds_and_disputes d on d.id = x.refund_id
               where x.payment_id = p.payment_id and d.given_back_at is not null) < :bounces
       order by p.is_debt, p.at desc, p.payment_id`,
@@ -120,6 +122,7 @@ export async function listReturnable(
       operation: causePrefixes.operation,
       returned: causePrefixes.invoiceReturned,
       bounces: closingLimits.refundTries,
+      unknownPayment,
     },
   );
   return rows;

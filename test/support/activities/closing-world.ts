@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
@@ -56,12 +55,21 @@ export class ClosingWorld {
     this.deleted = [];
     this.refusals = new Map();
     this.lone.processor.answers = {
-      getPayment: (id) => Promise.resolve(this.payments.get(id) ?? assert.fail(`no payment ${id}`)),
+      getPayment: (id) => this.getPayment(id),
       listRefundsOfCharge: (id) => Promise.resolve(this.refunds.filter(({ chargeId }) => chargeId === id)),
       getRefund: (id) => Promise.resolve(this.refunds.find(({ refundId }) => refundId === id)!),
       createRefund: (input) => this.createRefund(input),
       deleteCustomer: (id) => Promise.resolve(void this.deleted.push(id)),
     };
+  }
+
+  /** As the processor does: it refuses what its account does not know. */
+  getPayment(id: string): Promise<Payment> {
+    const payment = this.payments.get(id);
+    const details = { code: 'resource_missing', status: 404 };
+    return payment
+      ? Promise.resolve(payment)
+      : Promise.reject(new ProcessorError('refused', `no payment ${id}`, details));
   }
 
   /** As the processor does: a key makes one refund, and a payment gives no more than it brought. */
