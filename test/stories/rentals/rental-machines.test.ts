@@ -80,11 +80,13 @@ describe('a rental’s machine', () => {
 
   it('is bought without letting a call wait beyond the 15 seconds in all, nor beyond what its caller waits (decision 19)', async () => {
     await service.gpus.faults({ failCreateAfterMake: 1 });
-    const soon = new Date(Date.now() + 8_000).toISOString();
+    // Less than those 15 seconds, and far more than a busy machine needs.
+    const callerMs = 12_000;
+    const soon = new Date(Date.now() + callerMs).toISOString();
     const id = await renting.openDirectly(user, l40s, {}, { answerBefore: soon });
     assert.equal(waits.length >= 2, true, 'a create, and a look for what it bought');
     for (const waitMs of waits)
-      assert.ok(waitMs > 0 && waitMs <= 8_000 - rentalLimits.openFinishMs, `${waitMs} ms`);
+      assert.ok(waitMs > 0 && waitMs <= callerMs - rentalLimits.openFinishMs, `${waitMs} ms`);
     await renting.stop(user, id);
     waits.length = 0;
     await renting.stop(user, await renting.open(user, l40s));
