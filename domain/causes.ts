@@ -77,8 +77,6 @@ export type MailCause =
   | Caused<'operation', { operationId: OperationId }>
   /** The sum that an order of many gave one user. */
   | Caused<'operation_user', { operationId: OperationId; userId: UserId }>
-  /** The instant at which it was switched off. */
-  | Caused<'webhook_switched_off', { webhookId: WebhookId; at: Date }>
   | Caused<'operator_notice', { noticeId: number }>
   | Caused<'reconcile', { runId: number }>
   /** The oldest of the notices that the mail tells. */
@@ -98,6 +96,8 @@ export type NoticeCause =
 
 /** The cause of a notice to a user: what happened, once. */
 export type UserNoticeCause =
+  /** The instant at which it was switched off. */
+  | Caused<'webhook_switched_off', { webhookId: WebhookId; at: Date }>
   | Caused<'rental_ended', { rentalId: RentalId }>
   /** The instant at which it would stop. */
   | Caused<'idle_warned', { rentalId: RentalId; at: Date }>

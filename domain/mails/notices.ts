@@ -13,6 +13,7 @@ import type {
 } from '../notices/notices.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
 import { command, fact, quietLink, row, type Part } from './parts.js';
+import { webhooksSwitchedOff } from './webhooks.js';
 
 /** What one mail tells: all that happened of one kind at about the same time, the oldest first. */
 export type Told = {
@@ -63,6 +64,7 @@ const wordsByKind: {
   rental_idle_near: idleMachines,
   statement,
   auto_topup_off: autoTopupOff,
+  webhook_switched_off: (all) => webhooksSwitchedOff(all, (show) => listed(all, show)),
 };
 
 /** What became of machines: the subject, why, and what to do now. */

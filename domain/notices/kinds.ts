@@ -49,6 +49,10 @@ export const noticeKinds = {
     description: 'Your statement of last month: what you paid in and spent, and how to prove it later.',
     canSwitchOff: true,
   },
+  webhook_switched_off: {
+    description: 'We switched a webhook off, because it did not accept what we sent.',
+    canSwitchOff: true,
+  },
   auto_topup_off: { description: 'We turned automatic top-ups off.', canSwitchOff: false },
   payments: {
     description: 'Receipts, failed payments, refunds, disputes, invoices and expired cards.',

@@ -1,6 +1,7 @@
 import type { ApiKeyScope } from '../accounts/api-keys.js';
 import type { AuditKind } from '../accounts/audit.js';
-import type { ApiKeyId, PasskeyId, RentalId, SshKeyId } from '../ids.js';
+import type { WhyOff } from '../events/events.js';
+import type { ApiKeyId, PasskeyId, RentalId, SshKeyId, WebhookId } from '../ids.js';
 import type { StopReason } from '../rentals/rental.js';
 import type { ToldKind } from './kinds.js';
 
@@ -78,6 +79,7 @@ export interface NoticeFacts extends Record<ToldKind, object> {
     readonly hard: boolean;
   };
   statement: StatementFacts;
+  webhook_switched_off: { readonly webhookId: WebhookId; readonly url: string; readonly why: WhyOff };
   ssh_key_added: { readonly keyId: SshKeyId; readonly name: string; readonly fingerprint: string };
   passkey_added: PasskeyFacts;
   passkey_refused: PasskeyFacts;

@@ -901,7 +901,8 @@ export interface NoticeSettingRow {
     | 'rental_operator_stop'
     | 'rental_lost'
     | 'rental_failed'
-    | 'statement';
+    | 'statement'
+    | 'webhook_switched_off';
   switched_off_at: Date;
 }
 
@@ -1812,7 +1813,8 @@ export interface UserNoticeRow {
     | 'setup_acted'
     | 'passkey_added'
     | 'passkey_refused'
-    | 'statement';
+    | 'statement'
+    | 'webhook_switched_off';
   /** domain/causes.ts */
   cause: string;
   /** As domain/notices/notices.ts says it. */

@@ -1,5 +1,4 @@
 import type { DeliveryId, WebhookId } from '../../../domain/ids.js';
-import { webhookSwitchedOffMail } from '../../../domain/mails/webhooks.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import {
   judgeTry,
@@ -13,8 +12,8 @@ import { insertAuditEvent } from '../accounts/audit-events.js';
 import { readClock } from '../clock.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
+import { noteForUser } from '../notices/user-notices.js';
 import type { EventRow, WebhookDeliveryRow, WebhookRow } from '../rows/tables.js';
-import { mailUser } from '../upkeep/outbox.js';
 import { longestFrom, pauseEnd } from './waking.js';
 
 /** An endpoint as its workflow finds it. */
@@ -238,7 +237,7 @@ function lineStanding({ next, tries, triedSince }: Verdict, seq: number | undefi
   return { tries: 0, tried_since: null, ...(seq !== undefined && { cursor_seq: seq }) };
 }
 
-/** Switches an endpoint off, tells its user by mail and by an event, and drops what it would have been sent. */
+/** Switches an endpoint off, tells its user by a notice and by an event, and drops what it would have been sent. */
 async function switchOff(trx: Transaction, hook: WebhookRow, verdict: Verdict, at: Date): Promise<void> {
   const { id, user_id: userId, url } = hook;
   const why = verdict.why ?? 'no_success';
@@ -252,8 +251,13 @@ async function switchOff(trx: Transaction, hook: WebhookRow, verdict: Verdict, a
     });
   await recordEvent(trx, { type: 'webhook.switched_off', userId, entityId: id, data: { reason: why } });
   await insertAuditEvent(trx, { userId, kind: 'webhook_switched_off', details: { webhookId: id, why } });
-  const cause = { kind: 'webhook_switched_off', webhookId: id, at } as const;
-  await mailUser(trx, userId, cause, webhookSwitchedOffMail({ url, why }));
+  const kind = 'webhook_switched_off';
+  await noteForUser(trx, {
+    userId,
+    kind,
+    cause: { kind, webhookId: id, at },
+    facts: { webhookId: id, url, why },
+  });
 }
 
 /** How an endpoint stands when its workflow has done what there was to do. */

@@ -3492,7 +3492,7 @@ export interface components {
             description: string;
         };
         /** @enum {string} */
-        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "statement" | "auto_topup_off" | "payments" | "ssh_key_added" | "passkey_added" | "passkey_refused" | "api_key_created" | "api_key_widened" | "setup_acted" | "card_saved";
+        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_idle_near" | "rental_idle" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "statement" | "webhook_switched_off" | "auto_topup_off" | "payments" | "ssh_key_added" | "passkey_added" | "passkey_refused" | "api_key_created" | "api_key_widened" | "setup_acted" | "card_saved";
         NoticeSettings: {
             notices: components["schemas"]["Notice"][];
         };
@@ -4527,6 +4527,7 @@ export interface components {
                 /** @enum {boolean} */
                 budget_reached?: true;
                 statement?: boolean;
+                webhook_switched_off?: boolean;
                 /** @enum {boolean} */
                 auto_topup_off?: true;
                 /** @enum {boolean} */

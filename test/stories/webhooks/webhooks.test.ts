@@ -149,8 +149,9 @@ describe('webhooks to users', () => {
     await inState(hook.id, 'switched_off');
     const told = await until('the other endpoint is told', () => staying.events()[0]);
     assert.deepEqual([told.entityId, told.data], [hook.id, { reason: 'gone' }]);
-    const mail = await service.db('mail_outbox').where({ recipient: user.user.email }).first();
-    assert.match(mail?.subject ?? '', /webhook was switched off/);
+    const [notice] = await service.db('user_notices').where({ user_id: user.user.id });
+    const facts = { webhookId: hook.id, url: leaving.url, why: 'gone' };
+    assert.deepEqual([notice?.kind, notice?.facts], ['webhook_switched_off', facts]);
     const audit = (await user.get('/v1/audit?kind=webhook_switched_off')).body as unknown as {
       events: { details: object }[];
     };

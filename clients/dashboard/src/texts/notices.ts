@@ -25,6 +25,7 @@ export const noticeTexts = texts({
     low_balance: 'Low balance',
     budget_reached: 'Budget reached',
     statement: 'Monthly statement',
+    webhook_switched_off: 'Webhook switched off',
     auto_topup_off: 'Automatic top-ups off',
     payments: 'Payments',
     ssh_key_added: 'SSH key added',
