@@ -62,7 +62,7 @@ function isOf(row: ClosingRefundRow, key: string | null): boolean {
 
 /**
  * Lets the wallet follow each refund of the row's payment.
- * @returns whether the row is answered: its own is among them, or nobody knows the payment (decision 196, "Payments of another
+ * @returns whether the row is answered: its own is among them, or nobody knows the payment (decision 194, "Payments of another
  * account")
  */
 async function followRow(deps: ActivityDeps, row: ClosingRefundRow): Promise<boolean> {
