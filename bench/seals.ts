@@ -23,6 +23,8 @@ const MINUTE = 60;
 const HOUR = Number(process.env['BENCH_HOUR_SECONDS'] ?? '3600');
 /** How often the worker walks over all wallets, in minutes. */
 const WALK_MINUTES = (ledgerLimits.sealEveryMs + ledgerLimits.sealRestMs) / 60_000;
+/** A sized server's checkpoint_timeout, in minutes. */
+const CHECKPOINT_MINUTES = 15;
 
 /** What an hour took, and how large the table and its indexes are at its end. */
 interface Hour {
@@ -36,8 +38,8 @@ interface Hour {
 
 /**
  * Puts the database's clock into the hands of the benchmark: hours pass as fast as they can be ticked. One connection
- * does all, as the clock is its own. Autovacuum follows the true clock and would come too rarely, so the benchmark cleans
- * the table itself, where autovacuum would.
+ * does all, as the clock is its own. Autovacuum and checkpoints follow the true clock and would come too rarely, so the
+ * benchmark cleans the table and writes checkpoints itself, where they would come.
  */
 async function steerClock(db: Database): Promise<(seconds: number) => Promise<void>> {
   await db.raw(`create or replace function clock_ms() returns timestamptz language sql
@@ -133,6 +135,7 @@ async function measure(server: BenchServer, db: Database, isSealed: boolean, hou
           gone = 0;
         }
         if (minute === 30) await dump?.();
+        if (minute % CHECKPOINT_MINUTES === 0) await server.checkpoint();
       }),
     );
     console.error(`${isSealed ? 'sealed' : 'rows'}, hour ${hour}: ${JSON.stringify(measured.at(-1))}`);

@@ -18,6 +18,8 @@ export interface BenchServer {
   readonly db: Database;
   readonly url: string;
   readonly pid: number;
+  /** Writes all changed pages, as PostgreSQL does by the true clock. */
+  checkpoint(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -40,12 +42,17 @@ export async function startBenchServer(): Promise<BenchServer> {
   });
   await migrateToLatest(server.url);
   const db = openDatabase(server.url, 8, 'bench', null, patient);
+  const admin = openDatabase(server.adminUrl, 1, 'bench', null, patient);
   await notePostgres(db);
   return {
     db,
     url: server.url,
     pid: server.pid,
+    checkpoint: async () => {
+      await admin.raw('checkpoint');
+    },
     stop: async () => {
+      await admin.destroy();
       await db.destroy();
       await server.stop();
       rmSync(dataDir, { recursive: true, force: true });

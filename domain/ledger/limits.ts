@@ -1,4 +1,4 @@
-import { SECOND } from '../durations.js';
+import { MINUTE, SECOND } from '../durations.js';
 
 /** Limits of the ledger's seals (decision 139, "Seals of the ledger"). */
 export const ledgerLimits = {
@@ -7,8 +7,11 @@ export const ledgerLimits = {
   /** How often a round of a walk over all wallets begins, and how long it works at most. */
   sealEveryMs: 60 * SECOND,
   sealRoundMs: 20 * SECOND,
-  /** How long a walk rests after the one before it, but for a day's first: a look at a wallet costs as much as some entries. */
-  sealRestMs: 240 * SECOND,
+  /**
+   * How long a walk rests after the one before it, but for a day's first. It changes most pages of the newest rows, and the
+   * first change of a page after a checkpoint logs all of it; a look at a wallet costs as much as some entries.
+   */
+  sealRestMs: 59 * MINUTE,
   /** How many wallets are looked at by one statement, and how many are sealed by one. */
   sealSpan: 10_000,
   sealAtOnce: 50,

@@ -21,7 +21,9 @@ describe('the loop that seals ledgers', () => {
   const hasRested = () =>
     activities
       .db('ledger_sealing')
-      .update({ walked_at: activities.db.raw(`clock_ms() - interval '5 minutes'`) });
+      .update({
+        walked_at: activities.db.raw(`clock_ms() - interval '${ledgerLimits.sealRestMs} milliseconds'`),
+      });
   const sealed = async ({ id }: WalletRow): Promise<number[]> =>
     (await activities.db('ledger_seals').where({ wallet_id: id }).orderBy('last_seq')).map(
       ({ last_seq: seq }) => seq,
