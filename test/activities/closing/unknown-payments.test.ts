@@ -4,7 +4,7 @@ import { anotherAccount, ProcessorError } from '../../../adapters/processor/proc
 import { ClosingWorld } from '../../support/activities/closing-world.js';
 import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 
-/** Decision 196, "Payments of another account". */
+/** Decision 194, "Payments of another account". */
 describe('a payment of an account that closes, which the processor does not know', () => {
   const world = new ClosingWorld();
   before(() => world.start());
