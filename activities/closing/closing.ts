@@ -11,7 +11,12 @@ import {
 import { findCustomerId } from '../../adapters/postgres/payments/payers.js';
 import type { AccountClosingRow } from '../../adapters/postgres/rows/tables.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
-import { closingLimits, type ClosingState, type ClosingWait } from '../../domain/accounts/closing.js';
+import {
+  closingLimits,
+  type ClosingState,
+  type ClosingWait,
+  type PaymentReturn,
+} from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
 import { closedForUserMail } from '../../domain/mails/sign-in.js';
 import { formatUsd } from '../../domain/money.js';
@@ -21,7 +26,7 @@ import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { eraseInTurn } from './erase.js';
-import { followRefunds, giveBackToCard } from './give-back.js';
+import { askForUnknown, followRefunds, giveBackToCard } from './give-back.js';
 import { closePages, stopAll } from './stop-all.js';
 import { tellOperators } from './tell-operators.js';
 
@@ -137,13 +142,17 @@ async function waitForParked(deps: ActivityDeps, userId: UserId): Promise<Closin
 
 async function returning(deps: ActivityDeps, userId: UserId, tell: Tell): ReturnType<Step> {
   await followRestored(deps, userId, tell);
+  await askForUnknown(deps, userId);
   for (;;) {
     const step = await nextReturn(deps.db, userId);
     if (step.kind === 'settled') return 'on';
     if (step.kind === 'refused') {
       const why = `No card of the account takes back ${formatUsd(step.cents)} that was paid in.`;
       const words = [why, ...step.unknown.map(wordsOfUnknown)].join(' ');
-      await tellOperators(deps, userId, `refused-refunds-${step.cents}`, words);
+      const wait = ['refused-refunds', step.cents, ...step.unknown.map(({ paymentId }) => paymentId)].join(
+        '-',
+      );
+      await tellOperators(deps, userId, wait, words);
       return ['refused_refunds'];
     }
     const { payment_id: paymentId, amount_cents: cents } = step.refund;
@@ -160,8 +169,8 @@ async function returning(deps: ActivityDeps, userId: UserId, tell: Tell): Return
   }
 }
 
-function wordsOfUnknown(paymentId: string): string {
-  return `The processor’s account does not know ${paymentId}: look where it was paid whether it went back there.`;
+function wordsOfUnknown({ paymentId, amountCents }: PaymentReturn): string {
+  return `The processor’s account does not know ${paymentId}, which brought ${formatUsd(amountCents)} of it: look where it was paid whether that went back there.`;
 }
 
 /**

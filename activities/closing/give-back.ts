@@ -1,7 +1,12 @@
-import { answerReturn } from '../../adapters/postgres/accounts/closing-money.js';
+import {
+  answerReturn,
+  listUnknownReturns,
+  withdrawUnknown,
+} from '../../adapters/postgres/accounts/closing-money.js';
 import type { ClosingRefundRow } from '../../adapters/postgres/rows/tables.js';
 import { isMissing, ProcessorError, type Payment, type Refund } from '../../adapters/processor/processor.js';
 import { unknownPayment } from '../../domain/accounts/closing.js';
+import type { UserId } from '../../domain/ids.js';
 import { confirmReturn } from '../../money/closing/returns.js';
 import type { ActivityDeps } from '../deps.js';
 import { settleRefund } from '../payments/reversals.js';
@@ -90,6 +95,14 @@ export async function followRefunds(
   const refunds = chargeId === null ? [] : await deps.processor.listRefundsOfCharge(chargeId);
   for (const refund of refunds) await settleRefund(deps, refund);
   return refunds;
+}
+
+/** Asks again for what the processor's account did not know: what it knows now is to go back like any other. */
+export async function askForUnknown(deps: ActivityDeps, userId: UserId): Promise<void> {
+  if (!deps.processor.enabled) return;
+  for (const row of await listUnknownReturns(deps.db, userId)) {
+    if ((await findPayment(deps, row.payment_id)) !== undefined) await withdrawUnknown(deps.db, row);
+  }
 }
 
 async function findPayment({ processor }: ActivityDeps, paymentId: string): Promise<Payment | undefined> {

@@ -28,7 +28,7 @@ const cardReturn = named(
     cardLast4: orNull(text, 'Null: not known.'),
     status: {
       ...oneOf(['planned', 'sent', 'refused']),
-      description: 'planned: as of now. sent: on its way to the card. refused: the card takes none.',
+      description: 'planned: as of now. sent: on its way to the card. refused: the payment takes none back.',
     },
   }),
 );

@@ -80,11 +80,15 @@ export interface ReturnablePayment {
 
 /** The processor's word for a payment that its account does not know. */
 export const unknownPayment = 'resource_missing';
+/** Ours for one that operators have decided about: nothing more goes back of it. */
+export const decidedPayment = 'decided';
 
 /** What goes back of one payment. */
 export interface PaymentReturn {
   readonly paymentId: string;
   readonly amountCents: number;
+  /** It stays: operators decide about it. */
+  readonly isUnknown?: boolean;
 }
 
 /**
@@ -98,7 +102,7 @@ export function returnsOf(paidInCents: number, newestFirst: readonly ReturnableP
   for (const { paymentId, leftCents, isUnknown } of newestFirst) {
     const amountCents = Math.min(restCents, leftCents);
     if (amountCents <= 0) continue;
-    if (!isUnknown) returns.push({ paymentId, amountCents });
+    returns.push({ paymentId, amountCents, ...(isUnknown && { isUnknown }) });
     restCents -= amountCents;
   }
   return returns;
@@ -122,7 +126,7 @@ export function planClosing(
 ): ClosingPlan {
   const restCents = paidCents - Math.max(0, owedCents - givenCents);
   return {
-    returns: returnsOf(Math.min(restCents, availableCents), newestFirst),
+    returns: returnsOf(Math.min(restCents, availableCents), newestFirst).filter((one) => !one.isUnknown),
     lapsesCents: Math.max(0, givenCents - owedCents),
   };
 }

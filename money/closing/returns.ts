@@ -4,9 +4,10 @@ import {
   findUnansweredReturn,
   listUnsettledDebts,
   listReturnable,
+  noteDecided,
   readBalanceParts,
 } from '../../adapters/postgres/accounts/closing-money.js';
-import { closingLimits, returnsOf } from '../../domain/accounts/closing.js';
+import { closingLimits, returnsOf, type PaymentReturn } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
 import { requestVoid } from '../invoices/invoice-voids.js';
 import { post } from '../ledger/post.js';
@@ -16,8 +17,8 @@ import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.j
 export type ReturnStep =
   /** The processor is to be asked for it; what it answers is applied before the next step. */
   | { readonly kind: 'return'; readonly refund: ClosingRefundRow }
-  /** What was paid in and no card takes back, in cents, and the payments that the processor's account does not know. */
-  | { readonly kind: 'refused'; readonly cents: number; readonly unknown: readonly string[] }
+  /** What was paid in and no card takes back, in cents, and what of it is of payments that the processor's account does not know. */
+  | { readonly kind: 'refused'; readonly cents: number; readonly unknown: readonly PaymentReturn[] }
   /** Nothing that was paid in is left: the rest has lapsed, and the balance is 0. */
   | { readonly kind: 'settled' };
 
@@ -34,6 +35,7 @@ export async function nextReturn(db: Database, userId: UserId): Promise<ReturnSt
     const { next, unknown, paidCents, givenCents } = await planReturns(trx, wallet);
     if (next) return { kind: 'return', refund: await insertReturn(trx, userId, next) };
     if (paidCents > 0) return { kind: 'refused', cents: paidCents, unknown };
+    await noteDecided(trx, userId);
     await lapse(trx, wallet, givenCents);
     return { kind: 'settled' };
   });
@@ -50,16 +52,15 @@ async function planReturns(trx: Transaction, wallet: LockedWallet) {
   const { paidCents, givenCents } = await readBalanceParts(trx, id);
   if (paidCents < 0 || givenCents < 0 || paidCents + givenCents !== availableCents)
     throw new Error(`${userId}: ${paidCents} paid and ${givenCents} given cents are not ${availableCents}`);
-  const payments = await listReturnable(trx, id);
-  const [next] = returnsOf(paidCents, payments);
-  const unknown = payments.filter(({ isUnknown }) => isUnknown).map(({ paymentId }) => paymentId);
-  return { next, unknown, paidCents, givenCents };
+  const returns = returnsOf(paidCents, await listReturnable(trx, id));
+  const unknown = returns.filter(({ isUnknown }) => isUnknown);
+  return { next: returns.find(({ isUnknown }) => !isUnknown), unknown, paidCents, givenCents };
 }
 
 async function insertReturn(
   trx: Transaction,
   userId: UserId,
-  { paymentId, amountCents }: { paymentId: string; amountCents: number },
+  { paymentId, amountCents }: PaymentReturn,
 ): Promise<ClosingRefundRow> {
   const [row] = await trx('closing_refunds')
     .insert({ user_id: userId, payment_id: paymentId, amount_cents: amountCents })

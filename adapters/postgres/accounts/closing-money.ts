@@ -5,7 +5,12 @@ import {
   type BalanceParts,
   type LedgerStep,
 } from '../../../domain/accounts/balance-parts.js';
-import { closingLimits, unknownPayment, type ReturnablePayment } from '../../../domain/accounts/closing.js';
+import {
+  closingLimits,
+  decidedPayment,
+  unknownPayment,
+  type ReturnablePayment,
+} from '../../../domain/accounts/closing.js';
 import { causePrefixes, reversalReturned } from '../../../domain/cause-prefixes.js';
 import { causeOf } from '../../../domain/causes.js';
 import type { Database, Transaction } from '../database.js';
@@ -32,6 +37,25 @@ export async function answerReturn(
   answer: Partial<Pick<ClosingRefundRow, 'refund_id' | 'refused_code' | 'refused_tries' | 'called_at'>>,
 ): Promise<void> {
   await db('closing_refunds').where({ id }).update(answer);
+}
+
+/** Lists what was to go back of payments that the processor's account does not know, while nobody has decided about them. */
+export async function listUnknownReturns(db: Database, userId: UserId): Promise<ClosingRefundRow[]> {
+  return db('closing_refunds').where({ user_id: userId, refused_code: unknownPayment });
+}
+
+/** Withdraws what was to go back of a payment that the processor's account did not know: it does now. */
+export async function withdrawUnknown(db: Database, { id }: Pick<ClosingRefundRow, 'id'>): Promise<void> {
+  await db('closing_refunds')
+    .where({ id, refused_code: unknownPayment })
+    .update({ refused_code: null, withdrawn_at: db.raw('clock_ms()') });
+}
+
+/** Notes that operators have decided about what the processor's account does not know: it has no share of what comes later. */
+export async function noteDecided(trx: Transaction, userId: UserId): Promise<void> {
+  await trx('closing_refunds')
+    .where({ user_id: userId, refused_code: unknownPayment })
+    .update({ refused_code: decidedPayment });
 }
 
 /**

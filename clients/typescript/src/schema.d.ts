@@ -2156,7 +2156,7 @@ export interface components {
             /** @description Null: not known. */
             cardLast4: string | null;
             /**
-             * @description planned: as of now. sent: on its way to the card. refused: the card takes none.
+             * @description planned: as of now. sent: on its way to the card. refused: the payment takes none back.
              * @enum {string}
              */
             status: "planned" | "sent" | "refused";

@@ -34,12 +34,43 @@ describe('a payment of an account that closes, which the processor does not know
     );
     const [told, ...more] = await world.told();
     assert.match(told ?? '', /\$10\.00/);
-    assert.match(told ?? '', new RegExp(`does not know ${second}`));
+    assert.match(told ?? '', new RegExp(`does not know ${second}, which brought \\$10\\.00 of it`));
     await world.look();
     assert.deepEqual([more, (await world.told()).length], [[], 1]);
     await world.give(-1_000);
     const after = await world.look();
     assert.deepEqual([after.state, after.lapsed_cents, await world.total()], ['kept', 200, 0]);
+  });
+
+  it('has no share of what comes later, once it is decided', async () => {
+    const first = await world.pay(500);
+    await payElsewhere(1_000);
+    await world.close();
+    await world.give(-1_000);
+    assert.equal((await world.look()).state, 'kept');
+    await world.bounce(world.refunds[0]!);
+    await world.look();
+    assert.deepEqual(
+      [world.returned(), await world.total()],
+      [
+        [
+          [first, 500],
+          [first, 500],
+        ],
+        0,
+      ],
+    );
+    assert.equal((await world.told()).length, 1);
+  });
+
+  it('gives its money back once the processor knows it', async () => {
+    const paymentId = await world.pay(1_000);
+    const payment = world.payments.get(paymentId)!;
+    world.payments.delete(paymentId);
+    assert.deepEqual((await world.close()).waits_for, ['refused_refunds']);
+    world.payments.set(paymentId, payment);
+    assert.equal((await world.look()).state, 'kept');
+    assert.deepEqual([world.returned(), await world.total()], [[[paymentId, 1_000]], 0]);
   });
 
   it('is given by no other payment: it may have gone back where it was paid', async () => {

@@ -44,7 +44,7 @@ export const accountTexts = texts({
       kept: 'Your personal data is erased. We are checking for late records.',
       closed: 'It is closed.',
     },
-    statuses: { planned: 'Planned', sent: 'Sent', refused: 'Refused by the bank' },
+    statuses: { planned: 'Planned', sent: 'Sent', refused: 'Not taken back' },
   },
   closed: {
     title: 'You can’t rent or add money',
