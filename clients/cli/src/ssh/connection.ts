@@ -116,7 +116,7 @@ export async function runAtTerminal(
     if (others) return await runAtTerminal(cli, program, others, connection);
     // A terminal's ctrl-C may reach it before this process: then it has failed at nothing.
     await explainFailedLogin(cli, connection).catch((error: unknown) => {
-      if (!cli.signal.aborted) throw error;
+      if (!cli.signal.aborted || (error instanceof Failure && error.kind === 'hostKey')) throw error;
     });
     return code;
   } catch (error) {
@@ -178,6 +178,7 @@ function quoted(path: string): string {
 /** ssh has said what went wrong in its own words; whether the machine is still the same one, it can't know. */
 async function explainFailedLogin(cli: Cli, connection: Connection): Promise<void> {
   await checkHostKey(cli, connection);
+  if (cli.signal.aborted) return;
   cli.out.note(
     'If you could not log in: use --identity with a key that the machine knows. Machines know the keys that were stored (gpu keys ssh) when you rented them.',
   );
