@@ -19,6 +19,7 @@ import type { RentalId } from '../../domain/ids.js';
 import { MINUTE, atMost } from '../../domain/durations.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { keysCharsOf } from '../../domain/rentals/software.js';
 import type { PodOutcome } from './await-pod.js';
 import { wordsOfBad } from './bad-machines.js';
 import type { ActivityDeps } from '../deps.js';
@@ -169,7 +170,9 @@ async function buyAnother(
   const { template_id: templateId, telemetry } = rental;
   const idleGuard = await findIdleGuard(deps.db, rental.no);
   const asked = attempts.filter(wasAsked);
-  const able = providersFor(deps, { templateId, software, idleGuard, telemetry });
+  const terms = await orderTermsOf(deps, rental);
+  const keysChars = keysCharsOf(terms.publicKeys);
+  const able = providersFor(deps, { templateId, software, idleGuard, telemetry, keysChars });
   const listing = await findCheapestOffer(
     deps.db,
     {
@@ -188,7 +191,7 @@ async function buyAnother(
     return (await maySoonHaveTurn(deps, passedOver, waitsSince(rental, attempts)))
       ? 'look again'
       : 'nothing on offer';
-  const order = { rentalId: rental.id, listing, software, ...(await orderTermsOf(deps, rental)) };
+  const order = { rentalId: rental.id, listing, software, ...terms };
   const purchase = await buyPod(deps, order);
   if (purchase.kind === 'none') {
     const outMs = purchase.isUnfit ? Infinity : purchase.outOfTurnMs;

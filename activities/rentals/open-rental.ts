@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listKeysOf } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { findListing } from '../../adapters/postgres/catalog/listings.js';
 import { knownStarts } from '../../adapters/postgres/catalog/starts.js';
 import { listAttempts } from '../../adapters/postgres/machines/attempts.js';
@@ -10,6 +11,7 @@ import type { KnownStarts } from '../../domain/catalog/starts.js';
 import type { RentalId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { keysCharsOf } from '../../domain/rentals/software.js';
 import { openRental, type OpenedRental, type RentalToOpen } from '../../money/rentals/open.js';
 import type { Bargain, Market } from '../../money/rentals/purchase.js';
 import type { OpenInput } from '../../workflows/contracts/rental.js';
@@ -105,9 +107,10 @@ async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInp
     );
   }
   const { quoteId, requestedAt } = request;
+  const keys = await listKeysOf(deps.db, request, request.sshPublicKeys);
   return {
     rentalId,
-    request,
+    request: { ...request, keysChars: keysCharsOf(keys) },
     answerBefore: earlierOf(request.answerBefore, open.answerBefore),
     quote: quoteId === null ? undefined : { id: quoteId, requestedAt },
   };

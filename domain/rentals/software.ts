@@ -219,7 +219,7 @@ export function misfitsOf(
 
 /**
  * Lists what keeps a renter's SSH keys off the machines of an upstream.
- * @param asked.keysChars absent in what the release before wrote: then the order tells it
+ * @param asked.keysChars absent: not counted, so that the order tells it
  */
 export function keyMisfitsOf(
   { software, keysChars = 0 }: AskedKeys,

@@ -346,6 +346,18 @@ export const mutations: readonly Mutation[] = [
     tests: setOffs,
   },
   {
+    file: 'money/closing/returns.ts',
+    from: 'await noteDecided(trx, userId);',
+    to: '',
+    tests: ['test/activities/closing/unknown-payments.test.ts'],
+  },
+  {
+    file: 'money/rentals/lifecycle.ts',
+    from: 'await acknowledgeLoss(trx, rental.no);',
+    to: '',
+    tests: ['test/money/lost-machines.test.ts'],
+  },
+  {
     file: 'money/payments/credit.ts',
     from: 'credited_cents = coalesce(t.credited_cents, :cents)',
     to: 'credited_cents = coalesce(t.credited_cents, 0) + :cents',

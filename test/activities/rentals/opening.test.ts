@@ -6,6 +6,7 @@ import { insertRentalRequest } from '../../../adapters/postgres/requests/opening
 import type { AllocationAttemptRow, ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProviderError } from '../../../adapters/providers/provider.js';
+import { vastSoftware } from '../../../adapters/providers/vast/vast-software.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import type { QuoteId, RentalId } from '../../../domain/ids.js';
 import type { RentalRequest } from '../../../domain/rentals/request.js';
@@ -27,16 +28,20 @@ describe('the opening of a rental', () => {
   let wallet: WalletRow;
   const upstream = new ScriptedUpstream();
   const other = new ScriptedUpstream();
+  const short = new ScriptedUpstream();
+  const keysMaxChars = { alone: 100, besideScript: 50 };
   before(async () => {
     lone = await startActivities({
       providers: new Map([
         ['lab', upstream.port],
         ['other', { ...other.port, code: 'other' }],
+        ['short', { ...short.port, code: 'short', software: { ...vastSoftware, keysMaxChars } }],
       ]),
       settings: { openLockWaitMs: 100 },
     });
     await insertProvider(lone.db);
     await insertProvider(lone.db, 'other');
+    await insertProvider(lone.db, 'short');
     cheap = await insertListing(lone.db, { offer_id: 'cheap', price_per_hour_cents: CHEAP });
     await insertListing(lone.db, { offer_id: 'dear', price_per_hour_cents: TOO_DEAR });
     for (const family of ['l40s', 'a100-80gb']) {
@@ -163,6 +168,17 @@ describe('the opening of a rental', () => {
     assert.deepEqual([first?.state, first?.failed_by, second?.state], ['failed', 'us', 'adopted']);
     const lab = await lone.db('providers').where({ code: 'lab' }).first();
     assert.equal(lab?.last_error, null);
+  });
+
+  it('asks no upstream that takes fewer characters of SSH keys, stored ones or not', async () => {
+    const family = 'h200';
+    await insertListing(lone.db, { family, provider_code: 'short', price_per_hour_cents: CHEAP });
+    await insertListing(lone.db, { family, price_per_hour_cents: 105 });
+    const priceOf = async (key: string) =>
+      (await open(await ask({ familyId: family, sshPublicKeys: [key] }))).pricePerHourCents;
+    assert.equal(await priceOf('k'.repeat(98)), 105);
+    assert.deepEqual(short.asked, []);
+    assert.equal(await priceOf('k'.repeat(97)), CHEAP);
   });
 
   describe('where nothing is left', () => {
