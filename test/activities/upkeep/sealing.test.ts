@@ -19,11 +19,9 @@ describe('the loop that seals ledgers', () => {
   const hasSealedToday = () =>
     activities.db('ledger_sealing').update({ daily_at: activities.db.raw('clock_ms()') });
   const hasRested = () =>
-    activities
-      .db('ledger_sealing')
-      .update({
-        walked_at: activities.db.raw(`clock_ms() - interval '${ledgerLimits.sealRestMs} milliseconds'`),
-      });
+    activities.db('ledger_sealing').update({
+      walked_at: activities.db.raw(`clock_ms() - interval '${ledgerLimits.sealRestMs} milliseconds'`),
+    });
   const sealed = async ({ id }: WalletRow): Promise<number[]> =>
     (await activities.db('ledger_seals').where({ wallet_id: id }).orderBy('last_seq')).map(
       ({ last_seq: seq }) => seq,
