@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { askProof, endProof, openProof } from '../../clients/dashboard/src/app/open-proof.js';
 import { ProofCancelled } from '../../clients/dashboard/src/data/errors.js';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
-import { assertReadAgain, failedRequest } from '../support/dashboard/failures.js';
+import { assertReadAgain, failedRequest, readAgain } from '../support/dashboard/failures.js';
 
 describe('who is signed in, in the dashboard', () => {
   let lab: DashboardLab;
@@ -97,8 +97,7 @@ describe('who is signed in, in the dashboard', () => {
       await visitor.open('/app/sessions');
       await failedRequest(page).waitFor();
       await page.unrouteAll();
-      await page.getByRole('button', { name: 'Try again' }).click();
-      await rows().getByText('This one').waitFor();
+      await readAgain(page, rows().getByText('This one'));
       await page.context().clearCookies();
       await page.getByRole('link', { name: 'API keys' }).click();
       await page.getByText('You have been signed out').waitFor();

@@ -43,7 +43,7 @@ export class Owner {
     const client = await service.signIn(50_000);
     const { token } = await insertApiKeyOf(service.db, client.user.id, { scopes: [...agentScopes] });
     const colleague = Object.assign(service.api.withKey(token), { user: client.user });
-    const words = { name: 'theirs', notes, env, maxSpendCents: 300 };
+    const words = { name: 'theirs', notes, env, startScript: 'true', maxSpendCents: 300 };
     const machines = [
       await renting.run(client, machine, words),
       await renting.run(colleague, machine, words),
