@@ -4,7 +4,12 @@ import {
   withdrawUnknown,
 } from '../../adapters/postgres/accounts/closing-money.js';
 import type { ClosingRefundRow } from '../../adapters/postgres/rows/tables.js';
-import { isMissing, ProcessorError, type Payment, type Refund } from '../../adapters/processor/processor.js';
+import {
+  ProcessorError,
+  unlessMissing,
+  type Payment,
+  type Refund,
+} from '../../adapters/processor/processor.js';
 import { unknownPayment } from '../../domain/accounts/closing.js';
 import type { UserId } from '../../domain/ids.js';
 import { confirmReturn } from '../../money/closing/returns.js';
@@ -90,7 +95,7 @@ export async function followRefunds(
   paymentId: string,
 ): Promise<readonly Refund[] | undefined> {
   const payment = await findPayment(deps, paymentId);
-  if (payment === undefined) return undefined;
+  if (payment === null) return undefined;
   const { chargeId } = payment;
   const refunds = chargeId === null ? [] : await deps.processor.listRefundsOfCharge(chargeId);
   for (const refund of refunds) await settleRefund(deps, refund);
@@ -101,17 +106,12 @@ export async function followRefunds(
 export async function askForUnknown(deps: ActivityDeps, userId: UserId): Promise<void> {
   if (!deps.processor.enabled) return;
   for (const row of await listUnknownReturns(deps.db, userId)) {
-    if ((await findPayment(deps, row.payment_id)) !== undefined) await withdrawUnknown(deps.db, row);
+    if ((await findPayment(deps, row.payment_id)) !== null) await withdrawUnknown(deps.db, row);
   }
 }
 
-async function findPayment({ processor }: ActivityDeps, paymentId: string): Promise<Payment | undefined> {
-  try {
-    return await processor.getPayment(paymentId);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+function findPayment({ processor }: ActivityDeps, paymentId: string): Promise<Payment | null> {
+  return unlessMissing(() => processor.getPayment(paymentId));
 }
 
 /** @throws the error, where nothing is known of the call */

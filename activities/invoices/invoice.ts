@@ -18,7 +18,7 @@ import {
   recordMirror,
 } from '../../money/invoices/invoice-states.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
-import { isMissing, type ProcessorInvoice } from '../../adapters/processor/processor.js';
+import { unlessMissing, type ProcessorInvoice } from '../../adapters/processor/processor.js';
 import { dueReminder, dunning, msUntilNextStep } from '../../domain/payments/dunning.js';
 import type { InvoiceId, UserId } from '../../domain/ids.js';
 import { atMost } from '../../domain/durations.js';
@@ -69,10 +69,7 @@ async function advanceInvoice(deps: ActivityDeps, invoiceId: InvoiceId, dayMs: n
  */
 export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Promise<void> {
   for (const row of await listUnsettledMirrored(deps.db, userId)) {
-    const mirror = await mirrorOf(deps, row).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const mirror = await unlessMissing(() => mirrorOf(deps, row));
     if (mirror) await apply(deps, row, mirror, paymentLimits.dayMs);
   }
 }

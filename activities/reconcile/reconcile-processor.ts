@@ -11,12 +11,12 @@ import {
 import { compareInvoices } from '../../adapters/postgres/reconcile/invoices.js';
 import { compareReversals } from '../../adapters/postgres/reconcile/reversals.js';
 import {
-  isMissing,
   type Dispute,
   type ListedCharge,
   type Page,
   type ProcessorInvoice,
   type Refund,
+  unlessMissing,
 } from '../../adapters/processor/processor.js';
 import { operationLimits } from '../../domain/operations/limits.js';
 import type { Finding } from '../../domain/operations/reconcile.js';
@@ -175,16 +175,6 @@ async function lookUp(
   return ids.length <= operationLimits.reconcileLookups
     ? null
     : `more than ${operationLimits.reconcileLookups} things of our books are in no list of the processor: is it another account?`;
-}
-
-/** @returns null when the processor says that there is no such thing */
-async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
 }
 
 function missing(kind: Kind, id: string): ProcessorDocument {

@@ -18,15 +18,9 @@ import {
 import { notebookTokenOf } from '../../adapters/notebook-token.js';
 import { openSoftware } from '../../adapters/postgres/rentals/software.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { telemetryMisfitsOf, type AskedTelemetry } from '../../domain/rentals/idle-guard.js';
+import { misfitsOfWish, type JudgedWish } from '../../domain/rentals/misfits.js';
 import { isNotebook } from '../../domain/rentals/notebook.js';
-import {
-  holdsSecrets,
-  keyMisfitsOf,
-  misfitsOf,
-  type Software,
-  type SoftwareOutline,
-} from '../../domain/rentals/software.js';
+import { holdsSecrets, type Software, type SoftwareOutline } from '../../domain/rentals/software.js';
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
@@ -43,13 +37,6 @@ interface Agreed extends Wait {
   readonly onOutOfTurn?: ((waitMs: number) => Promise<void>) | undefined;
 }
 
-/** What an upstream must be able to do for a rental. */
-interface Startable extends AskedTelemetry {
-  readonly templateId: string;
-  readonly software?: SoftwareOutline | undefined;
-  readonly keysChars?: number | undefined;
-}
-
 /** Returns what a worker can start at an upstream: a notebook needs a key for its token. */
 export function startableAt(
   { templates }: Pick<Provider, 'templates'>,
@@ -59,17 +46,10 @@ export function startableAt(
 }
 
 /** Returns the upstreams that can start a machine from the template, with all of the renter's own software and SSH keys, tell its use and guard it. */
-export function providersFor(
-  deps: Pick<ActivityDeps, 'providers' | 'settings'>,
-  { templateId, software, keysChars, ...asked }: Startable,
-): string[] {
+export function providersFor(deps: Pick<ActivityDeps, 'providers' | 'settings'>, wish: JudgedWish): string[] {
   return [...deps.providers.values()]
-    .filter((provider) => startableAt(provider, deps.settings).has(templateId))
-    .filter(
-      (provider) => software === undefined || misfitsOf(software, provider.software, templateId).length === 0,
-    )
-    .filter(({ software: able }) => keyMisfitsOf({ software, keysChars }, able).length === 0)
-    .filter(({ telemetry }) => telemetryMisfitsOf(asked, telemetry).length === 0)
+    .filter((provider) => startableAt(provider, deps.settings).has(wish.templateId))
+    .filter((provider) => misfitsOfWish(wish, provider).length === 0)
     .map(({ code }) => code);
 }
 

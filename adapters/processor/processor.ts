@@ -207,6 +207,16 @@ export function isMissing(error: unknown): boolean {
   );
 }
 
+/** @returns null when the processor says that there is no such object */
+export async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
 /** An event as it arrived at the webhook, after its signature was checked, or as the list of events shows it. */
 export interface ProcessorEvent {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import {
-  isMissing,
+  unlessMissing,
   type Dated,
   type ListedCharge,
   type Page,
@@ -20,18 +20,14 @@ export function createStripeLists({ stripe, asked }: StripeCalls): ProcessorList
       pageOf(await asked(() => stripe.charges.list(pageParams(input))), (charge) =>
         tookMoney(charge) ? [chargeOf(charge)] : [],
       ),
-    findCharge: async (id) => {
-      try {
+    findCharge: (id) =>
+      unlessMissing(async () => {
         const charges = id.startsWith('ch_')
           ? [await asked(() => stripe.charges.retrieve(id))]
           : (await asked(() => stripe.charges.list({ payment_intent: id, limit: pageSize }))).data;
         const charge = charges.find(tookMoney);
         return charge === undefined ? null : chargeOf(charge);
-      } catch (error) {
-        if (isMissing(error)) return null;
-        throw error;
-      }
-    },
+      }),
     listRefunds: async (input) =>
       pageOf(await asked(() => stripe.refunds.list(pageParams(input))), (refund) => {
         const paymentId = idOf(refund.payment_intent);

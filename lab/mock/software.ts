@@ -1,16 +1,11 @@
-import { telemetryMisfitsOf } from '../../domain/rentals/idle-guard.js';
+import { misfitsOfWish } from '../../domain/rentals/misfits.js';
 import { mockTelemetry } from './telemetry.js';
 import type { ProviderMisfit } from '../../adapters/postgres/catalog/provider-health.js';
 import type { SecretKeeper } from '../../api/rentals/software-fields.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { shadeformSoftware } from '../../adapters/providers/shadeform/shadeform-software.js';
 import type { RentalRequest } from '../../domain/rentals/request.js';
-import {
-  misfitsOf,
-  outlineOf,
-  softwareLimits,
-  type SoftwareCapabilities,
-} from '../../domain/rentals/software.js';
+import { outlineOf, softwareLimits, type SoftwareCapabilities } from '../../domain/rentals/software.js';
 
 /** Nobody runs it here, so what is secret is kept nowhere. */
 export const forgetting: SecretKeeper = {
@@ -24,11 +19,8 @@ const able: SoftwareCapabilities = { ...shadeformSoftware, diskMaxGb: softwareLi
 /** What the upstream of a listing can't do of a request. */
 export function misfitsFor(
   { provider_code: providerCode }: ListingRow,
-  { software, ...asked }: RentalRequest,
+  request: RentalRequest,
 ): ProviderMisfit[] {
-  const misfits = [
-    ...(software ? misfitsOf(software, able, asked.templateId) : []),
-    ...telemetryMisfitsOf(asked, mockTelemetry),
-  ];
+  const misfits = misfitsOfWish(request, { software: able, telemetry: mockTelemetry });
   return misfits.map((misfit) => ({ ...misfit, providerCode }));
 }

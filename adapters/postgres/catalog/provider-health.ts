@@ -1,9 +1,9 @@
 import type { AccountBalance, ProviderError } from '../../providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { noFundsMail, unfitAccountMail } from '../../../domain/mails/operators.js';
-import type { RentalRequest } from '../../../domain/rentals/request.js';
-import { telemetryMisfitsOf, type GuardMisfit } from '../../../domain/rentals/idle-guard.js';
-import { keyMisfitsOf, misfitsOf, ownSoftwareId, type Misfit } from '../../../domain/rentals/software.js';
+import type { GuardMisfit } from '../../../domain/rentals/idle-guard.js';
+import { misfitsOfWish, type JudgedWish } from '../../../domain/rentals/misfits.js';
+import { ownSoftwareId, type Misfit } from '../../../domain/rentals/software.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
 import type { ProviderRow } from '../rows/tables.js';
@@ -55,31 +55,16 @@ export type ProviderMisfit = (Misfit | GuardMisfit) & { readonly providerCode: s
  * Lists the upstreams for a template, own software, SSH keys, told use and a guard, as they told it; one that has not told may
  * start templates.
  */
-export async function listProvidersFor(
-  db: Database,
-  {
-    templateId,
-    software,
-    keysChars,
-    ...asked
-  }: Pick<RentalRequest, 'templateId' | 'software' | 'keysChars' | 'idleGuard' | 'telemetry'>,
-): Promise<ProvidersFor> {
+export async function listProvidersFor(db: Database, wish: JudgedWish): Promise<ProvidersFor> {
   const rows = await db('providers')
     // Who runs no image says so by its own misfits, which name it.
     .whereRaw('(template_ids is null or ?::text = any (array_append(template_ids, ?)))', [
-      templateId,
+      wish.templateId,
       ownSoftwareId,
     ])
     .select('code', 'software', 'telemetry')
     .orderBy('code');
-  const judged = rows.map(({ code, software: able, telemetry }) => ({
-    code,
-    misfits: [
-      ...(software ? misfitsOf(software, able ?? undefined, templateId) : []),
-      ...keyMisfitsOf({ software, keysChars }, able),
-      ...telemetryMisfitsOf(asked, telemetry),
-    ],
-  }));
+  const judged = rows.map(({ code, ...told }) => ({ code, misfits: misfitsOfWish(wish, told) }));
   return {
     codes: judged.filter(({ misfits }) => misfits.length === 0).map(({ code }) => code),
     misfits: judged.flatMap(({ code, misfits }) => misfits.map((one) => ({ ...one, providerCode: code }))),
