@@ -8,6 +8,7 @@ const schema = 'migrations/050-ledger-seals.sql';
 
 /** The functions of both that were written anew. */
 const lighter = 'migrations/094-lighter-seals.sql';
+const byIndex = 'migrations/118-seals-by-index.sql';
 const proven = ['test/api/wallet/proof.test.ts'];
 const changed = ['test/adapters/postgres/ledger/proven.test.ts'];
 const signer = ['test/adapters/proof/signer.test.ts'];
@@ -57,32 +58,12 @@ export const sealMutations: readonly Mutation[] = [
     tests: kept,
   },
   { file: schema, from: '          or sealed_through(g.wallet_id) > g.last_seq\n', to: '', tests: kept },
-  { file: lighter, from: 'where e.seq < newest and e.type', to: 'where e.type', tests: kept },
-  {
-    file: lighter,
-    from: 'case when e.seq_before = e.seq - 1\n',
-    to: 'case when e.seq_before < e.seq\n',
-    tests: kept,
-  },
-  {
-    file: lighter,
-    from: '                         and e.ms - e.ms_before = gaps[e.seq - skipped]\n',
-    to: '',
-    tests: kept,
-  },
-  {
-    file: lighter,
-    from: 'e.balance_after_cents - e.amount_cents = e.balance_before',
-    to: 'true',
-    tests: kept,
-  },
-  {
-    file: lighter,
-    from: 'where x.balance_after_cents = e.balance_after_cents and x.created_at = e.created_at) end',
-    to: 'where true) end',
-    tests: kept,
-  },
-  { file: lighter, from: 'if held <> (select count(*) from gone) then', to: 'if held < 1 then', tests: kept },
+  { file: byIndex, from: ' and seq < newest\n', to: '\n', tests: kept },
+  { file: byIndex, from: 'epoch_ms(created_at) = instants[seq - skipped]', to: 'true', tests: kept },
+  { file: byIndex, from: 'balance_after_cents = balances[seq - skipped]', to: 'true', tests: kept },
+  { file: byIndex, from: 'rental_no = nos[places[seq - skipped]]', to: 'true', tests: kept },
+  { file: byIndex, from: 'amount_cents = amounts[seq - skipped]', to: 'true', tests: kept },
+  { file: byIndex, from: 'if held <> (select count(*) from gone) then', to: 'if held < 1 then', tests: kept },
   {
     file: lighter,
     from: 'at_ms > all (rental_latest_ms)',

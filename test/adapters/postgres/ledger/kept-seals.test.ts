@@ -181,6 +181,29 @@ describe('a seal keeps what it holds', () => {
     );
   });
 
+  it('reads no growing table whole, by plans that were made while all were empty', async () => {
+    const empty = await openMoneyDatabase();
+    try {
+      await empty.db.raw('select switch_sealing(true)');
+      await empty.db.raw('vacuum analyze');
+      const first = await insertWallet(empty.db, 1_000);
+      await writeEntries(empty.db, first, await insertRentals(empty.db, first, 2), few);
+      const { rows } = await empty.db.transaction(async (trx) => {
+        await trx.raw(
+          'create temporary table scanned on commit drop as select relid, seq_scan from pg_stat_xact_user_tables',
+        );
+        await trx.raw('select seal_wallet(?, 1, 5)', [first.id]);
+        return trx.raw<{ rows: { relname: string }[] }>(
+          `select relname from pg_stat_xact_user_tables now join scanned using (relid)
+            where now.seq_scan > scanned.seq_scan order by relname`,
+        );
+      });
+      assert.deepEqual(rows, [{ relname: 'ledger_sealing' }, { relname: 'watermark' }], 'each has one row');
+    } finally {
+      await empty.close();
+    }
+  });
+
   it('takes no entry of a number that was taken, but for the one that is sealed', async () => {
     await sealWhole(db, wallet);
     const again = (cents: string): string =>
