@@ -70,6 +70,43 @@ as $function$
     return null;
   end $function$;
 
+-- A seal as its proof tells it, of which these numbers keep their rows; docs/proof.md says what stands where. A statement
+-- that is made up for each seal takes longer than the text of it.
+create or replace function seal_text(s ledger_seals, of_epoch integer, kept bigint[])
+ returns text
+ language plpgsql stable
+as $function$
+  declare
+    kept_lines text;
+  begin
+    if kept <> '{}' then
+      kept_lines := (
+        select string_agg(concat_ws(' ', 'kept', e.seq, e.type, coalesce(r.id, '-'), coalesce(e.processor_charge_id, '-'),
+                                    coalesce(c.cause, '-'),
+                                    case when e.note is null then coalesce(encode(x.hash, 'hex'), '-')
+                                         else encode(sha256(n.salt || convert_to(e.note, 'UTF8')), 'hex') end),
+                          chr(10) order by e.seq)
+          from kept_entries e
+          left join rentals r on r.no = e.rental_no
+          left join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
+          left join ledger_note_salts n on n.wallet_id = e.wallet_id and n.seq = e.seq
+          left join ledger_erased_notes x on x.wallet_id = e.wallet_id and x.seq = e.seq
+         where e.wallet_id = s.wallet_id and e.seq = any (kept));
+    end if;
+    return concat_ws(chr(10),
+      concat_ws(' ', 'seal 1', (select proof_id from wallet_proof_ids where wallet_id = s.wallet_id), of_epoch, s.first_seq,
+                s.last_seq, s.opening_cents, s.first_ms, encode(hash_before(s), 'hex')),
+      'gaps ' || coalesce(array_to_string(s.gaps_ms, ' '), array_to_string(s.wide_gaps_ms, ' ')),
+      'amounts ' || coalesce(array_to_string(s.amounts_cents, ' '), array_to_string(s.wide_amounts_cents, ' ')),
+      'rentals ' || coalesce((select string_agg(r.id, ' ' order by n)
+                                from unnest(s.rental_nos) with ordinality as sealed (no, n)
+                                join rentals r on r.no = sealed.no), '-'),
+      'places ' || array_to_string(s.places, ' '),
+      kept_lines,
+      '');
+  end
+$function$;
+
 -- Gives a seal its hash. One that was there before must come to the same. The seal itself names the numbers that keep their
 -- rows: looking for them would read all that it was just made from.
 create or replace function ledger_seals_hashed()
@@ -83,7 +120,9 @@ as $function$
     kept bigint[] := array(select new.first_seq + n - 1 from unnest(array_positions(new.places, 0)) n);
     made bytea;
   begin
-    insert into wallet_proof_ids (wallet_id, first_root) values (new.wallet_id, root_to_come()) on conflict do nothing;
+    if not exists (select 1 from wallet_proof_ids where wallet_id = new.wallet_id) then
+      insert into wallet_proof_ids (wallet_id, first_root) values (new.wallet_id, root_to_come()) on conflict do nothing;
+    end if;
     insert into ledger_note_salts (wallet_id, seq)
     select wallet_id, seq from kept_entries where wallet_id = new.wallet_id and seq = any (kept) and note is not null
     on conflict do nothing;

@@ -8,6 +8,7 @@ const schema = 'migrations/050-ledger-seals.sql';
 
 /** The functions of both that were written anew. */
 const lighter = 'migrations/094-lighter-seals.sql';
+const quickPages = 'migrations/101-quick-pages.sql';
 const byIndex = 'migrations/118-seals-by-index.sql';
 const proven = ['test/api/wallet/proof.test.ts'];
 const changed = ['test/adapters/postgres/ledger/proven.test.ts'];
@@ -16,13 +17,13 @@ const signer = ['test/adapters/proof/signer.test.ts'];
 /** Wrong lines of the ledger's seals and of its proof (decisions 139, "Seals of the ledger", and 140, "Proof of the ledger"). */
 export const sealMutations: readonly Mutation[] = [
   {
-    file: schema,
+    file: quickPages,
     from: 'cents + bigint_sum(amount) over so_far',
     to: 's.closing_cents + bigint_sum(amount) over so_far',
     tests: readers,
   },
   {
-    file: schema,
+    file: quickPages,
     from: 'from_epoch_ms(ms + bigint_sum(gap) over so_far)',
     to: 'from_epoch_ms(s.first_ms + gap)',
     tests: readers,
@@ -108,13 +109,13 @@ export const sealMutations: readonly Mutation[] = [
     tests: readers,
   },
   {
-    file: schema,
+    file: quickPages,
     from: '      if wanted = 0 then return; end if;\n',
     to: '      if wanted <= 1 then return; end if;\n',
     tests: readers,
   },
   {
-    file: schema,
+    file: quickPages,
     from: '      highest := lowest - 1;\n',
     to: '      highest := lowest - 2;\n',
     tests: readers,
@@ -144,19 +145,19 @@ export const sealMutations: readonly Mutation[] = [
     tests: byHand,
   },
   {
-    file: lighter,
+    file: byIndex,
     from: "encode(hash_before(s), 'hex')),",
     to: "repeat('0', 64)),",
     tests: proven,
   },
   {
-    file: lighter,
+    file: byIndex,
     from: "encode(sha256(n.salt || convert_to(e.note, 'UTF8')), 'hex')",
     to: "'-'",
     tests: changed,
   },
   {
-    file: lighter,
+    file: byIndex,
     from: "coalesce(c.cause, '-'),",
     to: "'-',",
     tests: changed,

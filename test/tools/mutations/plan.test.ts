@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { mutations } from '../../../tools/mutations/plan.js';
 import { sampleOf } from '../../../tools/mutations/sample.js';
 import { mutants } from '../../simulation/mutants/plan.js';
@@ -11,6 +11,26 @@ describe('the mutations of what moves money', () => {
       assert.notEqual(from, to);
     });
   }
+
+  it('stand in what the database runs, and in no function that a later migration writes anew', () => {
+    const defined = /^(?:create (?:or replace )?|drop )function (\w+)/gm;
+    const stale = [...mutations, ...mutants].filter(({ file, from }) => {
+      const [before = '', rest = ''] = file.startsWith('migrations/')
+        ? readFileSync(file, 'utf8').split(from)
+        : [];
+      const name = [...before.matchAll(defined)].at(-1)?.[1];
+      const isInside = before.lastIndexOf('$function$;') < before.lastIndexOf(`function ${name}`);
+      const later = readdirSync('migrations').filter((other) => `migrations/${other}` > file);
+      return (
+        name &&
+        isInside &&
+        [rest, ...later.map((other) => readFileSync(`migrations/${other}`, 'utf8'))].some((text) =>
+          [...text.matchAll(defined)].some(([, again]) => again === name),
+        )
+      );
+    });
+    assert.deepEqual(stale, []);
+  });
 
   it('are made from a number on, and go on at the first after the last', () => {
     const numbers = (count?: string, from?: string) =>
