@@ -1,11 +1,11 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
+import { isOlder, msSince } from '../../adapters/postgres/clock.js';
 import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
 import {
   findInvoiceRow,
   getInvoiceRow,
   listMirroredLines,
   listUnsettledMirrored,
-  readInvoiceAges,
 } from '../../adapters/postgres/invoices/invoices.js';
 import { findCustomerId } from '../../adapters/postgres/payments/payers.js';
 import { mailReminder } from '../../adapters/postgres/invoices/invoice-mails.js';
@@ -160,13 +160,12 @@ async function findMirror(
   row: InvoiceRow,
   customerId: string,
 ): Promise<ProcessorInvoice | null> {
-  const { madeMs: ageMs } = await readInvoiceAges(deps.db, row.id);
-  if (ageMs < paymentLimits.chargeKeyMs) return null;
+  if (!(await isOlder(deps.db, row.created_at, paymentLimits.chargeKeyMs))) return null;
   const found = await lookFor(deps, row, customerId);
   if (found?.status !== 'draft' || found.totalCents === row.amount_cents) return found;
   // A crash cut the draft off before it had all its lines. While the key may still be known, the processor would answer
   // it with the draft that is deleted here.
-  if (ageMs < paymentLimits.keyForgottenMs) {
+  if ((await msSince(deps.db, row.created_at)) < paymentLimits.keyForgottenMs) {
     throw new Error(
       `the mirror of ${row.id} lacks lines; we make it again once the processor forgets its key`,
     );
@@ -213,11 +212,16 @@ async function settle(deps: ActivityDeps, row: InvoiceRow, mirror: ProcessorInvo
   await settleInvoice(deps.db, row.id, { payment, paidAt });
 }
 
+/** Returns how long ago an invoice was opened, in milliseconds; 0: it is not open yet. */
+async function openForMs({ db }: ActivityDeps, { finalized_at: openedAt }: InvoiceRow): Promise<number> {
+  return openedAt === null ? 0 : msSince(db, openedAt);
+}
+
 /**
  * Reminds of a debt, and gives up a debt that is unpaid for a month (spec: Limits). Its mirror was read just before.
  */
 async function dun(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
-  const { openMs: ageMs } = await readInvoiceAges(deps.db, row.id);
+  const ageMs = await openForMs(deps, row);
   if (ageMs >= dunning.writeOffDays * dayMs || row.write_off_requested_at !== null) {
     const mirror = await deps.processor.writeOffInvoice(row.processor_invoice_id ?? '');
     return apply(deps, row, mirror, dayMs);
@@ -235,7 +239,7 @@ async function lookOf(deps: ActivityDeps, id: InvoiceId, dayMs: number): Promise
     return { state: 'closed', status: row.status, summary };
   }
   if (row.status !== 'open') return { state: 'waiting', status: row.status, summary, nextLookMs: dayMs };
-  const { openMs: ageMs } = await readInvoiceAges(deps.db, row.id);
+  const ageMs = await openForMs(deps, row);
   return {
     state: 'waiting',
     status: 'open',

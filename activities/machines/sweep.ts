@@ -9,6 +9,7 @@ import {
 } from '../../adapters/postgres/rentals/software.js';
 import { expectPodsOfRentals } from '../../adapters/postgres/machines/pods-watch.js';
 import {
+  beginWaitsAnew,
   closeCondemnedAttempts,
   condemnStrayPod,
   listForgottenAttempts,
@@ -35,6 +36,7 @@ export interface Swept {
  */
 export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
   const { db } = deps;
+  await eachPart(deps, 'sweep: instants ahead of the clock', () => beginWaitsAnew(db));
   const forgotten = await eachPart(deps, 'sweep: forgotten attempts', () => giveUpForgotten(deps, tell));
   const ended: string[] = [];
   for (const provider of deps.providers.values()) {

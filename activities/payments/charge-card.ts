@@ -1,7 +1,7 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { tieToMarks } from '../../adapters/postgres/accounts/account-ties.js';
 import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
-import { msSince } from '../../adapters/postgres/clock.js';
+import { isOlder } from '../../adapters/postgres/clock.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError, saidNo } from '../../adapters/processor/processor.js';
 import { lookedForFrom } from './looked-for.js';
@@ -85,7 +85,7 @@ function declinedOf({ details }: ProcessorError): Charged {
  * charge.
  */
 async function isOlderThanItsKey(deps: ActivityDeps, topup: TopupRow): Promise<boolean> {
-  return (await msSince(deps.db, sentAt(topup))) > paymentLimits.chargeKeyMs;
+  return isOlder(deps.db, sentAt(topup), paymentLimits.chargeKeyMs);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { msSince } from '../../adapters/postgres/clock.js';
+import { isOlder } from '../../adapters/postgres/clock.js';
 import { listUnhandledEvents } from '../../adapters/postgres/payments/event-handling.js';
 import { mailTopupOutcome } from '../../adapters/postgres/payments/topup-mails.js';
 import { findTopup } from '../../adapters/postgres/payments/topups.js';
@@ -49,7 +49,7 @@ async function advanceCharge(deps: ActivityDeps, topup: TopupRow): Promise<void>
 }
 
 async function endWhenNeverBegun(deps: ActivityDeps, topup: TopupRow): Promise<void> {
-  if ((await msSince(deps.db, topup.created_at)) < paymentLimits.topupBeginMs) return;
+  if (!(await isOlder(deps.db, topup.created_at, paymentLimits.topupBeginMs))) return;
   const error = 'We could not start it in time. You were not charged. Try again.';
   await endTopup(deps.db, topup.id, { status: 'failed', error, onlyUnsent: true });
 }

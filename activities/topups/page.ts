@@ -1,5 +1,5 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
-import { msSince } from '../../adapters/postgres/clock.js';
+import { isOlder } from '../../adapters/postgres/clock.js';
 import { countEndingDeclines } from '../../adapters/postgres/payments/declines.js';
 import { endTopup, recordPage, recordProcessing, markPageAsked } from '../../money/topups/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -53,7 +53,7 @@ export async function resumePage(deps: ActivityDeps, topup: TopupRow): Promise<v
 }
 
 async function isKeyForgotten({ db }: ActivityDeps, { page_asked_at: askedAt }: TopupRow): Promise<boolean> {
-  return askedAt !== null && (await msSince(db, askedAt)) > paymentLimits.chargeKeyMs;
+  return askedAt !== null && (await isOlder(db, askedAt, paymentLimits.chargeKeyMs));
 }
 
 async function endUnopened(deps: ActivityDeps, topup: TopupRow): Promise<void> {

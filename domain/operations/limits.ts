@@ -49,6 +49,8 @@ export const operationLimits = {
   eventRedeliverMs: 10 * SECOND,
   /** How often the other duties of the upkeep come round. */
   reviveEveryMs: 30 * SECOND,
+  /** A row without a workflow that is younger than this may be about to get it. */
+  reviveAfterMs: 15 * SECOND,
   sweepEveryMs: MINUTE,
   housekeepingEveryMs: MINUTE,
   reliabilityEveryMs: MINUTE,

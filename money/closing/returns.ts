@@ -1,3 +1,4 @@
+import { notAheadSql } from '../../adapters/postgres/clock.js';
 import type { ClosingRefundRow } from '../../adapters/postgres/rows/tables.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import {
@@ -87,13 +88,18 @@ export async function confirmReturn(
         .update({ called_at: trx.raw('clock_ms()') });
       return 'call';
     }
-    const withdrawn = await trx('closing_refunds')
+    // A call by a clock that was set back since may have been made just now.
+    const [left] = await trx('closing_refunds')
       .where({ id })
-      .whereRaw(`coalesce(called_at < clock_ms() - ? * interval '1 millisecond', true)`, [
-        closingLimits.lateAnswerMs,
-      ])
-      .update({ withdrawn_at: trx.raw('clock_ms()') });
-    return withdrawn === 1 ? 'withdrawn' : 'wait';
+      .update({
+        called_at: trx.raw(notAheadSql('called_at')),
+        withdrawn_at: trx.raw(
+          `case when coalesce(called_at < clock_ms() - ? * interval '1 millisecond', true) then clock_ms() end`,
+          [closingLimits.lateAnswerMs],
+        ),
+      })
+      .returning('withdrawn_at');
+    return left?.withdrawn_at ? 'withdrawn' : 'wait';
   });
 }
 

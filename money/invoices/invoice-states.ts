@@ -1,8 +1,9 @@
 import type { InvoiceId } from '../../domain/ids.js';
 import { unsettledStatuses } from '../../domain/payments/invoices.js';
+import { operationLimits } from '../../domain/operations/limits.js';
 import { dunning } from '../../domain/payments/dunning.js';
 import type { ProcessorInvoice } from '../../adapters/processor/processor.js';
-import { readClock } from '../../adapters/postgres/clock.js';
+import { isOlderSql, readClock } from '../../adapters/postgres/clock.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { tellInvoice } from './invoice-events.js';
 import { isDueAgain } from '../../adapters/postgres/upkeep/intents.js';
@@ -111,7 +112,7 @@ export async function markSignalled(db: Database, ids: readonly InvoiceId[]): Pr
 export async function listUnclosedInvoices(db: Database): Promise<InvoiceId[]> {
   const rows = await db('invoices')
     .whereNull('closed_at')
-    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .whereRaw(isOlderSql('created_at', operationLimits.reviveAfterMs))
     .select('id');
   return rows.map(({ id }) => id);
 }

@@ -6,6 +6,8 @@ import {
   type ClosingState,
   type ClosingWait,
 } from '../../../domain/accounts/closing.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
+import { isOlderSql } from '../clock.js';
 import { isOwedSql } from '../invoices/debts.js';
 import type { Database, Transaction } from '../database.js';
 import type { AccountClosingRow, ClosingRefundRow, UserRow } from '../rows/tables.js';
@@ -57,7 +59,7 @@ export async function refuseWhenClosing(db: Database | Transaction, userId: User
 export async function listOpenClosings(db: Database): Promise<UserId[]> {
   const rows = await db('account_closings')
     .whereNull('closed_at')
-    .whereRaw(`requested_at < clock_ms() - interval '15 seconds'`)
+    .whereRaw(isOlderSql('requested_at', operationLimits.reviveAfterMs))
     .orderBy('requested_at')
     .limit(10_000)
     .select('user_id');

@@ -52,20 +52,3 @@ export async function listMirroredLines(db: Database, id: InvoiceId): Promise<Mi
     amountCents: row.amount_cents,
   }));
 }
-
-/** How long ago an invoice came to be, and was opened, in milliseconds by the database's clock. */
-export interface InvoiceAges {
-  readonly madeMs: number;
-  /** 0 for one that is not open yet. */
-  readonly openMs: number;
-}
-
-/** Reads the ages of an invoice; 0 when there is none. */
-export async function readInvoiceAges(db: Database, id: InvoiceId): Promise<InvoiceAges> {
-  const { rows } = await db.raw<{ rows: InvoiceAges[] }>(
-    `select epoch_ms(clock_ms()) - epoch_ms(created_at) as "madeMs",
-            coalesce(epoch_ms(clock_ms()) - epoch_ms(finalized_at), 0) as "openMs" from invoices where id = ?`,
-    [id],
-  );
-  return rows[0] ?? { madeMs: 0, openMs: 0 };
-}

@@ -1,4 +1,5 @@
 import { machineLimits } from '../../../domain/machines/limits.js';
+import { isOlderSql } from '../clock.js';
 import type { Database } from '../database.js';
 import type { PodLeakRow } from '../rows/tables.js';
 
@@ -69,7 +70,7 @@ export async function claimSlowEnds(db: Database): Promise<PodLeakRow[]> {
     `with slow as materialized (
        select * from pod_leaks
         where gone_at is null and slow_end_told_at is null
-          and since < (select clock_ms()) - :slowMs * interval '1 millisecond'
+          and ${isOlderSql('since', ':slowMs')}
      ), told as (
        update allocation_attempts a set slow_end_told_at = clock_ms()
         where a.tag = any (array(select tag from slow))

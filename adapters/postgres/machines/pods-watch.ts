@@ -1,8 +1,10 @@
+import { MINUTE } from '../../../domain/durations.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { RentalWarning } from '../../../domain/events/events.js';
 import { machineLimits } from '../../../domain/machines/limits.js';
 import type { SoftwarePort } from '../../../domain/rentals/software.js';
 import type { PodStatus } from '../../providers/provider.js';
+import { isOlderSql } from '../clock.js';
 import type { Database } from '../database.js';
 import { recordEvents } from '../events/outbox.js';
 import type { PodRow } from '../rows/tables.js';
@@ -175,7 +177,7 @@ export async function expectPodsOfRentals(db: Database): Promise<number> {
        from rentals r left join allocation_attempts a on a.tag = r.tag
       where r.closed_at is null and r.status in ('provisioning', 'running') and r.pod_id is not null
         -- A machine in the place of another one is younger than its rental.
-        and coalesce(r.running_at, a.changed_at, r.started_at) < clock_ms() - interval '1 minute'
+        and ${isOlderSql('coalesce(r.running_at, a.changed_at, r.started_at)', MINUTE)}
         and not exists (select 1 from pods p where p.provider_code = r.provider_code and p.pod_id = r.pod_id)
      on conflict do nothing`,
   );

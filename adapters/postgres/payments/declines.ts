@@ -1,5 +1,7 @@
+import { DAY } from '../../../domain/durations.js';
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { declineKinds } from '../../../domain/payments/declines.js';
+import { isOlderSql } from '../clock.js';
 import type { Database } from '../database.js';
 
 /** SQL that holds for an event of a declined card. */
@@ -41,7 +43,7 @@ export async function readDeclineWait(db: Database, userId: UserId, perDay: numb
   const { rows } = await db.raw<{ rows: { waitS: number }[] }>(
     `select ceil(extract(epoch from received_at + interval '1 day' - clock_ms()))::int as "waitS"
        from processor_events e
-      where ${isDecline} and ${userOfEvent} = :userId and e.received_at > (select clock_ms()) - interval '1 day'
+      where ${isDecline} and ${userOfEvent} = :userId and not ${isOlderSql('e.received_at', DAY)}
       order by e.received_at desc limit 1 offset :skip`,
     { userId, skip: perDay - 1 },
   );

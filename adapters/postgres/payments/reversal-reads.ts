@@ -1,4 +1,6 @@
 import type { UserId } from '../../../domain/ids.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
+import { isOlderSql } from '../clock.js';
 import type { Database } from '../database.js';
 import type { RefundOrDisputeRow } from '../rows/tables.js';
 import { isDebtSql } from '../invoices/debts.js';
@@ -15,7 +17,7 @@ export async function listUnclosedReversals(
 ): Promise<Pick<RefundOrDisputeRow, 'id' | 'kind'>[]> {
   return db('refunds_and_disputes')
     .whereNull('closed_at')
-    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .whereRaw(isOlderSql('created_at', operationLimits.reviveAfterMs))
     .select('id', 'kind');
 }
 

@@ -1,8 +1,10 @@
 import type { CardRemovedReason } from '../../../domain/events/events.js';
 import type { UserId } from '../../../domain/ids.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import type { Card } from '../../processor/processor.js';
 import { tieAccount } from '../accounts/account-ties.js';
 import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
+import { isOlderSql } from '../clock.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
 import { disableAutoTopup } from './auto-topup-settings.js';
@@ -183,7 +185,7 @@ export async function listUndetachedCards(db: Database): Promise<string[]> {
   const rows = await db('saved_cards')
     .whereNotNull('removed_at')
     .whereNull('detached_at')
-    .whereRaw(`removed_at < clock_ms() - interval '15 seconds'`)
+    .whereRaw(isOlderSql('removed_at', operationLimits.reviveAfterMs))
     .select('pm_id');
   return rows.map((row) => row.pm_id);
 }

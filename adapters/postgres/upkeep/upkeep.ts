@@ -1,4 +1,7 @@
+import { MINUTE } from '../../../domain/durations.js';
 import type { RentalId, TopupId, UserId } from '../../../domain/ids.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
+import { isOlderSql, notAheadSql } from '../clock.js';
 import type { Database } from '../database.js';
 import type { AllocationAttemptRow } from '../rows/tables.js';
 
@@ -6,7 +9,7 @@ import type { AllocationAttemptRow } from '../rows/tables.js';
 export async function listUnclosedRentals(db: Database): Promise<RentalId[]> {
   const rows = await db('rentals')
     .whereNull('closed_at')
-    .whereRaw(`started_at < clock_ms() - interval '15 seconds'`)
+    .whereRaw(isOlderSql('started_at', operationLimits.reviveAfterMs))
     .select('id');
   return rows.map(({ id }) => id);
 }
@@ -16,7 +19,7 @@ export async function listUnclosedTopups(db: Database): Promise<TopupId[]> {
   const rows = await db('topups')
     .whereNull('closed_at')
     .whereNot({ source: 'auto_topup' })
-    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .whereRaw(isOlderSql('created_at', operationLimits.reviveAfterMs))
     .select('id');
   return rows.map(({ id }) => id);
 }
@@ -26,9 +29,30 @@ export async function listUsersWithOpenAutoTopups(db: Database): Promise<UserId[
   const rows = await db('topups')
     .whereNull('closed_at')
     .where({ source: 'auto_topup' })
-    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .whereRaw(isOlderSql('created_at', operationLimits.reviveAfterMs))
     .select('user_id');
   return rows.map((row) => row.user_id);
+}
+
+/**
+ * Lets the waits of purchases and of their machines begin now where they began at an instant ahead: that is of a clock that
+ * was set back since. What they were to wait for may have begun a moment ago, so none is over by it (decision 195, "Instants
+ * ahead").
+ */
+export async function beginWaitsAnew(db: Database): Promise<void> {
+  await db.raw(
+    `update allocation_attempts set ${notAhead('created_at', 'changed_at', 'asked_at', 'not_before')}
+      where created_at > (select clock_ms())
+         or state in ('open', 'condemned') and changed_at > (select clock_ms())`,
+  );
+  await db.raw(
+    `update pods set ${notAhead('first_seen_at', 'active_at', 'probed_at')}
+      where gone_at is null and greatest(first_seen_at, active_at, probed_at) > (select clock_ms())`,
+  );
+}
+
+function notAhead(...columns: string[]): string {
+  return columns.map((column) => `${column} = ${notAheadSql(column)}`).join(', ');
 }
 
 export interface StrayPod {
@@ -56,7 +80,7 @@ export async function listStrayPods(
        left join allocation_attempts a on a.tag = p.tag
        left join rentals r on r.id = a.rental_id
       where p.provider_code = :providerCode and p.gone_at is null
-        and (a.id is null and p.first_seen_at < clock_ms() - interval '1 minute'
+        and (a.id is null and ${isOlderSql('p.first_seen_at', MINUTE)}
              or a.state in ('condemned', 'failed', 'gone')
              or a.state = 'adopted' and r.closed_at is not null
              or a.state = 'open' and a.created_at < clock_ms() - :openForMs * interval '1 millisecond')

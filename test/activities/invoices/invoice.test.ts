@@ -38,13 +38,8 @@ describe('the activity of an invoice', () => {
     const lineId = newId('li');
     const user = await insertUser(lone.db, { processor_customer_id: `cus_${id}` });
     await lone.db('invoices').insert({
-      id,
-      user_id: user.id,
-      wallet_id: (await getWallet(lone.db, user.id)).id,
-      status: 'draft',
-      reason: 'manual',
-      amount_cents: AMOUNT,
-      cause: `test:${id}`,
+      ...{ id, user_id: user.id, wallet_id: (await getWallet(lone.db, user.id)).id, cause: `test:${id}` },
+      ...{ status: 'draft', reason: 'manual', amount_cents: AMOUNT },
       ...columns,
     });
     const line = { id: lineId, invoice_id: id, description: 'A machine', amount_cents: AMOUNT };
@@ -193,6 +188,10 @@ describe('the activity of an invoice', () => {
     const [asked] = lone.processor.argsOf('findInvoice') as { createdFrom: Date }[];
     const madeAt = (await row(id)).created_at;
     assert.deepEqual(asked?.createdFrom, new Date(madeAt.getTime() - DAY), 'our clock may have run ahead');
+    const ahead = await owe();
+    await aged(ahead.id, -DAY);
+    lone.processor.answers = { findInvoice: shows(ahead.id), getInvoice: shows(ahead.id) };
+    assert.equal((await look(ahead.id)).status, 'open', 'no clock says how old that key is');
     assert.ok(!lone.processor.names.includes('createInvoice'));
   });
 

@@ -76,6 +76,14 @@ describe('the durations of a rental’s workflow', () => {
     assert.equal((await whileClockIsOff(-HOUR, () => lone.run('findPod', lost, 10)))?.kind, 'failed');
   });
 
+  it('begin anew where the clock was set back since', async () => {
+    const { id: userId } = await insertUser(lone.db);
+    const lost = await loseAnswer(userId, -HOUR);
+    await lone.round('sweep');
+    looksLeft = 10;
+    assert.equal((await lone.run('findPod', lost, 10))?.kind, 'failed');
+  });
+
   it('put no look at the meter off', async () => {
     const { id: userId } = await insertUser(lone.db);
     await credit(lone.db, userId, 1_000_000);

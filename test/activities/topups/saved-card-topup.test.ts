@@ -220,6 +220,17 @@ describe('a top-up by the saved card', () => {
     assert.deepEqual(asked?.createdFrom, new Date(old.getTime() - DAY), 'our clock may have run ahead');
   });
 
+  it('that was sent by a clock that ran ahead is looked up as well: nobody knows how old its key is', async () => {
+    const topupId = await ask();
+    lone.processor.answers = { chargeSavedCard: () => Promise.reject(new Error('the worker died')) };
+    await assert.rejects(open(topupId), /died/);
+    const charge_sent_at = new Date(Date.now() + DAY);
+    await lone.db('topups').where({ id: topupId }).update({ charge_sent_at });
+    lone.processor.answers = { findPaymentOfTopup: () => Promise.resolve(payment(topupId)) };
+    assert.equal((await look(topupId)).status, 'succeeded');
+    assert.deepEqual(lone.processor.names, ['chargeSavedCard', 'findPaymentOfTopup']);
+  });
+
   it('is looked up while the processor repeats an error under its key, and never declined', async () => {
     const topupId = await ask();
     const error = new ProcessorError('unknown', 'HTTP 500', { status: 500 });

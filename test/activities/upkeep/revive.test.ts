@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { revive as reviveOf } from '../../../activities/upkeep/revive.js';
 import { newId } from '../../../adapters/ids.js';
+import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
 import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
 import { shareOf } from '../../../activities/upkeep/failing-runs.js';
 import { operationLimits } from '../../../domain/operations/limits.js';
@@ -28,6 +29,7 @@ const longLived = [
 ];
 /** What a test leaves would wait in the next one. */
 const rowsOfTests = [
+  'account_closings',
   'stuck_items',
   'look_signals',
   'intents',
@@ -78,68 +80,75 @@ describe('revive', () => {
     await without.close();
   });
 
-  it('lets the workflow of each unfinished row look', async () => {
-    const { db } = lone;
-    const user = await insertUser(db);
-    const rental = await insertRental(db, user.id, { started_at: longAgo });
-    const topup = await topUp();
-    const auto = await topUp({
-      status: 'processing',
-      source: 'auto_topup',
-      pm_id: 'pm_1',
-      charge_sent_at: longAgo,
-      session_id: null,
-      checkout_url: null,
-      session_expires_at: null,
-    });
-    await db('saved_cards').insert({
-      pm_id: 'pm_removed',
-      user_id: user.id,
-      brand: 'visa',
-      last4: '4242',
-      exp_month: 12,
-      exp_year: 2099,
-      set_up_at: longAgo,
-      removed_at: longAgo,
-      removed_why: 'user',
-    });
-    const wallet = await db('wallets').where({ user_id: user.id }).first();
-    const invoiceId = newId('inv');
-    await db('invoices').insert({
-      id: invoiceId,
-      user_id: user.id,
-      wallet_id: wallet!.id,
-      status: 'draft',
-      reason: 'manual',
-      amount_cents: 500,
-      cause: 'test',
-      created_at: longAgo,
-    });
-    for (const kind of ['refund', 'dispute'] as const) {
-      await db('refunds_and_disputes').insert({
-        id: `${kind}_1`,
-        kind,
-        payment_id: 'pi_1',
+  const began = { 'a moment ago': longAgo, 'by a clock that ran ahead': new Date(Date.now() + 86_400_000) };
+  for (const [when, at] of Object.entries(began)) {
+    it(`lets the workflow of each unfinished row look that began ${when}`, async () => {
+      const { db } = lone;
+      const user = await insertUser(db);
+      const rental = await insertRental(db, user.id, { started_at: at });
+      const topup = await topUp({ created_at: at });
+      const auto = await topUp({
+        created_at: at,
+        status: 'processing',
+        source: 'auto_topup',
+        pm_id: 'pm_1',
+        charge_sent_at: at,
+        session_id: null,
+        checkout_url: null,
+        session_expires_at: null,
+      });
+      await db('saved_cards').insert({
+        pm_id: 'pm_removed',
+        user_id: user.id,
+        brand: 'visa',
+        last4: '4242',
+        exp_month: 12,
+        exp_year: 2099,
+        set_up_at: at,
+        removed_at: at,
+        removed_why: 'user',
+      });
+      const wallet = await db('wallets').where({ user_id: user.id }).first();
+      const invoiceId = newId('inv');
+      await db('invoices').insert({
+        id: invoiceId,
         user_id: user.id,
         wallet_id: wallet!.id,
-        amount_cents: 100,
-        status: 'pending',
-        created_at: longAgo,
+        status: 'draft',
+        reason: 'manual',
+        amount_cents: 500,
+        cause: 'test',
+        created_at: at,
       });
-    }
-    const { rentals, payments } = await revive();
-    assert.deepEqual([rentals, payments], [1, 6]);
-    const expected = [
-      `rental ${rental.id}`,
-      `topup ${topup.id}`,
-      `autoTopup ${autoTopupWorkflowId(auto.user_id)}`,
-      `invoice ${invoiceId}`,
-      'card pm_removed',
-      'refund refund_1',
-      'dispute dispute_1',
-    ];
-    assert.deepEqual(signalled().toSorted(), expected.toSorted());
-  });
+      for (const kind of ['refund', 'dispute'] as const) {
+        await db('refunds_and_disputes').insert({
+          id: `${kind}_1`,
+          kind,
+          payment_id: 'pi_1',
+          user_id: user.id,
+          wallet_id: wallet!.id,
+          amount_cents: 100,
+          status: 'pending',
+          created_at: at,
+        });
+      }
+      await insertClosing(db, user.id);
+      await db('account_closings').update({ requested_at: at });
+      const { rentals, payments } = await revive();
+      assert.deepEqual([rentals, payments], [1, 6]);
+      const expected = [
+        `closing closing:${user.id}`,
+        `rental ${rental.id}`,
+        `topup ${topup.id}`,
+        `autoTopup ${autoTopupWorkflowId(auto.user_id)}`,
+        `invoice ${invoiceId}`,
+        'card pm_removed',
+        'refund refund_1',
+        'dispute dispute_1',
+      ];
+      assert.deepEqual(signalled().toSorted(), expected.toSorted());
+    });
+  }
 
   it('leaves alone what is final, what is young and what runs', async () => {
     const { db } = lone;

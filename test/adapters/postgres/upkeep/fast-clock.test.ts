@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../../adapters/ids.js';
+import { insertAttempt } from '../../../../adapters/postgres/machines/attempts.js';
+import { expectPodsOfRentals } from '../../../../adapters/postgres/machines/pods-watch.js';
 import { listDueNotices } from '../../../../adapters/postgres/notices/notice-mails.js';
 import { noteForUser } from '../../../../adapters/postgres/notices/user-notices.js';
+import { readDeclineWait } from '../../../../adapters/postgres/payments/declines.js';
 import { listWorkflowsWithWaitingEvents } from '../../../../adapters/postgres/payments/event-handling.js';
+import type { AllocationAttemptRow } from '../../../../adapters/postgres/rows/tables.js';
+import { beginWaitsAnew } from '../../../../adapters/postgres/upkeep/upkeep.js';
+import { stopBlockedRentals } from '../../../../adapters/postgres/wallets/blocked-wallets.js';
 import { listDueIntents } from '../../../../adapters/postgres/upkeep/intents.js';
 import {
   acknowledgeLook,
@@ -11,8 +17,13 @@ import {
 } from '../../../../adapters/postgres/upkeep/look-signals.js';
 import { findStuck, isNotWaiting, noteFailure } from '../../../../adapters/postgres/upkeep/stuck-items.js';
 import { operationLimits } from '../../../../domain/operations/limits.js';
-import { insertUser } from '../../../support/money/factories.js';
-import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
+import { insertProvider, insertUser } from '../../../support/money/factories.js';
+import {
+  insertRunning,
+  insertWallet,
+  openMoneyDatabase,
+  type MoneyDatabase,
+} from '../../../support/money/money.js';
 
 const DAY = 86_400_000;
 
@@ -108,6 +119,20 @@ describe('what a clock that ran ahead has noted', () => {
     assert.deepEqual(waiting, [{ workflow: 'refund', workflowId: 're_1' }]);
   });
 
+  it('of a declined card keeps its user from paying no longer than a day', async () => {
+    const { id: userId } = await insertUser(database.db);
+    await database.db('processor_events').insert({
+      ...{ id: 'evt_2', kind: 'payment_intent.payment_failed', created_at: new Date(), livemode: false },
+      object: JSON.stringify({ metadata: { user_id: userId } }) as never,
+    });
+    assert.ok((await readDeclineWait(database.db, userId, 1)) > 0);
+    await database
+      .db('processor_events')
+      .where({ id: 'evt_2' })
+      .update({ received_at: ahead('received_at') });
+    assert.equal(await readDeclineWait(database.db, userId, 1), 0);
+  });
+
   it('of a notice keeps its mail back no longer, and neither does one that was told', async () => {
     const { id: userId } = await insertUser(database.db);
     const note = async () => {
@@ -130,5 +155,55 @@ describe('what a clock that ran ahead has noted', () => {
       .whereNull('told_at')
       .update({ kind: 'setup_acted', noted_at: ahead('noted_at') });
     assert.deepEqual(await listDueNotices(database.db), [{ userId, kind: 'setup_acted' }]);
+  });
+
+  describe('of machines', () => {
+    const [at, long, soon] = [DAY, -DAY, 60_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date, Date];
+    const isNow = (of: Date | null | undefined) => Math.abs(Date.now() - Number(of)) < 30_000;
+    beforeEach(() => insertProvider(database.db));
+
+    it('lets the waits of purchases and of what was bought begin anew, and no true one', async () => {
+      const { db } = database;
+      const add = async (columns: Partial<AllocationAttemptRow>) => {
+        const attempt = await insertAttempt(db, {
+          ...{ rentalId: newId('rent'), deployment: 'test', providerCode: 'lab', listingId: newId('lst') },
+          ...{ offerId: 'o', pricePerHourCents: 1, endBy: null, deadlineMs: 1, launchAfterMs: 1 },
+        });
+        await db('allocation_attempts').where({ id: attempt.id }).update(columns);
+        return async () => (await db('allocation_attempts').where({ id: attempt.id }).first())!;
+      };
+      const purchase = await add({ created_at: at, changed_at: at, not_before: at });
+      const condemned = await add({ state: 'condemned', created_at: long, changed_at: at });
+      const real = await add({ created_at: long, changed_at: long, not_before: soon });
+      const pod = { provider_code: 'lab', pod_id: 'p', tag: 'test-p-1', status: 'active' } as const;
+      await db('pods').insert({ ...pod, upstream_status: '', first_seen_at: at, active_at: at });
+      await beginWaitsAnew(db);
+      const begun = await purchase();
+      assert.ok([begun.created_at, begun.changed_at, begun.not_before].every(isNow));
+      const givenUp = await condemned();
+      assert.deepEqual([isNow(givenUp.changed_at), givenUp.asked_at, givenUp.not_before], [true, null, null]);
+      const left = await real();
+      assert.deepEqual([left.created_at, left.changed_at, left.not_before], [long, long, soon]);
+      const seen = await db('pods').first();
+      assert.deepEqual(
+        [isNow(seen?.first_seen_at), isNow(seen?.active_at), seen?.probed_at],
+        [true, true, null],
+      );
+    });
+
+    it('misses one that no list has shown, and ends one whose wallet can’t be metered', async () => {
+      const { db } = database;
+      const wallet = await insertWallet(db, 1_000);
+      const id = await insertRunning(db, wallet, { priceCents: 100, ranMs: 1_000 });
+      await db('rentals').where({ id }).update({ running_at: at });
+      assert.equal(await expectPodsOfRentals(db), 1);
+      const blocked = { metering_blocked_at: at, metering_blocked_reason: 'it breaks' };
+      await db('wallets').where({ id: wallet.id }).update(blocked);
+      const ended = await stopBlockedRentals(db, 60_000);
+      assert.deepEqual(
+        ended.map(({ rentalId }) => rentalId),
+        [id],
+      );
+    });
   });
 });
