@@ -11,6 +11,7 @@ import {
 import { createSecretOpener } from '../../../adapters/sealed-secrets.js';
 import { createWebhookSender } from '../../../adapters/webhooks/sender.js';
 import type { WebhookId } from '../../../domain/ids.js';
+import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { openStream } from '../../support/http/event-stream.js';
 import { runAlone } from '../../support/service/activity-context.js';
@@ -123,8 +124,31 @@ describe('lookAtWebhook', () => {
     assert.equal(ids.size, 1, 'an event has one id, however often it is tried');
   });
 
-  describe('whose pauses were set by a clock that ran ahead by a day', () => {
-    const ahead = (column: string) => api.db.raw(`${column} + interval '1 day'`);
+  /** An endpoint that pauses because it did not take an event. */
+  async function pausing(): Promise<WebhookId> {
+    const id = await enabled();
+    await look(id);
+    receiver.answer = (_message, response) => void response.writeHead(503).end();
+    await happen(api.db, user.user.id, times(1));
+    await lookLater(id);
+    return id;
+  }
+
+  it('keeps the pauses of a later release that sets them twice as long', async () => {
+    const id = await enabled();
+    await look(id);
+    const twice = (ms: number) => new Date(Date.now() + 2 * ms);
+    const [line_at, due_at] = [twice(webhookLimits.linePauseMaxMs), twice(webhookLimits.retryPauseMaxMs)];
+    await api.db('webhooks').where({ id }).update({ line_at, retry_at: line_at, due_at });
+    await noteDueWebhooks(api.db);
+    assert.deepEqual((await rowOf(id)).due_at, due_at);
+    await look(id);
+    const row = await rowOf(id);
+    assert.deepEqual([row.line_at, row.retry_at], [line_at, line_at]);
+  });
+
+  describe('whose pauses were set by a clock that ran ahead by two days', () => {
+    const ahead = (column: string) => api.db.raw(`${column} + interval '2 days'`);
     const pauseAhead = (id: WebhookId) =>
       api
         .db('webhooks')
@@ -180,11 +204,7 @@ describe('lookAtWebhook', () => {
     });
 
     it('keeps a true pause', async () => {
-      const id = await enabled();
-      await look(id);
-      receiver.answer = (_message, response) => void response.writeHead(503).end();
-      await happen(api.db, user.user.id, times(1));
-      await lookLater(id);
+      const id = await pausing();
       const { line_at: until } = await rowOf(id);
       assert.ok(until);
       const before = receiver.events().length;
@@ -194,11 +214,7 @@ describe('lookAtWebhook', () => {
   });
 
   it('is switched off after three days without any success', async () => {
-    const id = await enabled();
-    await look(id);
-    receiver.answer = (_message, response) => void response.writeHead(503).end();
-    await happen(api.db, user.user.id, times(1));
-    await lookLater(id);
+    const id = await pausing();
     assert.ok((await rowOf(id)).failures > 0);
     const failing_since = new Date(Date.now() - 3 * 86_400_000);
     await api.db('webhooks').where({ id }).update({ failures: 30, failing_since });
