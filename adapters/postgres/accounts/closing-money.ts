@@ -112,8 +112,7 @@ export async function listReturnable(
 ): Promise<ReturnablePayment[]> {
   const { rows } = await db.raw<{ rows: ReturnablePayment[] }>(
     `select p.payment_id as "paymentId", p.cents - coalesce(r.cents, 0)::bigint as "leftCents",
-            exists (select 1 from closing_refunds x
-                     where x.payment_id = p.payment_id and x.refused_code = :unknownPayment) as "isUnknown"
+            coalesce(x.unknown, false) as "isUnknown"
        from (select substr(c.cause, length(:payment) + 1) as payment_id, e.amount_cents as cents, e.created_at as at,
                     false as is_debt
                from kept_entries e join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
@@ -134,11 +133,13 @@ export async function listReturnable(
            from refunds_and_disputes d
           where d.payment_id = p.payment_id and d.given_back_at is null
             and (d.kind = 'refund' or d.closed_at is null or d.taken_at is not null)) r on true
+       left join lateral (
+         select bool_or(c.refused_code = :unknownPayment) as unknown, bool_or(c.refused_code <> :unknownPayment) as refused,
+                count(d.given_back_at) as bounces
+           from closing_refunds c left join refunds_and_disputes d on d.id = c.refund_id
+          where c.payment_id = p.payment_id) x on true
       where not coalesce(r.disputed, false) and p.cents > coalesce(r.cents, 0)
-        and not exists (select 1 from closing_refunds x
-                         where x.payment_id = p.payment_id and x.refused_code <> :unknownPayment)
-        and (select count(*) from closing_refunds x join refunds_and_disputes d on d.id = x.refund_id
-              where x.payment_id = p.payment_id and d.given_back_at is not null) < :bounces
+        and not coalesce(x.refused, false) and x.bounces < :bounces
       order by p.is_debt, p.at desc, p.payment_id`,
     {
       walletId,
