@@ -5,15 +5,12 @@ import { lockBy } from '../../../adapters/postgres/locks.js';
 import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
 import type { CheckoutSession } from '../../../adapters/processor/processor.js';
 import { refuseWhenTopupNotAllowed } from '../../../money/topups/topup-guards.js';
-import { ClosingWorld } from '../../support/activities/closing-world.js';
+import { closingWorld } from '../../support/activities/closing-world.js';
 import { insertTopup } from '../../support/money/factories.js';
 import { untilSomeoneWaits } from '../../support/someone-waits.js';
 
 describe('what an account begins beside its closing', () => {
-  const world = new ClosingWorld();
-  before(() => world.start());
-  after(() => world.lone.close());
-  beforeEach(() => world.begin());
+  const world = closingWorld();
 
   const topup = (columns: Partial<TopupRow> = {}) =>
     insertTopup(world.db, world.userId, { status: 'processing', ...columns });

@@ -10,23 +10,18 @@ import { findOrInsertUser } from '../../../adapters/postgres/accounts/users.js';
 import { isHeld, listOpenMarks } from '../../../adapters/postgres/payments/charge-marks.js';
 import { readStanding } from '../../../adapters/postgres/accounts/standing.js';
 import { prune } from '../../../adapters/postgres/upkeep/retention.js';
-import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import type { AccountClosingRow } from '../../../adapters/postgres/rows/tables.js';
 import { closingLimits } from '../../../domain/accounts/closing.js';
 import { retention } from '../../../domain/operations/retention.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { EventLook } from '../../../workflows/contracts/events.js';
-import { ClosingWorld, installationKey } from '../../support/activities/closing-world.js';
+import { closingWorld, installationKey } from '../../support/activities/closing-world.js';
 import { insertRental, insertUser } from '../../support/money/factories.js';
 import { untilSomeoneWaits } from '../../support/someone-waits.js';
 import { getWallet } from '../../support/money/money.js';
 
 describe('the closing of an account', () => {
-  const world = new ClosingWorld();
-  before(() => world.start());
-  after(() => world.lone.close());
-  beforeEach(() => world.begin());
-  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
+  const world = closingWorld();
 
   const setClosing = (columns: Partial<AccountClosingRow>) =>
     world.db('account_closings').where({ user_id: world.userId }).update(columns);

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { parkPayment } from '../../../money/payments/parked-payments.js';
 import { operate } from '../../../money/operations/operations.js';
 import type { MoneyAction } from '../../../domain/operations/operation.js';
-import { ClosingWorld } from '../../support/activities/closing-world.js';
+import { closingWorld } from '../../support/activities/closing-world.js';
 import { dyingOnce } from '../../support/activities/scripted-processor.js';
 import { insertTopup } from '../../support/money/factories.js';
 import { placeOrder, testSingleLimitCents } from '../../support/ops/operators.js';
 
 describe('an account that closes, and what operators do by hand', () => {
-  const world = new ClosingWorld();
-  before(() => world.start());
-  after(() => world.lone.close());
-  beforeEach(() => world.begin());
-  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
+  const world = closingWorld();
 
   /** Asks for it, as `ops wallet adjust` and `ops invoices issue` do. @returns what came of it, and its words */
   async function ask(action: MoneyAction): Promise<[string, string]> {

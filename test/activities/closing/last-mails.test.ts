@@ -5,16 +5,13 @@ import { noteForUser } from '../../../adapters/postgres/notices/user-notices.js'
 import { mailUser } from '../../../adapters/postgres/upkeep/outbox.js';
 import { closingLimits } from '../../../domain/accounts/closing.js';
 import { closingMail } from '../../../domain/mails/sign-in.js';
-import { ClosingWorld } from '../../support/activities/closing-world.js';
+import { closingWorld } from '../../support/activities/closing-world.js';
 
 /** The erasure took with it what was not sent yet, and nobody told a user whose account operators closed (decision 189). */
 describe('the last mails of an account', () => {
-  const world = new ClosingWorld();
+  const world = closingWorld();
   let email: string;
-  before(() => world.start());
-  after(() => world.lone.close());
   beforeEach(async () => {
-    await world.begin();
     email = (await world.db('users').where({ id: world.userId }).first())!.email;
   });
 

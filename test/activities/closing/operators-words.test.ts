@@ -4,16 +4,13 @@ import { actDirectly } from '../../../adapters/postgres/operators/direct-actions
 import { listOpenClosings } from '../../../adapters/postgres/accounts/closings.js';
 import type { OperationId } from '../../../domain/ids.js';
 import type { DirectAction } from '../../../domain/operations/operation.js';
-import { ClosingWorld } from '../../support/activities/closing-world.js';
+import { closingWorld } from '../../support/activities/closing-world.js';
 import { insertRental, insertTopup } from '../../support/money/factories.js';
 
 const reason = 'given back to Ann Zebra';
 
 describe('what operators write about an account that closes', () => {
-  const world = new ClosingWorld();
-  before(() => world.start());
-  after(() => world.lone.close());
-  beforeEach(() => world.begin());
+  const world = closingWorld();
 
   /** @returns the number of what was done */
   async function act(action: DirectAction) {

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
-import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { ProcessorError } from '../../../adapters/processor/processor.js';
 import { DAY } from '../../../domain/durations.js';
 import { parkPayment } from '../../../money/payments/parked-payments.js';
 import { settleInvoice } from '../../../money/payments/settle-invoice.js';
 import { lockWalletOfUser, moveHold } from '../../../money/ledger/wallets.js';
-import { ClosingWorld } from '../../support/activities/closing-world.js';
+import { closingWorld } from '../../support/activities/closing-world.js';
 import { dyingOnce } from '../../support/activities/scripted-processor.js';
 import { getWallet } from '../../support/money/money.js';
 
 describe('the money of an account that closes', () => {
-  const world = new ClosingWorld();
-  before(() => world.start());
-  after(() => world.lone.close());
-  beforeEach(() => world.begin());
-  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
+  const world = closingWorld();
 
   it('goes back to its cards, newest first, and what was given lapses', async () => {
     const first = await world.pay(1_000);

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
 import { settleInvoice } from '../../../money/payments/settle-invoice.js';
 import type { InvoiceId } from '../../../domain/ids.js';
-import { ClosingWorld } from '../../support/activities/closing-world.js';
+import { closingWorld } from '../../support/activities/closing-world.js';
 
 describe('the balance of an account that closes, against what is owed', () => {
-  const world = new ClosingWorld();
-  before(() => world.start());
-  after(() => world.lone.close());
-  beforeEach(() => world.begin());
-  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
+  const world = closingWorld();
 
   it('is set off, given money first, and the invoice is void, so that nobody pays it twice', async () => {
     const paymentId = await world.pay(1_000);

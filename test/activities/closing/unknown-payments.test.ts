@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
 import { anotherAccount, ProcessorError } from '../../../adapters/processor/processor.js';
-import { ClosingWorld } from '../../support/activities/closing-world.js';
-import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
+import { closingWorld } from '../../support/activities/closing-world.js';
 
 /** Decision 194, "Payments of another account". */
 describe('a payment of an account that closes, which the processor does not know', () => {
-  const world = new ClosingWorld();
-  before(() => world.start());
-  after(() => world.lone.close());
-  beforeEach(() => world.begin());
-  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
+  const world = closingWorld();
 
   async function payElsewhere(amountCents: number): Promise<string> {
     const paymentId = await world.pay(amountCents);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
@@ -17,6 +18,7 @@ import { insertManualInvoice } from '../../../money/invoices/manual-invoice.js';
 import { creditUser } from '../../../money/payments/credit.js';
 import { applyReversal } from '../../../money/reversals/reversals.js';
 import { insertRental, insertUser } from '../money/factories.js';
+import { verifyLedgerAgain } from '../money/kept-plan.js';
 import { getWallet } from '../money/money.js';
 import { startActivities, type LoneActivities } from './lone-activities.js';
 import { paymentOf } from './scripted-processor.js';
@@ -24,8 +26,18 @@ import { ScriptedTemporal } from './scripted-temporal.js';
 
 export const installationKey = Buffer.alloc(32, 7).toString('base64');
 
+/** The world of a suite of tests: each gets a new account, and leaves every wallet adding up. */
+export function closingWorld(): ClosingWorld {
+  const world = new ClosingWorld();
+  before(() => world.start());
+  after(() => world.lone.close());
+  beforeEach(() => world.begin());
+  afterEach(async () => assert.deepEqual(await verifyLedgerAgain(world.db), [], 'every wallet adds up'));
+  return world;
+}
+
 /** An account that is to be closed, and a processor that keeps books of its own. */
-export class ClosingWorld {
+class ClosingWorld {
   readonly temporal = new ScriptedTemporal();
   lone!: LoneActivities;
   userId!: UserId;
