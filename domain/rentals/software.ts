@@ -1,7 +1,13 @@
 import { HOUR, MINUTE, SECOND } from '../durations.js';
 import type { SoftwareId } from '../ids.js';
 import type { TemplateId } from '../catalog/templates.js';
-import { argsCharsOf, type EntrypointChoice } from './start-command.js';
+import {
+  argsCharsOf,
+  base64CharsOf,
+  bytesOf,
+  exportCharsOf,
+  type EntrypointChoice,
+} from './start-command.js';
 
 /** A port that a renter's software listens on. One that is not public is not opened at the upstream. */
 export interface SoftwarePort {
@@ -50,6 +56,8 @@ export interface SoftwareOutline extends Pick<Software, 'image' | 'ports' | 'dis
   readonly envNames: readonly string[];
   readonly longestEnvChars: number;
   readonly envChars: number;
+  /** Of the lines by which a start script exports the variables. Absent: not counted, as in what the release before wrote. */
+  readonly exportChars?: number;
   /** In a start command, with what quotes them there. */
   readonly argsChars: number;
   readonly scriptBytes: number;
@@ -141,8 +149,9 @@ export function outlineOf(software: Software, secretsId: SoftwareOutline['secret
     envNames: Object.keys(env),
     longestEnvChars: Math.max(0, ...Object.values(env).map((value) => value.length)),
     envChars: values.reduce((sum, chars) => sum + chars, 0),
+    exportChars: exportCharsOf(env),
     argsChars: argsCharsOf(software),
-    scriptBytes: startScript === null ? 0 : new TextEncoder().encode(startScript).length,
+    scriptBytes: startScript === null ? 0 : bytesOf(startScript),
     hasRegistryAuth: registryAuth !== null,
   };
 }
@@ -218,7 +227,8 @@ export function misfitsOf(
 }
 
 /**
- * Lists what keeps a renter's SSH keys off the machines of an upstream.
+ * Lists what of a renter's SSH keys, and of the variables that share their place with them and a start script, is too long
+ * for an upstream. What machines fetch takes no place there.
  * @param asked.keysChars absent: not counted, so that the order tells it
  */
 export function keyMisfitsOf(
@@ -228,9 +238,33 @@ export function keyMisfitsOf(
   const isBesideScript = software !== undefined && software.scriptBytes > 0;
   const { alone = Infinity, besideScript = Infinity } = able?.keysMaxChars ?? {};
   const misfit = isBesideScript
-    ? over('sshKeyIds', keysChars, besideScript, 'characters of SSH keys beside a start script')
+    ? (over('sshKeyIds', keysChars, besideScript, 'characters of SSH keys beside a start script') ??
+      over(
+        'env',
+        exportCharsAt(able, software),
+        besideScript - keysChars + unusedChars(able, software),
+        EXPORTS,
+      ))
     : over('sshKeyIds', keysChars, alone, 'characters of SSH keys');
   return misfit ? [misfit] : [];
+}
+
+const EXPORTS = 'characters of lines that export variables, beside this start script and these SSH keys';
+
+/** Counts the lines of variables that an upstream takes itself. */
+function exportCharsAt(
+  able: SoftwareCapabilities | null | undefined,
+  { exportChars = 0 }: SoftwareOutline,
+): number {
+  return able?.handsOverBytes === undefined ? exportChars : 0;
+}
+
+/** Counts the place that a script and its arguments leave of what the largest takes. */
+function unusedChars(
+  able: SoftwareCapabilities | null | undefined,
+  { scriptBytes, argsChars }: SoftwareOutline,
+): number {
+  return base64CharsOf(able?.scriptMaxBytes ?? Infinity) - base64CharsOf(scriptBytes + argsChars);
 }
 
 /** What a renter's SSH keys are judged by. */

@@ -26,6 +26,26 @@ export function argsCharsOf({ args, entrypoint, startScript }: StartWords): numb
     : JSON.stringify(shellWords(args)).length;
 }
 
+/** Counts the characters of the lines by which a start script exports its variables. */
+export function exportCharsOf(env: Readonly<Record<string, string>>): number {
+  return Object.entries(env).reduce(
+    (sum, [name, value]) => sum + EXPORT_CHARS + name.length + base64CharsOf(bytesOf(value)),
+    0,
+  );
+}
+
+/** What stands around the name and the value of a variable in such a line, with its end. */
+const EXPORT_CHARS = `export ="$(printf %s '' | base64 -d)"\n`.length;
+
+/** Counts the characters of so many bytes in base64. */
+export function base64CharsOf(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
 /** Writes words as one line that a shell reads as the same words. */
 export function shellWords(words: readonly string[]): string {
   return words.map(quoted).join(' ');

@@ -13,7 +13,7 @@ export const vastSoftware: SoftwareCapabilities = {
   argsMaxChars: 0,
   envValueMaxChars: 512,
   envMaxChars: 512,
-  // What our own lines, a notebook's and the longest script leave. Many variables may leave less where machines fetch nothing.
+  // What our own lines, a notebook's and the longest script leave. Variables leave less where machines fetch nothing.
   keysMaxChars: { alone: 3_700, besideScript: 2_200 },
   httpPorts: 0,
   tcpPorts: 0,

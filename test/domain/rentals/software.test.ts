@@ -5,7 +5,9 @@ import { lambdaSoftware } from '../../../adapters/providers/lambda/lambda-softwa
 import { runpodSoftware } from '../../../adapters/providers/runpod/runpod-software.js';
 import { shadeformSoftware } from '../../../adapters/providers/shadeform/shadeform-software.js';
 import { vastSoftware } from '../../../adapters/providers/vast/vast-software.js';
+import { ownScriptLines } from '../../../adapters/providers/startup-script.js';
 import { endpointsOf } from '../../../domain/rentals/endpoints.js';
+import { misfitsOfWish } from '../../../domain/rentals/misfits.js';
 import {
   fetching,
   holdsSecrets,
@@ -159,6 +161,23 @@ describe('SSH keys', () => {
     assert.deepEqual(misfits(2_201, script), [['sshKeyIds', 2_200]]);
     assert.deepEqual([misfits(3_700), misfits(2_200, script), misfits(undefined)], [[], [], []]);
     for (const able of [runpodSoftware, null]) assert.deepEqual(keyMisfitsOf({ keysChars: 1e6 }, able), []);
+  });
+
+  it('leave less to variables beside a start script, unless machines fetch both', () => {
+    const software = { ...noSoftware, startScript: 'x'.repeat(700), args: ['a'], env: { NAME: 'ü', B: '' } };
+    const outline = outlineOf(software, null);
+    const lengthOf = (wish: Software) => ownScriptLines(wish).join('\n').length;
+    assert.equal(outline.exportChars, lengthOf(software) - lengthOf({ ...software, env: {} }));
+    const misfits = (exportChars: number, able: SoftwareCapabilities) =>
+      misfitsOfWish(
+        { templateId: 'ubuntu-24-04', keysChars: 1_200, software: { ...outline, exportChars } },
+        { software: able },
+      ).map(({ field, limit }) => [field, limit]);
+    // The script and its argument leave 428 of the 1,368 characters that the longest script takes.
+    assert.deepEqual([misfits(1_428, vastSoftware), misfits(1_429, vastSoftware)], [[], [['env', 1_428]]]);
+    assert.deepEqual(misfits(1e6, fetching(vastSoftware, 1_024)), []);
+    const { exportChars: _, ...before } = outline;
+    assert.deepEqual(keyMisfitsOf({ software: before, keysChars: 2_200 }, vastSoftware), []);
   });
 
   it('that are too long keep a worker from an upstream, too', () => {

@@ -3,7 +3,8 @@ import { createVastProvider } from '../../../../adapters/providers/vast/vast.js'
 import { bootstrapLines } from '../../../../adapters/providers/bootstrap.js';
 import { vastSoftware } from '../../../../adapters/providers/vast/vast-software.js';
 import { onstartOf } from '../../../../adapters/providers/vast/vast-wire.js';
-import { keysCharsOf, noSoftware } from '../../../../domain/rentals/software.js';
+import { misfitsOfWish } from '../../../../domain/rentals/misfits.js';
+import { keysCharsOf, noSoftware, outlineOf } from '../../../../domain/rentals/software.js';
 import type { Provider, ProviderError } from '../../../../adapters/providers/provider.js';
 import type { RequestBudget } from '../../../../adapters/providers/upstream/request-budget.js';
 import {
@@ -90,6 +91,32 @@ describe('the adapter of Vast', () => {
       const publicKeys = Array<string>(Math.floor(most / keysCharsOf([line]))).fill(line);
       assert.doesNotThrow(() => onstartOf({ publicKeys, notebookToken, ...asked }));
     }
+  });
+
+  it('takes each wish that fits what it says, however many variables it has', () => {
+    const notebookToken = 'a'.repeat(64);
+    const line = `ssh-ed25519 ${'A'.repeat(68)}`;
+    const taken = { fits: 0, not: 0 };
+    for (const variables of [1, 30, 64]) {
+      for (const keys of [0, 1, 5, 10, 20]) {
+        for (const scriptBytes of [1, 500, 1_000]) {
+          const env = Object.fromEntries(Array.from({ length: variables }, (_, at) => [`V${at}`, 'ü€']));
+          const software = { ...noSoftware, env, startScript: 'x'.repeat(scriptBytes), args: ['a b'] };
+          const publicKeys = Array<string>(keys).fill(line);
+          const wish = {
+            templateId: 'pytorch',
+            software: outlineOf(software, null),
+            keysChars: keysCharsOf(publicKeys),
+          };
+          const fits = misfitsOfWish(wish, { software: vastSoftware }).length === 0;
+          taken[fits ? 'fits' : 'not'] += 1;
+          if (fits) assert.doesNotThrow(() => onstartOf({ publicKeys, notebookToken, software }));
+          // It leaves no more than 200 characters unused.
+          else assert.throws(() => onstartOf({ publicKeys, notebookToken: 'a'.repeat(264), software }));
+        }
+      }
+    }
+    assert.ok(taken.fits > 10 && taken.not > 10, JSON.stringify(taken));
   });
 
   it('sells nothing whose traffic is dear, and nothing that ends soon', async () => {
