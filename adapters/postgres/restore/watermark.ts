@@ -42,7 +42,8 @@ export async function confirmDatabase(db: Database, kept: number | null): Promis
     if (!row) throw new Error('the watermark row is missing');
     const verdict = row.value >= (kept ?? 0) ? await hearWitnesses(trx) : 'restored';
     if (verdict === 'unproven') {
-      await trx.raw('update watermark set doubted_at = coalesce(doubted_at, clock_ms())');
+      // Since now where nobody doubted yet, or did so by a clock that was set back since.
+      await trx.raw('update watermark set doubted_at = least(doubted_at, clock_ms())');
       return verdict;
     }
     if (verdict === 'confirmed') {

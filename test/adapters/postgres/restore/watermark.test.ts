@@ -50,6 +50,15 @@ describe('the watermark of the database', () => {
     assert.equal((await readWatermark(db)).value, 2);
   });
 
+  it('waits for witnesses from now on where the doubt began by a clock that ran ahead', async () => {
+    const ahead = db.raw<Date>(`clock_ms() + interval '1 day'`) as never;
+    await db('watermark').update({ lineage: 'the one before', doubted_at: ahead });
+    await db('witnesses').insert({ id: 'w', part: 'api', lineage: 'the one before' });
+    assert.equal(await confirmDatabase(db, null), 'unproven');
+    const doubted = await db('watermark').whereRaw('doubted_at <= clock_ms()');
+    assert.equal(doubted.length, 1);
+  });
+
   it('lifts the brake by itself when the newer database comes back', async () => {
     await raiseWatermark(db);
     await confirmDatabase(db, 3);
