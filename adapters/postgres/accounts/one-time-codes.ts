@@ -1,5 +1,7 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
 import { accountLimits } from '../../../domain/accounts/limits.js';
+import { DAY } from '../../../domain/durations.js';
+import { isOlderSql } from '../clock.js';
 import type { Transaction } from '../database.js';
 
 /** What all mailed codes share: those of sign-ins and those that show anew whose a session is. */
@@ -44,7 +46,8 @@ export async function waitMs(
   const { rows } = await trx.raw<{ rows: { wait_ms: number }[] }>(
     `with clock as materialized (select clock_ms() as now),
       nth as (select what, created_at, row_number() over (partition by what order by created_at desc) as nth
-                from (${requests.replaceAll(':since', `(select now - interval '1 day' from clock)`)}) r)
+                from (${requests.replaceAll(':since', `(select now - interval '1 day' from clock)`)}) r
+               where not ${isOlderSql('created_at', DAY)})
      select coalesce(ceil(extract(epoch from
               max(created_at + window_ms * interval '1 millisecond') - (select now from clock)) * 1000), 0)::bigint as wait_ms
        from nth join (values ${spans}) s (what, nth, window_ms) using (what, nth)`,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../../adapters/ids.js';
+import { waitMs } from '../../../../adapters/postgres/accounts/one-time-codes.js';
 import { insertAttempt } from '../../../../adapters/postgres/machines/attempts.js';
 import { expectPodsOfRentals } from '../../../../adapters/postgres/machines/pods-watch.js';
 import { listDueNotices } from '../../../../adapters/postgres/notices/notice-mails.js';
@@ -131,6 +132,20 @@ describe('what a clock that ran ahead has noted', () => {
       .where({ id: 'evt_2' })
       .update({ received_at: ahead('received_at') });
     assert.equal(await readDeclineWait(database.db, userId, 1), 0);
+  });
+
+  it('of a code that was asked for keeps nobody from another one', async () => {
+    const wait = (at: string) =>
+      database.db.transaction((trx) =>
+        waitMs(
+          trx,
+          `select 'user' as what, created_at from (values (${at})) r (created_at) where created_at > :since`,
+          `('user', 1, 60000)`,
+          {},
+        ),
+      );
+    assert.ok((await wait('clock_ms()')) > 0);
+    assert.equal(await wait(`clock_ms() + interval '1 day'`), 0);
   });
 
   it('of a notice keeps its mail back no longer, and neither does one that was told', async () => {
