@@ -30,6 +30,7 @@ import {
   untellWebhooks,
 } from '../../../adapters/postgres/webhooks/waking.js';
 import {
+  beginWaitsAnew,
   closeCondemnedAttempts,
   listForgottenAttempts,
   listStrayPods,
@@ -156,6 +157,7 @@ describe('with three million rows that are done, each look of a loop', () => {
     },
     'cards that expired': () => listExpiredCards(db),
     'an upstream’s lists': () => isBusy(db, 'lab'),
+    'waits of purchases that began ahead': () => beginWaitsAnew(db),
     'stray machines': () => listStrayPods(db, 'lab', 300_000),
     'machines no list showed': () => expectPodsOfRentals(db),
     'machines that do not end': () => claimSlowEnds(db),
