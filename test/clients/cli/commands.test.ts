@@ -96,6 +96,11 @@ describe('gpu, from the offers to the statement', () => {
       const { rentals } = await ann.json<{ rentals: { totalChargedCents: number }[] }>('ls');
       return rentals[0]!.totalChargedCents > 0;
     });
+    for (const reached of ['--until 2020-01-01', '--max-spend 0.01']) {
+      const { code, err } = await ann.type(`extend training ${reached}`);
+      assert.equal(code, exitCodes.usage, 'a slip of the pen ends no machine');
+      assert.match(err, /\w{6} would\s+stop\s+at\s+once.*gpu stop \w{6}/s);
+    }
     const stop = await ann.type('stop training');
     assert.match(
       stop.out,

@@ -3,7 +3,9 @@ import type { Cli } from '../../cli.js';
 import { dollars, instant, timeSpan, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { findRental } from '../../rentals/find-rental.js';
-import { gpusOf, limitsOf, shortId } from '../../views/rental.js';
+import { usd } from '../../output/money.js';
+import { localTime } from '../../output/time.js';
+import { costNow, gpusOf, isLive, limitsOf, shortId } from '../../views/rental.js';
 import { guardOf, stopWhenIdleHelp, type GuardOptions } from './idle-guard.js';
 import { rentalArgument } from './show.js';
 
@@ -47,6 +49,7 @@ async function extend(cli: Cli, given: string | undefined, options: Options): Pr
   const client = cli.client();
   const rental = await findRental(cli, client, given, 'extend');
   const change = changeOf(rental, options);
+  refuseReached(rental, change, cli.surroundings.now());
   const about = { details: { rentalId: rental.id }, next: `Check with: gpu show ${shortId(rental.id)}` };
   const changed = await cli.commit(
     () => client.rentals.change(rental.id, change),
@@ -94,8 +97,20 @@ function laterBy({ autoStopAt, id }: Rental, seconds: number): string {
     throw new Failure(
       'usage',
       `${shortId(id)} has no time limit to extend.`,
-      'Set one with: gpu extend --until 2026-11-21T18:00',
+      `Limit its cost with: gpu extend ${shortId(id)} --max-spend 50. Or set a time with --until.`,
     );
   }
   return new Date(Date.parse(autoStopAt) + seconds * 1_000).toISOString();
+}
+
+/** A limit that is reached already ends a machine and its disk at once: that takes gpu stop, not a slip of the pen. */
+function refuseReached(rental: Rental, { autoStopAt, maxSpendCents }: ChangeRental, nowMs: number): void {
+  if (!isLive(rental)) return;
+  const id = shortId(rental.id);
+  const costs = costNow(rental, nowMs);
+  const isOver = typeof autoStopAt === 'string' && Date.parse(autoStopAt) <= nowMs;
+  const isSpent = typeof maxSpendCents === 'number' && maxSpendCents <= costs;
+  if (!isOver && !isSpent) return;
+  const why = isOver ? `${localTime(autoStopAt)} is over` : `${id} has cost ${usd(costs)} already`;
+  throw usageFailure(`${why}: ${id} would stop at once.`, `If you want that: gpu stop ${id}`);
 }
