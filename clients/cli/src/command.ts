@@ -55,9 +55,16 @@ export function collect(text: string, before: readonly string[] = []): string[] 
   return [...before, text];
 }
 
-/** Collects labels, which are written as key=value. */
-export function label(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('Write a label as key=value.');
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+/** Collects pairs, which are written as key=value. */
+function pairs(advice: string) {
+  return (text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> => {
+    const at = text.indexOf('=');
+    if (at < 1) throw new InvalidArgumentError(advice);
+    return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+  };
 }
+
+/** Collects labels. */
+export const label = pairs('Write a label as key=value.');
+/** Collects variables of what runs on a machine. */
+export const variable = pairs('Write a variable as KEY=value.');

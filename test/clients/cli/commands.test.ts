@@ -114,7 +114,8 @@ describe('gpu, from the offers to the statement', () => {
   it('takes a quote once, however often it is asked', async () => {
     const { quoteId } = await ann.json<{ quoteId: string }>('quote rtx-4090');
     const first = await ann.json<{ id: string }>(`rent --quote ${quoteId} --no-wait`);
-    const second = await ann.json<{ id: string }>(`rent --quote ${quoteId}`);
+    const second = await ann.json<{ id: string; warnings: string[] }>(`rent --quote ${quoteId}`);
+    assert.deepEqual(second.warnings, [], 'the key of this computer opens it, as when it is rented at once');
     assert.equal(second.id, first.id);
     assert.equal((await ann.type(`rent b200 --quote ${quoteId}`)).code, exitCodes.usage);
     assert.equal((await ann.type('stop --all --yes')).code, 0);

@@ -270,11 +270,9 @@ describe('gpu login', () => {
     assert.match(listed.shown, /gpu on .* \*/);
     await asked('keys revoke ci');
     assert.equal((await ci.type('balance')).code, exitCodes.signedOut);
-    if (existsSync(own)) {
-      await asked(`keys ssh add ${own} --name laptop`);
-      assert.match((await user.type('keys ssh')).out, /^NAME +ADDED .*\nlaptop /);
-      await asked('keys ssh remove laptop');
-      assert.match((await user.type('keys ssh')).out, /^No stored SSH keys\./);
-    }
+    await asked(`keys ssh add ${own} --name laptop`);
+    assert.match((await user.type('keys ssh')).out, /^NAME +BY +ADDED .*\nlaptop +you /);
+    await asked('keys ssh remove laptop');
+    assert.match((await user.type('keys ssh')).out, /^No stored SSH keys\./);
   });
 });

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
+import { newSshKeyPair } from '../../support/ssh-key-pair.js';
 import { Person } from './support/person.js';
 
 describe('gpu, with software of one’s own', () => {
@@ -108,6 +109,8 @@ describe('gpu, with software of one’s own', () => {
       const { code, err } = await ann.run(['quote', 'rtx-4090', '--port', port]);
       assert.deepEqual([code, err.includes('name:port')], [exitCodes.usage, true], port);
     }
+    const variable = await ann.run(['quote', 'rtx-4090', '--env', 'MODE']);
+    assert.match(variable.err, /'MODE' is invalid\. Write a variable as\s+KEY=value\./);
     const both = await ann.run([
       ...['quote', 'rtx-4090', '--image', 'a/b:1', '--script', file('s.sh', 'true\n')],
     ]);
@@ -115,6 +118,17 @@ describe('gpu, with software of one’s own', () => {
       both.err,
       /startScript: mock runs no\s+start script\s+inside of an image that keeps its entrypoint/,
     );
+  });
+
+  it('takes a stored SSH key by its name, and says so of one that is not stored', async () => {
+    const publicKey = newSshKeyPair().public;
+    const { body } = await ann.elsewhere.post('/v1/ssh-keys', { name: 'laptop', publicKey });
+    const { code, err } = await ann.run(['quote', 'rtx-4090', '--ssh-key', 'laptop'], { fetch: noted });
+    assert.equal(code, 0, err);
+    assert.deepEqual(sent[0]?.['sshKeyIds'], [body.id]);
+    const none = await ann.run(['quote', 'rtx-4090', '--ssh-key', 'lapdog']);
+    assert.equal(none.code, exitCodes.notFound);
+    assert.match(none.err, /No SSH key "lapdog" is stored\.\nSee them with: gpu keys ssh/);
   });
 
   it('has no port of another name', async () => {

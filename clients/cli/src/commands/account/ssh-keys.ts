@@ -6,10 +6,11 @@ import { byKeyOrSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import type { Act } from '../../command.js';
 import { readIfThere } from '../../config/files.js';
-import { Failure, usageFailure } from '../../failure.js';
+import { usageFailure } from '../../failure.js';
 import type { Column } from '../../output/table.js';
 import { cut } from '../../output/text.js';
 import { localDate } from '../../output/time.js';
+import { findSshKey } from '../../ssh/stored-key.js';
 
 /** gpu keys ssh */
 export function addSshKeys(keys: Command, act: Act): void {
@@ -96,13 +97,7 @@ function nameFor({ surroundings: { hostname } }: Cli, file: string): string {
 }
 
 async function remove(cli: Cli, given: string): Promise<void> {
-  const meant = (await cli.client().sshKeys.list({ signal: cli.signal })).filter(
-    ({ id, name, fingerprint }) => [id, name, fingerprint].includes(given),
-  );
-  const [key, ...others] = meant;
-  if (!key) throw new Failure('notFound', `No SSH key "${given}" is stored.`, 'See them with: gpu keys ssh');
-  if (others.length > 0)
-    throw usageFailure(`Several keys are called "${given}".`, 'Use its id or fingerprint.');
+  const key = await findSshKey(cli, given);
   await byKeyOrSession(cli, 'This API key can’t remove SSH keys: sign in.', (client) =>
     client.sshKeys.delete(key.id),
   );

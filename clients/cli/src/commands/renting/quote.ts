@@ -2,7 +2,7 @@ import type { AddCommand } from '../../command.js';
 import { duration, secondsBetween } from '../../output/time.js';
 import { ofFamily } from '../../rentals/unknown-family.js';
 import { quoteFacts } from '../../views/quote.js';
-import { addWish, wishOf, type WishOptions } from './wish.js';
+import { addWish, wishOf, withOwnKey, type WishOptions } from './wish.js';
 
 /** gpu quote */
 export const addQuote: AddCommand = (program, act) => {
@@ -15,7 +15,9 @@ export const addQuote: AddCommand = (program, act) => {
       act(async (cli, family: string | undefined, options: WishOptions) => {
         const { out } = cli;
         const client = cli.client();
-        const wish = await wishOf(cli, family, options);
+        const asked = await wishOf(cli, family, options);
+        // Who can have no key here still learns the price.
+        const wish = await withOwnKey(cli, asked).catch(() => asked);
         const quote = await ofFamily(cli, wish.familyId, () =>
           client.quotes.create(wish, { signal: cli.signal }),
         );

@@ -1,11 +1,4 @@
-import {
-  isApiError,
-  mostOpen,
-  openIdOf,
-  type GpuRental,
-  type NewRental,
-  type Quote,
-} from '@gpu-rental/client';
+import { isApiError, mostOpen, openIdOf, type GpuRental, type Quote } from '@gpu-rental/client';
 import { randomUUID } from 'node:crypto';
 import { overGaps } from '../../asking/over-gaps.js';
 import type { Cli } from '../../cli.js';
@@ -13,11 +6,10 @@ import type { AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { ofFamily } from '../../rentals/unknown-family.js';
-import { ensureIdentity } from '../../ssh/identity.js';
 import { quoteFacts, worstCase } from '../../views/quote.js';
 import type { Standing } from '../../standing.js';
 import { awaitReady, goingOn, readyLines, rentedLines } from './await-ready.js';
-import { addWish, wishOf, type WishOptions } from './wish.js';
+import { addWish, wishOf, withOwnKey, type WishOptions } from './wish.js';
 
 interface Options extends WishOptions {
   readonly quote?: string;
@@ -83,11 +75,6 @@ async function open(
       quote = newer;
     }
   }
-}
-
-/** This machine's own key goes with each rental, for it alone: so that who rents can enter, whatever is stored. */
-async function withOwnKey(cli: Cli, wish: NewRental): Promise<NewRental> {
-  return { ...wish, sshPublicKeys: [await ensureIdentity(cli)] };
 }
 
 async function agree(cli: Cli, quote: Quote): Promise<void> {

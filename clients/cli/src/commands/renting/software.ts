@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { readSecret } from '../../asking/read-secret.js';
 import type { Cli } from '../../cli.js';
-import { collect, label, wholeNumber } from '../../command.js';
+import { collect, variable, wholeNumber } from '../../command.js';
 import { usageFailure } from '../../failure.js';
 
 type Port = NonNullable<NewRental['ports']>[number];
@@ -33,10 +33,10 @@ export function addSoftware(command: Command): Command {
       ).choices(['keep', 'replace']),
     )
     .option('--arg <text>', 'an argument of what the image runs; repeatable', collect)
-    .option('--env <KEY=value>', 'a variable that is no secret; repeatable', label)
+    .option('--env <KEY=value>', 'a variable that is no secret; repeatable', variable)
     .option('--env-file <file>', 'variables from a file, a KEY=value in each line')
     .option('--script <file>', 'a script that the machine, or with --entrypoint replace the image, runs')
-    .option('--port <name:port>', 'a port, such as page:8080/http or page:8080/http:public', port)
+    .option('--port <name:port>', 'a port, such as page:8080/http or page:8080/http:public; repeatable', port)
     .option('--disk <GB>', 'the size of the disk', wholeNumber(1, 2_000))
     .option('--registry-user <name>', 'who signs in to the image’s registry')
     .option('--registry-password-stdin', 'read the registry’s password from the standard input');

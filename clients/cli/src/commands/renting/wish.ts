@@ -1,9 +1,12 @@
 import type { NewRental } from '@gpu-rental/client';
 import type { Command } from 'commander';
+import { isServiceId } from '../../checked-answers.js';
 import type { Cli } from '../../cli.js';
 import { collect, dollars, timeSpan, wholeNumber } from '../../command.js';
 import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
+import { ensureIdentity } from '../../ssh/identity.js';
+import { findSshKey } from '../../ssh/stored-key.js';
 import { addGuard, guardOf, type GuardOptions } from './idle-guard.js';
 import { addSoftware, softwareOf, type SoftwareOptions } from './software.js';
 import { addWords, wordsOf, type WordOptions } from './words.js';
@@ -32,7 +35,11 @@ export function addWish(command: Command): Command {
     .option('--max-spend <dollars>', 'stop it when it has cost this much', dollars)
     .option('--max-price <dollars>', 'maximum price an hour', dollars)
     .option('--telemetry', 'report its usage: if its provider doesn’t, a small script of ours on it does')
-    .option('--ssh-key <id>', 'a stored key that opens it, instead of all; repeatable', collect);
+    .option(
+      '--ssh-key <key>',
+      'a stored key that opens it, by name or id, instead of all; repeatable',
+      collect,
+    );
 }
 
 const counts = [1, 2, 4, 8] as const;
@@ -52,8 +59,17 @@ export async function wishOf(cli: Cli, family: string | undefined, options: Wish
     ...(template !== undefined && { templateId: template as NonNullable<NewRental['templateId']> }),
     ...wordsOf(options),
     ...(await softwareOf(cli, options)),
-    ...(sshKey !== undefined && { sshKeyIds: [...sshKey] }),
+    ...(sshKey !== undefined && { sshKeyIds: await idsOf(cli, sshKey) }),
   };
+}
+
+function idsOf(cli: Cli, keys: readonly string[]): Promise<string[]> {
+  return Promise.all(keys.map(async (key) => (isServiceId(key) ? key : (await findSshKey(cli, key)).id)));
+}
+
+/** This machine's own key goes with each rental, for it alone: so that who rents can enter, whatever is stored. */
+export async function withOwnKey(cli: Cli, wish: NewRental): Promise<NewRental> {
+  return { ...wish, sshPublicKeys: [await ensureIdentity(cli)] };
 }
 
 function limitsOf({ hours, maxSpend, maxPrice }: WishOptions): Partial<NewRental> {
