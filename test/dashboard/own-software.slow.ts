@@ -207,6 +207,26 @@ describe('own software in the dashboard', function () {
     assert.equal(await rentButton().isEnabled(), false);
     await page.getByRole('button', { name: 'Remove port 1' }).click();
     await until('it can be rented again', () => rentButton().isEnabled());
+    const misfit = {
+      ...{ providerCode: 'vast', field: 'sshKeyIds', limit: 3_700 },
+      message: 'takes at most 3700 characters of SSH keys',
+    };
+    await page.route('**/v1/quotes', (route) =>
+      route.fulfill({
+        status: 400,
+        json: {
+          ...{ error: 'software_unsupported', message: 'sshKeyIds: no.', requestId: 'req' },
+          details: { misfits: [misfit, misfit] },
+        },
+      }),
+    );
+    await visitor.open('/app/rent/rtx-4090');
+    const told = 'vast takes at most 3700 characters of SSH keys.';
+    const keys = page.getByRole('region', { name: 'SSH keys', exact: true });
+    await keys.getByText(`${told} Choose fewer keys`).waitFor();
+    const why = page.getByRole('alert').filter({ hasText: 'No such machine can do all of this' });
+    assert.equal((await why.textContent())?.split(told).length, 2, 'once, in words of people');
+    assert.equal(await why.getByRole('button').count(), 0, 'the same again is refused again');
   });
 
   it('asks for an entrypoint that is replaced, and rents by it', async () => {

@@ -40,5 +40,8 @@ export const ownSoftwareTexts = texts({
   disk: 'Disk (GB)',
   diskHint: 'Leave empty for the provider’s default.',
   diskError: 'Enter a whole number up to 2000.',
+  unsupported: 'No such machine can do all of this',
+  unsupportedText: 'Change that, or rent another machine.',
+  tooManyKeys: (fault: string) => `${fault} Choose fewer keys, or shorter ones such as Ed25519.`,
   misfit: (provider: string, message: string) => `${provider} ${message}.`,
 });

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, useState } from 'react';
+import { Suspense, useId, useState } from 'react';
 import type { api } from '../../data/client.js';
 import { keysQuery } from '../../data/keys.js';
+import { ownSoftwareTexts } from '../../texts/own-software.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Callout } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
@@ -9,6 +10,7 @@ import { Card } from '../../ui/card.js';
 import { Checkbox } from '../../ui/field.js';
 import { lazyPart } from '../../ui/lazy-part.js';
 import { ErrorNote, Skeleton } from '../../ui/states.js';
+import { softwareFault } from './software-fault.js';
 
 const texts = rentTexts.access;
 // Loaded when it is first asked for.
@@ -18,6 +20,8 @@ interface AccessChoiceProps {
   /** The ids of the chosen keys; undefined for all that people added. */
   readonly keys: readonly string[] | undefined;
   readonly onChange: (keys: readonly string[] | undefined) => void;
+  /** What the service said of the choices. */
+  readonly error: unknown;
 }
 
 type Listed = Awaited<ReturnType<typeof api.sshKeys.list>>;
@@ -28,7 +32,8 @@ function usualOf(listed: Listed): readonly string[] {
 }
 
 /** Which SSH keys open the machine; all that people added unless somebody chooses. */
-export function AccessChoice({ keys, onChange }: AccessChoiceProps) {
+export function AccessChoice({ keys, onChange, error: refusal }: AccessChoiceProps) {
+  const faultId = useId();
   const { data, isPending, error, refetch } = useQuery(keysQuery);
   const change = (id: string, isChosen: boolean): void => {
     const usual = usualOf(data ?? []);
@@ -52,7 +57,7 @@ export function AccessChoice({ keys, onChange }: AccessChoiceProps) {
         </Callout>
       )}
       {data && data.length > 0 && (
-        <fieldset className="flex min-w-0 flex-col gap-3">
+        <fieldset className="flex min-w-0 flex-col gap-3" aria-describedby={faultId}>
           <legend className="mb-2.5 text-[13px] text-muted">{texts.hint}</legend>
           {data.map(({ id, name, fingerprint }) => (
             <Checkbox
@@ -63,10 +68,21 @@ export function AccessChoice({ keys, onChange }: AccessChoiceProps) {
               onChange={(event) => change(id, event.target.checked)}
             />
           ))}
+          <KeysFault id={faultId} error={refusal} />
         </fieldset>
       )}
       <Suspense>{isAdding && <AddKeyDialog onClose={() => setAdding(false)} />}</Suspense>
     </Card>
+  );
+}
+
+/** Says that no provider takes these keys. Always there, as what is wrong with a field. */
+function KeysFault({ id, error }: { readonly id: string; readonly error: unknown }) {
+  const fault = softwareFault(error, 'sshKeyIds');
+  return (
+    <p id={id} aria-live="polite" className="text-[13px] text-bad empty:absolute">
+      {fault !== undefined && ownSoftwareTexts.tooManyKeys(fault)}
+    </p>
   );
 }
 

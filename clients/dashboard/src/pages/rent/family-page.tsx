@@ -188,7 +188,7 @@ function Choices(props: ChoicesProps) {
           search={search}
           onChange={(fields) => change({ gpus: gpuCount, region: search.region, ...fields })}
         />
-        <AccessChoice keys={search.keys} onChange={(keys) => change({ keys })} />
+        <AccessChoice keys={search.keys} onChange={(keys) => change({ keys })} error={further.error} />
       </div>
       <div className="flex min-w-0 flex-col gap-5">
         <SoftwareChoice {...further} own={own} onOwn={onOwn} onFault={onFault} />

@@ -10,12 +10,14 @@ import { span } from '../../format/time.js';
 import { useAgo } from '../../live/ago.js';
 import { errorTexts } from '../../texts/errors.js';
 import { idleTexts } from '../../texts/idle.js';
+import { ownSoftwareTexts } from '../../texts/own-software.js';
 import { rentTexts } from '../../texts/rent.js';
 import { Callout, type Tone } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { ErrorNote, useCountdown } from '../../ui/states.js';
 import { Alternatives } from './alternatives.js';
 import { holdsSoftware } from './held-software.js';
+import { misfitWords } from './software-fault.js';
 import { isOutcomeUnknown } from '../../data/outcome.js';
 
 const texts = rentTexts.failures;
@@ -281,6 +283,7 @@ const words: Words = {
   blocked: Blocked,
   rate_limited: TooMany,
   idle_guard_unsupported: Unguarded,
+  software_unsupported: Unfit,
   key_not_found: ({ error }) => <Told error={error} title={texts.keyTitle} text={texts.keyText} />,
   temporarily_unavailable: ({ error, onRetry }) => (
     <Told error={error} title={texts.notDoneTitle} text={texts.notDoneText} onRetry={onRetry} />
@@ -295,6 +298,16 @@ function Unguarded({ error }: WordsProps<'idle_guard_unsupported'>) {
     <Told error={error} title={idleTexts.useUnsupported} text={idleTexts.useUnsupportedText} />
   ) : (
     <Told error={error} title={idleTexts.unsupported} text={idleTexts.unsupportedText} />
+  );
+}
+
+function Unfit({ error, onRetry }: WordsProps<'software_unsupported'>) {
+  const told = misfitWords(error);
+  if (told === undefined) return <ErrorNote error={error} title={texts.title} onRetry={onRetry} />;
+  return (
+    <Told error={error} title={ownSoftwareTexts.unsupported} text={told}>
+      <p>{ownSoftwareTexts.unsupportedText}</p>
+    </Told>
   );
 }
 
