@@ -5,6 +5,7 @@ import { joi } from './fields.js';
 export const otherFault = 'is not valid: see its description in GET /v1/openapi.json';
 
 const words: Readonly<Record<string, string>> = {
+  'any.invalid': '{{#label}} can’t be {{#invalids}}: choose another',
   'any.only': '{{#label}} {if(#valids.length == 1, "can only be ", "must be one of these: ")}{{#valids}}',
   'any.required': '{{#label}} is missing: add it',
   'any.unknown': '{{#label}} is not part of this request: check its spelling, or remove it',

@@ -84,17 +84,36 @@ interface Fault {
   readonly message: string;
 }
 
+/** What a provider can't do of a request, as the service tells it. */
+interface Misfit extends Fault {
+  readonly providerCode: string;
+}
+
 /** Tells faults of a request in the words of the command line: its options, and dollars instead of cents. */
 export function faultWords(faults: readonly Fault[]): string {
   return faults.map(wordsOf).join('\n');
 }
 
+/** Amounts in dollars, and minutes as such. */
+function withUnits(field: string, text: string): string {
+  if (field.endsWith('Cents')) return text.replace(/\b\d+\b/g, (cents) => usd(Number(cents)));
+  return field.endsWith('Minutes') ? text.replace(/\b\d+\b/g, '$& minutes') : text;
+}
+
+/** What no provider can do of a request, each option once. */
+export function misfitWords(misfits: readonly Misfit[]): string {
+  const told = misfits.map(
+    ({ field, providerCode, message }) => `${names[field] ?? field}: ${providerCode} ${message}.`,
+  );
+  return ['No provider with such a machine can do all of this:', ...new Set(told)].join('\n');
+}
+
 function wordsOf({ field, message }: Fault): string {
   const [first = field] = field.split(/[.[]/);
   const name = names[first] ?? field;
-  const named = message.replace(ownName(first), name);
+  const own = ownName(first);
   // Some sentences leave out what they are about: "must be at least 5".
-  const words = withoutFieldNames(named === message && /^[a-z]/.test(message) ? `${name} ${message}` : named);
-  const told = first.endsWith('Cents') ? words.replace(/\b\d+\b/g, (cents) => usd(Number(cents))) : words;
+  const named = message.search(own) < 0 && /^[a-z]/.test(message) ? `${name} ${message}` : message;
+  const told = withUnits(first, withoutFieldNames(named.replace(own, name)));
   return /[.?!]$/.test(told) ? told : `${told}.`;
 }

@@ -1,7 +1,7 @@
 import { isApiError, type AnyApiError } from '@gpu-rental/client';
 import type { ExitKind } from './exit-codes.js';
 import { Failure } from './failure.js';
-import { faultWords } from './fields.js';
+import { faultWords, misfitWords } from './fields.js';
 import { usd } from './output/money.js';
 import { duration } from './output/time.js';
 
@@ -29,7 +29,12 @@ const fixed: Readonly<Record<string, Advice>> = {
     message: 'This account is being closed, so nothing new can begin.',
     next: 'See how far it is with: gpu account closing',
   },
-  no_idle_guard: { kind: 'refused', next: 'It has none to keep it alive from: gpu show' },
+  no_idle_guard: {
+    kind: 'refused',
+    message: 'This machine has no idle guard, so it doesn’t stop for being idle.',
+    next: 'Set one with: gpu extend --stop-when-idle 30m',
+  },
+  proof_not_ready: { kind: 'refused', next: 'Ask for it then, or for an earlier month.' },
   unauthorized: { kind: 'signedOut', next: signIn },
   key_unknown: { kind: 'signedOut', next: signIn },
   key_expired: { kind: 'signedOut', next: signIn },
@@ -97,7 +102,7 @@ const fixed: Readonly<Record<string, Advice>> = {
 /** Finds the kind of a refusal, and the step that leads on. */
 export function adviceFor(error: AnyApiError): Advice {
   const advice = unlimitedAdvice(error) ?? fixed[error.code];
-  const message = reservedWords(error);
+  const message = reservedWords(error) ?? unfitWords(error);
   if (advice && message !== undefined) return { ...advice, message };
   return advice ?? byDetails(error) ?? byStatus(error);
 }
@@ -137,6 +142,14 @@ function reservedWords(error: AnyApiError): string | undefined {
   return `${what} is ${usd(limitCents)}. ${usd(leftCents)} is left, and this may cost ${usd(askedCents)}.${held}`;
 }
 
+/** What no provider can do, in the words of this command. A refusal made on demand has no details. */
+function unfitWords(error: AnyApiError): string | undefined {
+  if (!isApiError(error, 'software_unsupported') && !isApiError(error, 'idle_guard_unsupported'))
+    return undefined;
+  const details = error.details as Partial<typeof error.details> | undefined;
+  return details?.misfits?.length ? misfitWords(details.misfits) : undefined;
+}
+
 function byDetails(error: AnyApiError): Advice | undefined {
   if (isApiError(error, 'insufficient_balance')) {
     const { requiredCents, availableCents } = error.details;
@@ -150,8 +163,8 @@ function byDetails(error: AnyApiError): Advice | undefined {
   if (isApiError(error, 'model_unavailable')) {
     const others = error.details.alternatives;
     const named = others.map(
-      ({ family, gpuCount, region, pricePerHourCents }) =>
-        `gpu rent ${family} --gpus ${gpuCount} (${region}, ${usd(pricePerHourCents)} an hour)`,
+      ({ family, gpuCount, region, regionCode, pricePerHourCents }) =>
+        `gpu rent ${family} --gpus ${gpuCount} --region ${regionCode} (${region}, ${usd(pricePerHourCents)} an hour)`,
     );
     return {
       kind: 'notAvailable',

@@ -15,6 +15,7 @@ interface Described {
   readonly type?: string;
   readonly keys?: Readonly<Record<string, Described>>;
   readonly items?: readonly Described[];
+  readonly invalid?: readonly unknown[];
 }
 
 const long = 'y'.repeat(9_000);
@@ -25,8 +26,9 @@ const bad: readonly unknown[] = [
 ];
 
 /** Bad values in each place of a schema. */
-function* badValues({ keys = {}, items = [] }: Described): Generator {
+function* badValues({ keys = {}, items = [], invalid = [] }: Described): Generator {
   yield* bad;
+  yield* invalid;
   for (const item of items) {
     for (const value of badValues(item)) yield* [[value], [value, value]];
   }

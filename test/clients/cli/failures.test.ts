@@ -114,7 +114,7 @@ describe('gpu, when something fails', () => {
       assert.ok(next !== undefined && next.length > 10, `${refusal}: no next step\n${err}`);
       assert.match(err, /\nRequest \S+\n(Support support@example\.com\n)?$/, refusal);
       // What only programs can use is no help here.
-      assert.doesNotMatch(err, /\/v1\/|Cents\b/, refusal);
+      assert.doesNotMatch(err, /\/v1\/|\b(?!requestId)[a-z]+[A-Z]/, refusal);
     }
   });
 
@@ -238,6 +238,26 @@ describe('gpu, when something fails', () => {
     assert.equal(rent.code, exitCodes.usage);
     assert.match(rent.err, /--yes/);
     assert.deepEqual(await ann.json('ls --all'), { rentals: [] });
+  });
+
+  it('names options, once each, and leads to a step that helps', async () => {
+    const bob = await Person.at(mock);
+    await bob.pay(10);
+    await bob.rent('rtx-4090 --name plain');
+    const lines = {
+      'quote rtx-4090 --env A=1':
+        /^No provider with such a machine can do all of this:\n--env: mock gives this[^:]*: add a[^:]*them\.\nChange/,
+      'quote rtx-4090 --stop-when-idle 5m': /^--stop-when-idle must be at least 15 minutes\./,
+      'quote rtx-4090 --port web:22/tcp': /^--port\.port can’t be 22: choose another\./,
+      'quote rtx-4090 --max-price 0.10': /--gpus 1 --region US \(.*--gpus 1 --region RO \(/s,
+      'proof none': /^month must be a month, such as 2026-10\./,
+      'proof 2099-01': /\nAsk for it then, or for an earlier month\.\n/,
+      'keep-alive plain --for 1h':
+        /^This machine has no idle guard.*\nSet one with: gpu extend --stop-when-idle 30m\n/s,
+    };
+    for (const [line, told] of Object.entries(lines)) {
+      assert.match((await bob.type(line)).err.replace(/(?<=\S)\n(?=[a-z(])/g, ' '), told, line);
+    }
   });
 
   it('has a row for each exit code in docs/cli.md', () => {

@@ -116,7 +116,7 @@ describe('gpu, with software of one’s own', () => {
     ]);
     assert.match(
       both.err,
-      /startScript: mock runs no\s+start script\s+inside of an image that keeps its entrypoint/,
+      /--script: mock runs no\s+start script\s+inside\s+of\s+an\s+image\s+that\s+keeps\s+its\s+entrypoint/,
     );
   });
 
