@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ApiError, ConnectionError, type Topup } from '@gpu-rental/client';
+import { ApiError, ConnectionError, type Invoice, type Topup } from '@gpu-rental/client';
 import fc from 'fast-check';
 import { autoTopupWarnings } from '../../api/topups/auto-topup-shapes.js';
 import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -17,6 +17,7 @@ import { readBillingSearch } from '../../clients/dashboard/src/pages/billing/sea
 import { isOutcomeUnknown, isRefused, sendWish } from '../../clients/dashboard/src/data/outcome.js';
 import { readableError } from '../../clients/dashboard/src/data/errors.js';
 import { nextWish, outcomeOf } from '../../clients/dashboard/src/pages/billing/topup-wish.js';
+import { whyOf } from '../../clients/dashboard/src/pages/invoices/invoice-state.js';
 import { billingTexts } from '../../clients/dashboard/src/texts/billing.js';
 import { declineOf, knownDecline } from '../../clients/dashboard/src/texts/declines.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
@@ -325,5 +326,14 @@ describe('the form of automatic top-ups', () => {
     const [warning = ''] = autoTopupWarnings(row, 240_000);
     assert.equal(warningOf(warning), billingTexts.auto.burning('$200.00', '$200.00'));
     assert.equal(warningOf('Something new.'), 'Something new.');
+  });
+});
+
+describe('why there is an invoice', () => {
+  it('asks nobody to pay what is paid or void', () => {
+    const why = (status: Invoice['status']) => whyOf({ reason: 'topup_failed', status });
+    assert.match(why('open') ?? '', /charge your card .*You don’t owe this: pay it to add the money\.$/);
+    for (const status of ['paid', 'void'] as const) assert.match(why(status) ?? '', /automatic top-up\.$/);
+    assert.equal(whyOf({ reason: 'a newer one' as Invoice['reason'], status: 'paid' }), undefined);
   });
 });

@@ -18,11 +18,11 @@ export const invoicesTexts = texts({
   more: 'Show more',
   reasons: { topup_failed: 'Failed top-up', overage: 'Use beyond your balance', manual: 'Correction' },
   why: {
-    topup_failed:
-      'We could not charge your card for an automatic top-up. You don’t owe this: pay it to add the money.',
+    topup_failed: 'We could not charge your card for an automatic top-up.',
     overage: 'What your machines cost after your balance ran out.',
     manual: 'A correction. The items say what it is for.',
   },
+  offer: (why: string) => `${why} You don’t owe this: pay it to add the money.`,
   states: { draft: 'Draft', open: 'Open', paid: 'Paid', void: 'Void', uncollectible: 'Uncollectible' },
   overdueState: 'Overdue',
   issued: (day: string) => `Issued ${day}`,

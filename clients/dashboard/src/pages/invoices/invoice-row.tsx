@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.js';
 import { Money } from '../../ui/money.js';
 import { ErrorNote } from '../../ui/states.js';
 import { useGoneBack } from '../../ui/use-gone-back.js';
-import { isOffer, isOverdue } from './invoice-state.js';
+import { isOffer, isOverdue, whyOf } from './invoice-state.js';
 
 interface InvoiceRowProps {
   readonly invoice: Invoice;
@@ -29,7 +29,7 @@ export function InvoiceRow({ invoice, nowMs }: InvoiceRowProps) {
             {wordOf(t.reasons, reason)}
             <State invoice={invoice} nowMs={nowMs} />
           </p>
-          <p className="text-[13px] text-muted">{lookUp(t.why, reason)}</p>
+          <p className="text-[13px] text-muted">{whyOf(invoice)}</p>
           <p className="text-[13px] text-muted tabular">
             <Days invoice={invoice} />
           </p>
