@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { worstCaseCents, type Rental, type RentalPhase } from '@gpu-rental/client';
 import { againSearch } from '../../clients/dashboard/src/pages/rentals/again.js';
 import { chargePoints } from '../../clients/dashboard/src/pages/rentals/charge-points.js';
-import { isReached, usedShare } from '../../clients/dashboard/src/pages/rentals/cost-preview.js';
+import {
+  isReached,
+  secondsToLimit,
+  usedShare,
+} from '../../clients/dashboard/src/pages/rentals/cost-preview.js';
 import { fromLocalField, toLocalField } from '../../clients/dashboard/src/pages/rentals/local-time.js';
 import { rentalTitle } from '../../clients/dashboard/src/pages/rentals/matching.js';
 import { freeText, phaseName, phaseSteps } from '../../clients/dashboard/src/pages/rentals/phase-steps.js';
@@ -34,6 +38,17 @@ describe('the preview of a rental’s cost', () => {
     assert.equal(worstCaseCents({ ...limited, maxSpendCents: 50 }), 50);
     const early = { ...limited, runningAt: null, autoStopAt: runningAt };
     assert.equal(worstCaseCents(early), null);
+  });
+
+  it('tells when a spending limit is reached, unless the machine stops before', () => {
+    const nowMs = Date.parse(runningAt);
+    const at = (seconds: number) => new Date(nowMs + seconds * 1_000).toISOString();
+    const running = { ...limited, pricePerHourCents: 100, maxSpendCents: 50, status: 'running' } as const;
+    assert.equal(secondsToLimit(running, 25, nowMs), 900);
+    assert.equal(secondsToLimit({ ...running, autoStopAt: at(900) }, 25, nowMs), 900);
+    assert.equal(secondsToLimit({ ...running, autoStopAt: at(899) }, 25, nowMs), null);
+    assert.equal(secondsToLimit({ ...running, maxSpendCents: null }, 25, nowMs), null);
+    assert.equal(secondsToLimit({ ...running, status: 'stopped' }, 25, nowMs), null);
   });
 
   it('knows limits that have been reached', () => {

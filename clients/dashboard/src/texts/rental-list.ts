@@ -30,7 +30,7 @@ export const rentalListTexts = texts({
   started: 'Started',
   ran: 'Ran',
   cost: 'Cost',
-  rate: 'Rate',
+  rate: 'Per hour',
   noneLiveTitle: 'No machines running',
   noneEnded: 'No ended rentals yet.',
   noneTitle: 'No rentals yet',

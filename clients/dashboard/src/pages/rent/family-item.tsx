@@ -52,6 +52,7 @@ interface FamilyItemProps {
 /** A family: a row where there is room, a card on phones. All of it leads to its offers. */
 export function FamilyItem({ row, search, isFirst }: FamilyItemProps) {
   const { id, name, cheapest, lowestCents, available } = row;
+  const price = { cents: lowestCents, cheapest };
   return (
     <li className={classes(grid, 'relative hover:bg-sunken')}>
       <div className="col-span-2 flex min-w-0 items-start justify-between gap-3 lg:col-span-1 lg:block">
@@ -69,9 +70,9 @@ export function FamilyItem({ row, search, isFirst }: FamilyItemProps) {
           </h2>
           <p className="mt-0.5 text-[13px] text-muted">{describe(row)}</p>
         </div>
-        <Price cents={lowestCents} cheapest={cheapest} className="text-right lg:hidden" />
+        <Price told={rentTexts.perHour(money(lowestCents))} {...price} className="text-right lg:hidden" />
       </div>
-      <Price cents={lowestCents} cheapest={cheapest} className="hidden text-right lg:block" />
+      <Price told={money(lowestCents)} {...price} className="hidden text-right lg:block" />
       <Cell label={columns.offers}>{number(available)}</Cell>
       <ReliabilityCells reliability={cheapest?.reliability ?? null} />
       <div className="col-span-2 lg:col-span-1">
@@ -123,17 +124,19 @@ function Cell({ label, title, className, children }: CellProps) {
 }
 
 interface PriceProps {
+  /** The price as it is shown: with its unit where no column's name tells that. */
+  readonly told: string;
   readonly cents: number;
   readonly cheapest: Listing | undefined;
   readonly className: string;
 }
 
-function Price({ cents, cheapest, className }: PriceProps) {
+function Price({ told, cents, cheapest, className }: PriceProps) {
   const gpus = cheapest?.gpuCount ?? 1;
   return (
     <div className={classes('shrink-0 tabular', className)}>
       <span className="sr-only">{columns.price}</span>
-      <span className="text-[15px] font-semibold">{money(cents)}</span>
+      <span className="text-[15px] font-semibold">{told}</span>
       {gpus > 1 && (
         <span className="block text-xs whitespace-nowrap text-muted">
           {rentTexts.perGpu(money(Math.round(cents / gpus)))}

@@ -6,8 +6,7 @@ import { chargesQuery, isLive } from '../../data/rentals.js';
 import { centsOf, money } from '../../format/money.js';
 import { DAY_MS } from '../../format/months.js';
 import { span } from '../../format/time.js';
-import { runwaySeconds } from '../../live/interpolate.js';
-import { serviceTimeAt } from '../../live/service-clock.js';
+import { serviceTimeAt, useServiceNow } from '../../live/service-clock.js';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Card } from '../../ui/card.js';
 import { lazyPart } from '../../ui/lazy-part.js';
@@ -16,6 +15,7 @@ import { ErrorNote, Skeleton } from '../../ui/states.js';
 import { Table, Td, Th } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { chargePoints } from './charge-points.js';
+import { secondsToLimit } from './cost-preview.js';
 import { useCost } from './use-cost.js';
 
 const texts = rentalTexts.charges;
@@ -119,9 +119,8 @@ function ChargesOverTime({ rental, charges, readAtMs }: ChargesOverTimeProps) {
 /** What the two lines are: the total with the rate at which it rises, and the limit with when it is reached. */
 function Legend({ rental }: { readonly rental: Rental }) {
   const { chargedCents } = useCost(rental);
-  const { maxSpendCents, pricePerHourCents, status } = rental;
-  const leftCents = (maxSpendCents ?? 0) - chargedCents;
-  const left = status === 'running' ? runwaySeconds(Math.max(0, leftCents), pricePerHourCents) : null;
+  const { maxSpendCents, pricePerHourCents } = rental;
+  const left = secondsToLimit(rental, chargedCents, useServiceNow());
   const limit = maxSpendCents === null ? undefined : money(maxSpendCents);
   return (
     <dl className="mb-3 flex flex-wrap gap-x-6 gap-y-1 text-[13px] tabular">
