@@ -122,6 +122,10 @@ describe('the account in the dashboard', () => {
       }
       await page.getByRole('link', { name: 'See how far it is' }).click();
       await page.getByRole('heading', { name: 'Your account is being closed' }).waitFor();
+      // As when it is closed, which ends every session.
+      await page.context().clearCookies();
+      await visitor.open('/app');
+      await page.getByText('Once it is, signing in creates a new one.').waitFor();
     });
 
     it('shows that the account is being closed when the answer is lost', async () => {

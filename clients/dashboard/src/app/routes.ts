@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { meQuery } from '../data/account.js';
 import { queryClient } from '../data/query-client.js';
-import { SESSION_ENDED, wasSignedIn } from '../data/session-end.js';
+import { endReason } from '../data/session-end.js';
 import { readActivitySearch } from '../pages/activity/search.js';
 import { readBillingSearch } from '../pages/billing/search.js';
 import { readInvoicesSearch } from '../pages/invoices/search.js';
@@ -62,8 +62,9 @@ const app = createRoute({
       await context.queryClient.query({ ...meQuery, staleTime: 'static' });
     } catch (error) {
       if (!isApiError(error, 'unauthorized')) throw error;
-      const ended = wasSignedIn() && { error: SESSION_ENDED };
-      throw redirect({ to: '/login', search: { returnTo: location.href, ...ended }, replace: true });
+      const ended = endReason();
+      const search = { returnTo: location.href, ...(ended !== undefined && { error: ended }) };
+      throw redirect({ to: '/login', search, replace: true });
     }
   },
 });

@@ -3,14 +3,13 @@
  * elsewhere, or has run out, and the sign-in says so. public/theme.js reads it as well.
  */
 const NAME = 'signed-in';
+const CLOSING = 'account_closing';
+const SESSION_ENDED = 'session_ended';
 
-/** How the address of the sign-in says it. */
-export const SESSION_ENDED = 'session_ended';
-
-/** Somebody is signed in here. */
-export function noteSignedIn(): void {
+/** Somebody is signed in here. @param isClosing their account is being closed, which ends all sessions */
+export function noteSignedIn(isClosing: boolean): void {
   try {
-    localStorage.setItem(NAME, 'yes');
+    localStorage.setItem(NAME, isClosing ? CLOSING : 'yes');
   } catch {
     // Without storage the sign-in gives no reason.
   }
@@ -25,10 +24,12 @@ export function noteSignedOut(): void {
   }
 }
 
-export function wasSignedIn(): boolean {
+/** Why who was signed in is not any more, as the address of the sign-in says it; undefined where nobody was. */
+export function endReason(): string | undefined {
   try {
-    return localStorage.getItem(NAME) !== null;
+    const noted = localStorage.getItem(NAME);
+    return noted === null ? undefined : noted === CLOSING ? CLOSING : SESSION_ENDED;
   } catch {
-    return false;
+    return undefined;
   }
 }

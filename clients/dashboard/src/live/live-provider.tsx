@@ -5,9 +5,10 @@ import { useEffect, type ReactNode } from 'react';
 import { meQuery } from '../data/account.js';
 import { forgetForm } from '../data/before-leaving.js';
 import { api } from '../data/client.js';
+import { useIsClosing } from '../data/is-closing.js';
 import { wishes } from '../data/open-wishes.js';
 import { onSignedOut } from '../data/query-client.js';
-import { noteSignedIn, noteSignedOut, SESSION_ENDED } from '../data/session-end.js';
+import { endReason, noteSignedIn, noteSignedOut } from '../data/session-end.js';
 import { Live } from './live.js';
 
 /** Keeps all pages of who is signed in at what the service says, and leaves once somebody else is, or nobody. */
@@ -16,6 +17,8 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
   const userId = data.user.id;
   const queryClient = useQueryClient();
   const router = useRouter();
+  const isClosing = useIsClosing();
+  useEffect(() => noteSignedIn(isClosing), [isClosing]);
   useEffect(() => {
     // A new document: nothing of the one may stay in memory when the next one looks.
     const goTo = (address: string): void => {
@@ -23,7 +26,6 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
       location.replace(address);
     };
     let isSigningOut = false;
-    noteSignedIn();
     const forget = (): void => {
       wishes.clear();
       forgetForm();
@@ -72,4 +74,4 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
 }
 
 const signInThenBackTo = (returnTo: string): string =>
-  `/login?${new URLSearchParams({ error: SESSION_ENDED, returnTo }).toString()}`;
+  `/login?${new URLSearchParams({ error: endReason() ?? 'session_ended', returnTo }).toString()}`;

@@ -34,6 +34,10 @@ export const loginTexts = texts({
       title: 'You have been signed out',
       text: 'Your session expired, or it was ended on another device. Sign in to go on where you were.',
     },
+    account_closing: {
+      title: 'You have been signed out',
+      text: 'Your account is being closed, or closed by now. Once it is, signing in creates a new one.',
+    },
     oauth_denied: {
       title: 'The sign-in was cancelled',
       text: 'Nothing was shared. Try again, or get a code by email.',
