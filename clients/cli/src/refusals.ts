@@ -169,7 +169,9 @@ function byDetails(error: AnyApiError): Advice | undefined {
     return {
       kind: 'notAvailable',
       next:
-        named.length === 0 ? 'See what is available with: gpu offers' : `Available now: ${named.join(', ')}`,
+        named.length === 0
+          ? 'See what is available with: gpu offers'
+          : `Available now, once you add your other options: ${named.join(', ')}`,
     };
   }
   if (isApiError(error, 'blocked'))
