@@ -4,6 +4,7 @@ import { claimUntoldNotices } from '../../../adapters/postgres/operators/operato
 import type { Dialect } from '../../../adapters/providers/offers/gpu-models.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { claimLimits } from '../../../domain/machines/claims.js';
+import { machineLimits } from '../../../domain/machines/limits.js';
 import type { GpuFault } from '../../../lab/provider/faults.js';
 import { creditTopup } from '../../../money/payments/credit.js';
 import { unnamedSeller } from '../../../domain/payments/receipt.js';
@@ -100,7 +101,7 @@ for (const [dialect, machine, faults] of [
       const { id, running_at: runningAt } = await renting.run(user, rtx4090);
       const pod = await service.db('pods').whereLike('tag', `%${id}%`).first();
       const waitedMs = (runningAt?.getTime() ?? Infinity) - (pod?.active_at?.getTime() ?? 0);
-      assert.ok(waitedMs < 15_000, `${waitedMs} ms`);
+      assert.ok(waitedMs < machineLimits.proofWaitMs, `${waitedMs} ms`);
       assert.deepEqual(await reportsOf(service, id), []);
       await renting.stop(user, id);
     });

@@ -134,8 +134,9 @@ describe('a rental at an upstream that sells one machine at a time (decision 158
           ['open'],
         );
     }
-    const launches = await Promise.all(waiting.map(async (id) => (await attemptsOf(id)).at(-1)?.launch_at));
-    assert.ok((launches[2]?.getTime() ?? 0) - Date.now() > 60_000, 'the last one is told a later turn');
+    const last = (await attemptsOf(waiting[2]!)).at(-1)!;
+    const turnMs = (last.launch_at?.getTime() ?? 0) - last.created_at.getTime();
+    assert.ok(turnMs > 60_000, `the last one is told a later turn, and not one in ${turnMs} ms`);
     const refused = await user.post('/v1/rentals', machine);
     assert.deepEqual([refused.status, refused.body.error], [400, 'model_unavailable']);
     const { retryAfterSeconds } = refused.body.details as { retryAfterSeconds?: number };
