@@ -5,6 +5,7 @@ import {
   findUnansweredReturn,
   listUnsettledDebts,
   listReturnable,
+  listUnknownReturns,
   noteDecided,
   readBalanceParts,
 } from '../../adapters/postgres/accounts/closing-money.js';
@@ -56,6 +57,18 @@ async function planReturns(trx: Transaction, wallet: LockedWallet) {
   const returns = returnsOf(paidCents, await listReturnable(trx, id));
   const unknown = returns.filter(({ isUnknown }) => isUnknown);
   return { next: returns.find(({ isUnknown }) => !isUnknown), unknown, paidCents, givenCents };
+}
+
+/**
+ * Notes that operators, who have just taken money of an account by hand, have decided about what the processor's account does
+ * not know, if nothing that was paid in is left. What comes before the next look has no share of it then.
+ */
+export async function noteTaken(
+  trx: Transaction,
+  { id, userId }: Pick<LockedWallet, 'id' | 'userId'>,
+): Promise<void> {
+  if ((await listUnknownReturns(trx, userId)).length === 0) return;
+  if ((await readBalanceParts(trx, id)).paidCents === 0) await noteDecided(trx, userId);
 }
 
 async function insertReturn(

@@ -17,6 +17,7 @@ import { readUnusedCents } from '../../adapters/postgres/rentals/meter-reads.js'
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { refuseHandMove } from '../closing/hand-moves.js';
+import { noteTaken } from '../closing/returns.js';
 import { requestVoid } from '../invoices/invoice-voids.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';
 import {
@@ -214,6 +215,7 @@ async function adjust(
     );
   }
   await move(trx, wallet, input, 'adjustment', amountCents, input.reason);
+  await noteTaken(trx, wallet);
   return { amountCents, availableCents: wallet.availableCents + amountCents };
 }
 

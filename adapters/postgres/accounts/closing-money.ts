@@ -40,7 +40,10 @@ export async function answerReturn(
 }
 
 /** Lists what was to go back of payments that the processor's account does not know, while nobody has decided about them. */
-export async function listUnknownReturns(db: Database, userId: UserId): Promise<ClosingRefundRow[]> {
+export async function listUnknownReturns(
+  db: Database | Transaction,
+  userId: UserId,
+): Promise<ClosingRefundRow[]> {
   return db('closing_refunds').where({ user_id: userId, refused_code: unknownPayment });
 }
 

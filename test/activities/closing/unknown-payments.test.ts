@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { insertClosing } from '../../../adapters/postgres/accounts/closings.js';
 import { anotherAccount, ProcessorError } from '../../../adapters/processor/processor.js';
 import { closingWorld } from '../../support/activities/closing-world.js';
+import { operateNow } from '../../support/ops/operators.js';
 
 /** Decision 194, "Payments of another account". */
 describe('a payment of an account that closes, which the processor does not know', () => {
@@ -56,6 +57,19 @@ describe('a payment of an account that closes, which the processor does not know
       ],
     );
     assert.equal((await world.told()).length, 1);
+  });
+
+  it('has no share of what comes before the next look, once operators took its money', async () => {
+    const first = await world.pay(500);
+    await payElsewhere(1_000);
+    await world.close();
+    await operateNow(world.db, { kind: 'adjust', userId: world.userId, amountCents: -1_000 });
+    await world.bounce(world.refunds[0]!);
+    await world.look();
+    assert.deepEqual(
+      [world.returned().map(([paymentId]) => paymentId), await world.total()],
+      [[first, first], 0],
+    );
   });
 
   it('gives its money back once the processor knows it', async () => {
