@@ -98,6 +98,12 @@ function judgeNeverRan(endedMs: number, machine: Machine | undefined): string[] 
   return told(goneMs > machine.readyMs + NOTICE_MAX_MS, 'it never ran though its machine was ready');
 }
 
+/** What a key's cap holds for a rental with a limit: no more than its time can cost (decision 109). */
+function heldFor({ key, price }: RentalRow, afterMs: number | null, limit = Infinity): number {
+  if (afterMs === null || key === null) return limit;
+  return Math.min(limit, Math.ceil((Number(price) * afterMs) / HOUR_MS));
+}
+
 /** What the user asked for holds, whatever the row says. */
 function judgeWish(row: RentalRow, said: Told): string[] {
   const wish = said.rentals.get(row.id);
@@ -118,7 +124,10 @@ function judgeWish(row: RentalRow, said: Told): string[] {
   ];
   return [
     ...told(isOther(row.auto_stop_after_ms, afterMs), 'its auto-stop is not the one that was asked for'),
-    ...told(isOther(row.max_spend, limit ?? null), 'its spending limit is not the one that was asked for'),
+    ...told(
+      isOther(row.max_spend, limit ?? null) && isOther(row.max_spend, heldFor(row, afterMs, limit)),
+      'its spending limit is not the one that was asked for',
+    ),
     ...told(
       isUser && Number(row.requested_ms) < Math.min(...asked),
       'it was stopped before its user asked for it',
