@@ -113,7 +113,9 @@ export class Chaos implements StatementFaults {
     const fates = { refunds: 200, disputes: 200, warnings: 80 };
     world.processor.reversals.fates = { ...fates, pauseMs: 2 * this.parts.paceMs };
     const refusals = { refusedForNow: 100, refusedForGood: 80 };
-    world.processor.returns.faults = { late: 150, ...refusals, bounces: 250, pauseMs: this.parts.paceMs };
+    world.processor.returns.faults = {
+      ...{ late: 150, ...refusals, bounces: 250, unknown: 300, pauseMs: this.parts.paceMs },
+    };
     this.#next();
   }
 

@@ -13,7 +13,7 @@ import { setUp } from './set-up.js';
 import { createClient } from './temporal/client.js';
 import { Guest } from './users/guest.js';
 import { leave, live } from './users/life.js';
-import { payByCardAlone, spend } from './users/regulars.js';
+import { leaveUnknown, payByCardAlone, spend } from './users/regulars.js';
 import { Operator } from './users/operators.js';
 import { Told } from './users/told.js';
 import { User } from './users/user.js';
@@ -103,9 +103,10 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const temporal = createClient(server, world.outside);
   const operator = new Operator({
     ...{ kernel, chance: chance('operator'), told, temporal, paceMs: 3 * paceMs },
-    databaseUrl: options.databaseUrl,
+    ...{ unknown: world.processor.returns.unknown, databaseUrl: options.databaseUrl },
   });
   void operator.live().catch(failed);
+  void operator.decide(untilMs + CALM_MS).catch(failed);
   const signer = new Signer({ chance: chance('signer'), databaseUrl: options.databaseUrl });
   void signer.live();
   if (options.isDisturbed) {
@@ -123,6 +124,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     new User(`${name}@example.com`, { ...quiet, chance: chance(name) });
   void spend(quietUser('spender')).catch(failed);
   void payByCardAlone(quietUser('carded')).catch(failed);
+  void leaveUnknown(quietUser('leaver')).catch(failed);
   await kernel.run(calmSinceMs + CALM_MS);
   const ask: Evidence['ask'] = (sql, values) => statements.ask(sql, values);
   const violations = await judge({

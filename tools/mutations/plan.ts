@@ -347,7 +347,13 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/closing/returns.ts',
-    from: 'await noteDecided(trx, userId);',
+    from: '    await noteDecided(trx, userId);\n',
+    to: '',
+    tests: ['test/activities/closing/unknown-payments.test.ts'],
+  },
+  {
+    file: 'money/operations/operations.ts',
+    from: '  await noteTaken(trx, wallet);\n',
     to: '',
     tests: ['test/activities/closing/unknown-payments.test.ts'],
   },

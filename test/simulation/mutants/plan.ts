@@ -344,6 +344,13 @@ export const mutants: readonly Mutant[] = [
     aim: 'lookAtClosing',
   },
   {
+    file: 'adapters/postgres/accounts/closing-money.ts',
+    from: '.update({ refused_code: decidedPayment });',
+    to: '.update({ refused_code: unknownPayment });',
+    what: 'a payment that operators have decided about has a share of what comes later',
+    at: 'decision of what goes back',
+  },
+  {
     file: 'money/closing/returns.ts',
     from: '  await setOff(trx, wallet);\n',
     to: '',

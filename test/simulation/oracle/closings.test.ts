@@ -26,14 +26,26 @@ interface Given {
   /** Tables that have the address. */
   readonly places?: readonly string[];
   readonly customers?: readonly string[];
+  /** Payments that the processor's account does not know, and what operators decided about them. */
+  readonly unknown?: readonly string[];
+  readonly decisions?: Told['decisions'];
   /** It is long after the last fault. */
   readonly isLate?: boolean;
 }
 
+const usual = {
+  ...{ row: {}, returns: [returned], refunds: [refund], disputes: [], places: [], customers: [] },
+  ...{ unknown: [], decisions: [], isLate: false },
+} satisfies Given;
+
 async function judge(given: Given): Promise<string> {
-  const { row = {}, returns = [returned], refunds = [refund], disputes = [], places = [] } = given;
+  const { row, returns, refunds, disputes, places, customers, decisions, isLate, ...more } = {
+    ...usual,
+    ...given,
+  };
   const said = new Told();
   said.closings.push({ email: 'ann@example.com', userId: 'usr_1', sentMs: 0, answeredMs: 1 });
+  said.decisions.push(...decisions);
   const whole = { ...closed, ...row };
   const answers: readonly (readonly [string, readonly object[]])[] = [
     ['from closing_refunds x', returns],
@@ -42,11 +54,12 @@ async function judge(given: Given): Promise<string> {
     ['pg_class', [{ name: 'mail_outbox' }]],
     ['mail_outbox', places.map((name) => ({ name, email: 'ann@example.com' }))],
   ];
-  const truth = { payments: [payment], refunds, disputes, payers: given.customers ?? [] };
+  const unknown = new Map(more.unknown.map((id) => [id, 'for good']));
+  const truth = { payments: [payment], refunds, disputes, payers: customers };
   const found = await judgeClosings({
     ...{ told: said, machines: [], nowMs: 2, calmSinceMs: 0, refused: [] },
-    ...(given.isLate === true && { stoodStill: { fromMs: 0, toMs: 1 } }),
-    world: { processor: { truth, returns: { notRefundable: new Set() } } },
+    ...(isLate && { stoodStill: { fromMs: 0, toMs: 1 } }),
+    world: { processor: { truth, returns: { notRefundable: new Set(), unknown } } },
     ask: (sql: string) => Promise.resolve(answers.find(([part]) => sql.includes(part))?.[1]),
   } as unknown as Evidence);
   return found.join('\n');
@@ -102,6 +115,21 @@ describe('the oracle of closings', () => {
     const open = { payment, isOpen: true, withdrawn: true, reinstated: false };
     assert.equal(await judge({ ...waiting('disputes'), disputes: [open] }), '');
     assert.match(await judge({ row: { state: 'erasing' }, isLate: true }), /stands still/);
+  });
+
+  it('finds what operators were told falsely of payments of another account', async () => {
+    const of = (amountCents: number, cents: number) => ({
+      ...{ row: { state: 'returning', waits: ['refused_refunds'] }, isLate: true, refunds: [] },
+      ...{ unknown: ['pi_1'], returns: [] },
+      decisions: [{ userId: 'usr_1', amountCents, shares: [{ paymentId: 'pi_1', cents }] }],
+    });
+    const left = { state: 'returning', waits: ['refused_refunds'], left: '300' };
+    assert.equal(await judge({ ...of(300, 300), row: left, decisions: [] }), '');
+    assert.match(await judge(of(300, 300)), /waits for refused_refunds/);
+    assert.match(await judge(of(300, 200)), /100 cents were told that a card takes/);
+    assert.match(await judge(of(300, 400)), /100 cents more than was told/);
+    assert.match(await judge(of(600, 600)), /600 of 500 cents of pi_1/);
+    assert.match(await judge({ ...of(300, 300), unknown: [] }), /pi_1 is known/);
   });
 
   it('finds what is left of a person', async () => {

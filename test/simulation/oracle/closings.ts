@@ -71,6 +71,7 @@ export async function judgeClosings(evidence: Evidence): Promise<string[]> {
       ].map((fault) => `the closing of ${row.user_id} (${row.state}): ${fault}`),
     ),
     ...(isRestored ? [] : judgeReturns(all, world.processor.truth.refunds)),
+    ...judgeDecisions(evidence),
     ...(await judgeErasure(evidence)),
   ];
 }
@@ -151,6 +152,31 @@ function judgeReturn(row: ReturnRow, refunds: readonly TrueRefund[], known: Read
   ];
 }
 
+/** Decision 194: what operators were told of payments that the processor's account does not know is so in truth. */
+function judgeDecisions({ told: { decisions }, world: { processor } }: Evidence): string[] {
+  const { truth, returns } = processor;
+  return decisions.flatMap(({ userId, amountCents, shares }) => {
+    const own = truth.payments.filter(({ payerId, status }) => payerId === userId && status === 'succeeded');
+    const restCents = amountCents - shares.reduce((sum, { cents }) => sum + cents, 0);
+    const gone = new Set([...truth.refunds, ...truth.disputes].map(({ payment }) => payment.paymentId));
+    const othersRefuse = own.some(({ paymentId: id }) => returns.notRefundable.has(id) || gone.has(id));
+    return [
+      ...told(restCents < 0, `their shares are ${-restCents} cents more than was told`),
+      ...told(restCents > 0 && !othersRefuse, `${restCents} cents were told that a card takes`),
+      ...shares.flatMap(({ paymentId, cents }) => {
+        const paidCents = own.find((one) => one.paymentId === paymentId)?.amountReceivedCents ?? 0;
+        return [
+          ...told(!returns.unknown.has(paymentId), `${paymentId} is known`),
+          ...told(
+            cents <= 0 || cents > paidCents,
+            `${cents} of ${paidCents} cents of ${paymentId} were told`,
+          ),
+        ];
+      }),
+    ].map((fault) => `the decision about ${userId}: ${fault}`);
+  });
+}
+
 /** What a closing waits for is so in truth; see `reasons`. Its looks are an hour apart at most, and there were several. */
 function judgeWaits(row: ClosingRow, all: Case): string[] {
   const { state, waits } = row;
@@ -172,9 +198,19 @@ const reasons: Readonly<Record<string, (row: ClosingRow, all: Case) => boolean>>
     world.processor.truth.disputes.some((one) => one.isOpen && one.payment.payerId === id),
   refunds: ({ user_id: id }, { world }) =>
     world.processor.truth.refunds.some((one) => one.isPending && one.payment.payerId === id),
-  refused_refunds: ({ user_id: id }, { world }) => returnableCents(id, world) === 0,
+  refused_refunds: ({ user_id: id, left }, all) =>
+    Number(left) > 0 && (returnableCents(id, all.world) === 0 || isUndecided(id, all)),
   late_events: () => true,
 };
+
+/** Whether the processor's account does not know a payment of a user about which no operator has decided. */
+function isUndecided(userId: string, { world: { processor }, told: { decisions } }: Evidence): boolean {
+  const decided = new Set(decisions.flatMap(({ shares }) => shares.map(({ paymentId }) => paymentId)));
+  return processor.truth.payments.some(
+    ({ payerId, paymentId }) =>
+      payerId === userId && processor.returns.unknown.has(paymentId) && !decided.has(paymentId),
+  );
+}
 
 /** What the cards of a user would still take back, by the processor's truth. */
 function returnableCents(userId: string, { processor }: Evidence['world']): number {
@@ -187,7 +223,8 @@ function returnableCents(userId: string, { processor }: Evidence['world']): numb
       ({ payment, isOpen, withdrawn, reinstated }) =>
         payment.paymentId === paymentId && (isOpen || (withdrawn && !reinstated)),
     );
-    if (isDenied || bounced.length >= BOUNCES_MAX || processor.returns.notRefundable.has(paymentId))
+    const { notRefundable, unknown } = processor.returns;
+    if (isDenied || bounced.length >= BOUNCES_MAX || notRefundable.has(paymentId) || unknown.has(paymentId))
       return sum;
     const gone = back.filter(({ isLive }) => isLive).reduce((all, { amountCents }) => all + amountCents, 0);
     return sum + paid - gone;
@@ -242,7 +279,7 @@ const closingsSql = `
     from account_closings c join wallets w using (user_id)
    cross join lateral (
      select coalesce(-sum(e.amount_cents) filter (where x.cause like 'closing:%'), 0) as lapsed,
-            coalesce(sum(e.amount_cents) filter (where x.cause like 'operation:%'), 0) as given,
+            coalesce(sum(e.amount_cents) filter (where x.cause like 'operation:%' and e.amount_cents > 0), 0) as given,
             coalesce(-sum(e.amount_cents) filter (where e.rental_no is not null), 0)
               + coalesce(-sum(e.amount_cents) filter (where x.cause ~ '^(set-off|refund|dispute)' and e.amount_cents < 0), 0)
               as used

@@ -32,6 +32,9 @@ export async function collectReach(ended: Ended): Promise<Reach> {
   const events = await ask<{ type: string }>('select distinct type from events');
   const causes = await ask<{ cause: string }>('select cause from mail_outbox');
   const notices = await ask<{ kind: string }>('select distinct kind from user_notices');
+  const refused = await ask<{ code: string }>(
+    'select distinct refused_code as code from closing_refunds where refused_code is not null',
+  );
   const codes = ended.answers.map((answer) => / \d{3} (\w+)$/.exec(answer)?.[1] ?? '');
   const moments = (statements: readonly string[]): string[] =>
     statements
@@ -60,6 +63,10 @@ export async function collectReach(ended: Ended): Promise<Reach> {
     'kinds of notices': part(
       Object.keys(noticeKinds),
       notices.map(({ kind }) => kind),
+    ),
+    'refusals of what closings give back': part(
+      [],
+      refused.map(({ code }) => code),
     ),
     'recovery points': part(moments(ended.points.passed), ended.points.hit),
   };

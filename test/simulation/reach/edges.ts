@@ -13,8 +13,9 @@ const edges: Readonly<Record<string, readonly string[]>> = {
     'ledger_entries.type refund',
     'invoices.reason topup_failed',
   ],
-  'error codes of the API': ['insufficient_balance'],
+  'error codes of the API': ['insufficient_balance', 'price_changed'],
   activities: ['giveUpProvisioning'],
+  'refusals of what closings give back': ['decided'],
 };
 
 /** @returns each of them that was not reached, in words */

@@ -6,17 +6,20 @@ import { requestOrder } from '../../../adapters/postgres/operators/operator-orde
 import { listUnknownPods } from '../../../adapters/postgres/restore/restore.js';
 import type { TemporalClient } from '../../../adapters/temporal/client.js';
 import { runOrder, runRestore } from '../../../adapters/temporal/run-by-hand.js';
-import type { DirectAction } from '../../../domain/operations/operation.js';
-import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { DirectAction, OperatorAction } from '../../../domain/operations/operation.js';
+import type { OperationId, RentalId, UserId } from '../../../domain/ids.js';
 import { urlAs } from '../../support/ops/operators.js';
 import { keepIdle } from '../database.js';
 import type { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { SimProcess, within } from '../kernel/scope.js';
+import type { Returns } from '../world/returns.js';
 import type { HoldUp, Told, ToldPause } from './told.js';
 
 /** The longest time for which an operator holds something up, in milliseconds. */
 const PAUSE_MAX_MS = 8 * 60_000;
+/** How often they look for what closings wait for. */
+export const LOOK_EVERY_MS = 10 * 60_000;
 const brakes = ['creates', 'charges', 'metering', 'webhooks'] as const;
 
 /** An operator, who does by the seed what the commands of `ops` do. */
@@ -31,6 +34,7 @@ export class Operator {
       readonly chance: Chance;
       readonly told: Told;
       readonly temporal: TemporalClient;
+      readonly unknown: Returns['unknown'];
       readonly databaseUrl: string;
       readonly paceMs: number;
     },
@@ -47,6 +51,15 @@ export class Operator {
       await sleep(60_000 + chance.pauseMs(paceMs));
       if (this.#isOver) return;
       await this.#act();
+    }
+  }
+
+  /** Does what the mails say of payments that the processor's account does not know (decision 194), until an instant. */
+  async decide(untilMs: number): Promise<void> {
+    for (;;) {
+      await sleep(LOOK_EVERY_MS);
+      if (this.parts.kernel.nowMs > untilMs) return;
+      await within({ process: this.#process }, () => this.#decideAll()).catch(() => undefined);
     }
   }
 
@@ -75,6 +88,28 @@ export class Operator {
       if (podIds.length > 0) await this.#do({ kind: 'release_pods', podIds });
       return true;
     });
+  }
+
+  async #decideAll(): Promise<void> {
+    const { told, unknown, kernel } = this.parts;
+    const { rows } = await this.#db.raw<{ rows: { userId: UserId; body: string }[] }>(
+      `select distinct on (c.user_id) c.user_id as "userId", n.body from account_closings c
+         join operator_notices n on starts_with(n.cause, 'closing-waits:' || c.user_id || ':refused-refunds-')
+        where 'refused_refunds' = any (c.waits_for) order by c.user_id, n.id desc`,
+    );
+    for (const { userId, body } of rows) {
+      const amountCents = centsOf(/takes back \$([\d,.]+) that/.exec(body)?.[1]);
+      const shares = [...body.matchAll(/not know (pi_\w+), which brought \$([\d,.]+) of it/g)].map(
+        ([, paymentId = '', usd]) => ({ paymentId, cents: centsOf(usd) }),
+      );
+      // Where it was paid they see whether our account will know it.
+      const isSure = shares.every(({ paymentId }) => unknown.get(paymentId) === 'for good');
+      if (shares.length === 0 || !isSure) continue;
+      const action = { kind: 'adjust', userId, amountCents: -amountCents } as const;
+      if (!(await this.#order(newId('op'), action))) continue;
+      told.decisions.push({ userId, amountCents, shares });
+      kernel.trace.line(kernel.nowMs, `ops took ${amountCents} cents of ${userId}`);
+    }
   }
 
   async #act(): Promise<void> {
@@ -139,23 +174,32 @@ export class Operator {
 
   /** Gives a user some cents out of goodwill, by an order that the workflow carries out. */
   async #refund(userId: UserId): Promise<void> {
-    const { chance, told, temporal, kernel } = this.parts;
+    const { chance, told } = this.parts;
     const order = { id: newId('op'), userId, amountCents: 1 + chance.below(200), isDone: false };
     told.orders.push(order);
     const { id, amountCents } = order;
-    const action = { kind: 'refund', userId, amountCents } as const;
-    await within({ process: this.#process }, async () => {
+    order.isDone = await this.#order(id, { kind: 'refund', userId, amountCents });
+  }
+
+  /** Has a workflow carry an order out. @returns whether it says that it did */
+  #order(id: OperationId, action: OperatorAction): Promise<boolean> {
+    const { temporal, kernel } = this.parts;
+    return within({ process: this.#process }, async () => {
       for (let tries = 0; tries < 20; tries += 1) {
         try {
           await requestOrder(this.#db, { id, action, reason: 'the simulation', saidBy: 'ada' });
           const { outcome } = await runOrder(temporal.workflow, id);
-          kernel.trace.line(kernel.nowMs, `ops refund: ${outcome}`);
-          order.isDone = outcome === 'done';
-          return;
+          kernel.trace.line(kernel.nowMs, `ops ${action.kind}: ${outcome}`);
+          return outcome === 'done';
         } catch {
           await sleep(5_000);
         }
       }
+      return false;
     });
   }
+}
+
+function centsOf(usd = ''): number {
+  return Number(usd.replace(/[^\d]/g, ''));
 }

@@ -110,6 +110,13 @@ export interface ToldOrder {
   isDone: boolean;
 }
 
+/** What an operator was told of payments that the processor's account does not know, and took from their wallet. */
+export interface ToldDecision {
+  readonly userId: string;
+  readonly amountCents: number;
+  readonly shares: readonly { readonly paymentId: string; readonly cents: number }[];
+}
+
 /** An account that its user wants to be closed. Milliseconds since 1970. */
 export interface ToldClosing {
   readonly email: string;
@@ -128,6 +135,7 @@ export class Told {
   readonly hooks: ToldHook[] = [];
   readonly pauses: ToldPause[] = [];
   readonly orders: ToldOrder[] = [];
+  readonly decisions: ToldDecision[] = [];
   readonly closings: ToldClosing[] = [];
   /** Saved cards whose removal was answered with 200, and when; milliseconds since 1970. */
   readonly removedCards: { readonly cardId: string; readonly answeredMs: number }[] = [];

@@ -15,6 +15,7 @@ import { numberOfCard } from '../../../lab/processor/cards/cards.js';
 import { saveByPage } from '../../../lab/processor/cards/setup-page.js';
 import { expireSessions, payPage, type PageOutcome } from '../../../lab/processor/checkout/checkout-page.js';
 import { Faults } from '../../../lab/processor/faults.js';
+import { idOf } from '../../../lab/processor/ids.js';
 import type { World as Lab } from '../../../lab/processor/http/endpoint.js';
 import { Idempotency } from '../../../lab/processor/http/idempotency.js';
 import { payInvoicePage } from '../../../lab/processor/invoices/invoice-page.js';
@@ -57,9 +58,11 @@ export class SimulatedProcessor {
     const store = new Store(null);
     const now = (): number => Math.floor(kernel.nowMs / 1_000);
     const parts = { kernel, chance, lab: () => this.#lab };
+    const isUnknown = (charge: Stripe.Charge): boolean =>
+      this.returns.unknown.has(idOf(charge.payment_intent) ?? '');
     this.truth = new Truth(store);
     this.bank = new Bank(parts);
-    this.reversals = new Reversals(parts);
+    this.reversals = new Reversals({ ...parts, isUnknown });
     this.returns = new Returns(parts);
     this.#lab = createWorld({
       ...{ store, now, faults: new Faults(), bank: this.bank.word },
@@ -125,6 +128,7 @@ export class SimulatedProcessor {
         const request = { method, path, query, headers: smallNames(headers), body };
         const name = `${method} ${path.split('/')[2] ?? ''}`;
         const answer = (): ApiAnswer => this.#answer(request);
+        this.returns.look(request);
         const asked = this.returns.delays(request, answer)
           ? new Promise<never>(() => undefined)
           : this.outside.call('processor', name, answer);
@@ -140,11 +144,12 @@ export class SimulatedProcessor {
     return refusal === undefined ? answerAtOnce(this.#api, request) : this.#refuse(request, refusal);
   }
 
-  /** Refuses a request, and keeps that under its key. One that was answered before is answered so again. */
+  /** Refuses a request, and keeps that under its key, if it has one. One that was answered before is answered so again. */
   #refuse(request: ApiRequest, code: string): ApiAnswer {
     const admitted = admit(this.#api, request, 'req_refused');
+    const status = code === 'resource_missing' ? 404 : 400;
     const body = JSON.stringify({ error: { type: 'invalid_request_error', code, message: code } });
-    const answer = findKept(this.#api, admitted) ?? perform(this.#api, admitted, { status: 400, body });
+    const answer = findKept(this.#api, admitted) ?? perform(this.#api, admitted, { status, body });
     return { headers: {}, ...answer };
   }
 }

@@ -40,6 +40,8 @@ export class Reversals {
       readonly kernel: Kernel;
       readonly chance: Chance;
       readonly lab: () => Lab;
+      /** Whether a charge is one of another account: we hear no more of it. */
+      readonly isUnknown: (charge: Stripe.Charge) => boolean;
     },
   ) {}
 
@@ -48,10 +50,14 @@ export class Reversals {
     const { chance } = this.parts;
     const { refunds, disputes, warnings, pauseMs } = this.fates;
     if (pauseMs === 0) return;
-    if (chance.perMille(refunds)) this.#later('a refund', (lab) => this.#refund(lab, chargeId));
+    const begin = (what: string, step: (lab: Lab) => void): void =>
+      this.#later(what, (lab) => {
+        if (!this.parts.isUnknown(getCharge(lab, chargeId))) step(lab);
+      });
+    if (chance.perMille(refunds)) begin('a refund', (lab) => this.#refund(lab, chargeId));
     if (chance.perMille(warnings))
-      this.#later('a warning', (lab) => void warnOfFraud(lab, getCharge(lab, chargeId)));
-    if (chance.perMille(disputes)) this.#later('a dispute', (lab) => this.#dispute(lab, chargeId));
+      begin('a warning', (lab) => void warnOfFraud(lab, getCharge(lab, chargeId)));
+    if (chance.perMille(disputes)) begin('a dispute', (lab) => this.#dispute(lab, chargeId));
   }
 
   /** Ends it: what has not happened yet never does. */

@@ -19,17 +19,24 @@ const order = ['stopping', 'settling', 'returning', 'erasing'];
 
 /** Closes the account in the midst of something else, and begins nothing after that. */
 export async function closeAccount(user: User): Promise<void> {
-  const { chance, kernel, told } = user.parts;
-  user.isLeaving = true;
+  const { chance } = user.parts;
   const beside = chance.perMille(BESIDE) ? chance.pick(besides) : undefined;
+  const [closing] = await Promise.all([closeAlone(user), beside?.(user)]);
+  if (closing.answeredMs !== undefined) await follow(user);
+}
+
+/** Closes the account, and looks no more. */
+export async function closeAlone(user: User): Promise<ToldClosing> {
+  const { kernel, told } = user.parts;
+  user.isLeaving = true;
   for (const key of user.keys) key.revokingMs ??= kernel.nowMs;
   const closing: ToldClosing = {
     ...{ email: user.email, userId: told.users.get(user.email) ?? '' },
     ...{ sentMs: kernel.nowMs, answeredMs: undefined },
   };
   told.closings.push(closing);
-  await Promise.all([ask(user, closing), beside?.(user)]);
-  if (closing.answeredMs !== undefined) await follow(user);
+  await ask(user, closing);
+  return closing;
 }
 
 /** Asks until it is answered, or nothing lets the user in any more: an answer was lost then. */

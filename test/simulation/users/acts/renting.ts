@@ -11,7 +11,7 @@ const OWN_SOFTWARE = 200;
 /** Of a thousand guarded machines, those that are kept alive at once. */
 const KEPT_ALIVE = 400;
 
-const families = ['rtx-4090', 'a100-80gb', 'h100-80gb'] as const;
+export const families = ['rtx-4090', 'a100-80gb', 'h100-80gb'] as const;
 
 /** What a user wants to rent, as POST /v1/rentals and POST /v1/quotes take it. */
 export interface Wish {
