@@ -75,6 +75,7 @@ as $function$
 create or replace function seal_text(s ledger_seals, of_epoch integer, kept bigint[])
  returns text
  language plpgsql stable
+ set enable_seqscan to 'off'
 as $function$
   declare
     kept_lines text;

@@ -3,7 +3,7 @@ import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/alloca
 import { launchInTurn, LOOK_MS } from './launch-in-turn.js';
 import { orderTermsOf } from './order-terms.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
-import { isOlder, msSince, readClock } from '../../adapters/postgres/clock.js';
+import { msSince, readClock } from '../../adapters/postgres/clock.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { wasAsked } from '../../adapters/postgres/machines/queued-attempts.js';
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
@@ -219,7 +219,7 @@ function waitsSince(rental: RentalRow, attempts: readonly AllocationAttemptRow[]
  */
 async function maySoonHaveTurn({ db }: ActivityDeps, passedOver: PassedOver, since: Date): Promise<boolean> {
   const isAwaited = [...passedOver.values()].some((untilMs) => untilMs < Infinity);
-  if (!isAwaited || (await isOlder(db, since, rentalLimits.queueMs))) return false;
+  if (!isAwaited || (await msSince(db, since)) >= rentalLimits.queueMs) return false;
   await sleep(LOOK_MS);
   return true;
 }

@@ -39,6 +39,11 @@ export function isOlderSql(at: string, thanMs: number | string): string {
                  and (select clock_ms()) + ${STEP_MS} * interval '1 millisecond')`;
 }
 
+/** SQL that holds for an instant that does not lie ahead. */
+export function isReachedSql(at: string): string {
+  return `${at} <= (select clock_ms()) + ${STEP_MS} * interval '1 millisecond'`;
+}
+
 /** SQL of an instant, or of now where it lies ahead. */
 export function notAheadSql(at: string): string {
   return `case when ${at} > clock_ms() then clock_ms() else ${at} end`;

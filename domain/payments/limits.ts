@@ -45,6 +45,8 @@ export const paymentLimits = {
   chargeKeyMs: 23 * HOUR,
   /** What was sent is looked for from so long before that on: our clock may have run ahead. */
   lookBackMs: DAY,
+  /** Where nobody knows how long ago it was sent. */
+  lookFarBackMs: 90 * DAY,
   /** From then on no key is known any more. */
   keyForgottenMs: 26 * HOUR,
   /** A top-up that has neither a page nor a charge is over after this. */

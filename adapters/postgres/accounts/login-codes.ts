@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { mailboxOf } from '../../../domain/accounts/mailbox.js';
 import { DAY, HOUR } from '../../../domain/durations.js';
+import { isReachedSql } from '../clock.js';
 import type { Transaction } from '../database.js';
 import { lockBy } from '../locks.js';
 import type { LoginCodeRow } from '../rows/tables.js';
@@ -168,7 +169,8 @@ async function lockNewest(
   const { rows } = await trx.raw<{ rows: LockedCode[] }>(
     `select id, email, code_hash, tries, other_tries, expires_at, used_at is null and expires_at > clock_ms() as alive
        from login_codes
-      where email = :email and code_hash is not null ${browserHash ? 'and browser_hash = :browserHash' : ''}
+      where email = :email and code_hash is not null and ${isReachedSql('created_at')}
+            ${browserHash ? 'and browser_hash = :browserHash' : ''}
       order by created_at desc, id desc limit 1 for update`,
     { email, ...(browserHash && { browserHash }) },
   );

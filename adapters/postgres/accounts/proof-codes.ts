@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { DAY, HOUR } from '../../../domain/durations.js';
 import type { SessionId } from '../../../domain/ids.js';
+import { isReachedSql } from '../clock.js';
 import type { Transaction } from '../database.js';
 import { lockBy } from '../locks.js';
 import type { ProofCodeRow } from '../rows/tables.js';
@@ -68,7 +69,7 @@ function waitOf(trx: Transaction, { id, userId }: Asker): Promise<number> {
 export async function tryProofCode(trx: Transaction, { id }: Asker, code: string): Promise<boolean> {
   const { rows } = await trx.raw<{ rows: (ProofCodeRow & { alive: boolean })[] }>(
     `select *, used_at is null and expires_at > clock_ms() as alive from proof_codes
-      where session_id = :id order by created_at desc, id desc limit 1 for update`,
+      where session_id = :id and ${isReachedSql('created_at')} order by created_at desc, id desc limit 1 for update`,
     { id },
   );
   const row = rows[0];

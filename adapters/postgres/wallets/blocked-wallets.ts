@@ -1,5 +1,4 @@
 import type { RentalId } from '../../../domain/ids.js';
-import { isOlderSql } from '../clock.js';
 import type { Database } from '../database.js';
 
 export interface BlockedPod {
@@ -18,7 +17,7 @@ export async function stopBlockedRentals(db: Database, afterMs: number): Promise
     `with blocked as (
        select r.no, r.id, r.provider_code, r.pod_id
          from wallets w join rentals r on r.wallet_id = w.id and r.status = 'running'
-        where ${isOlderSql('w.metering_blocked_at', ':afterMs')}
+        where w.metering_blocked_at < clock_ms() - :afterMs * interval '1 millisecond'
      ), asked as (
        insert into stop_requests (rental_no, requested_by, reason)
        select no, 'operator', 'metering was blocked' from blocked

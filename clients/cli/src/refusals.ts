@@ -146,6 +146,8 @@ function reservedWords(error: AnyApiError): string | undefined {
 function unfitWords(error: AnyApiError): string | undefined {
   if (!isApiError(error, 'software_unsupported') && !isApiError(error, 'idle_guard_unsupported'))
     return undefined;
+  // A machine that is there is told of in the service's words.
+  if (!error.message.startsWith('No provider with such a machine')) return undefined;
   const details = error.details as Partial<typeof error.details> | undefined;
   return details?.misfits?.length ? misfitWords(details.misfits) : undefined;
 }

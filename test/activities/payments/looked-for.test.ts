@@ -8,9 +8,9 @@ describe('what was sent and is looked for at the processor', () => {
     assert.deepEqual(lookedForFrom(sentAt), new Date(sentAt.getTime() - DAY));
   });
 
-  it('is looked for from a day before now, where our clock ran further ahead than that', () => {
+  it('is looked for from far back, where it lies ahead: nobody knows how long ago it was', () => {
     const beforeMs = Date.now();
     const fromMs = lookedForFrom(new Date(beforeMs + 3 * DAY)).getTime();
-    assert.ok(fromMs >= beforeMs - DAY && fromMs <= Date.now() - DAY);
+    assert.ok(fromMs >= beforeMs - 90 * DAY && fromMs <= Date.now() - 90 * DAY);
   });
 });

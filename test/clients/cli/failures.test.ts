@@ -249,7 +249,7 @@ describe('gpu, when something fails', () => {
         /^No provider with such a machine can do all of this:\n--env: mock gives this[^:]*: add a[^:]*them\.\nChange/,
       'quote rtx-4090 --stop-when-idle 5m': /^--stop-when-idle must be at least 15 minutes\./,
       'quote rtx-4090 --port web:22/tcp': /^--port\.port can’t be 22: choose another\./,
-      'quote rtx-4090 --max-price 0.10': /--gpus 1 --region US \(.*--gpus 1 --region RO \(/s,
+      'quote rtx-4090 --max-price 0.10': /--gpus\s1\s--region\sUS\s\(.*--gpus\s1\s--region\sRO\s\(/s,
       'proof none': /^month must be a month, such as 2026-10\./,
       'proof 2099-01': /\nAsk for it then, or for an earlier month\.\n/,
       'keep-alive plain --for 1h':
@@ -258,6 +258,13 @@ describe('gpu, when something fails', () => {
     for (const [line, told] of Object.entries(lines)) {
       assert.match((await bob.type(line)).err.replace(/(?<=\S)\n(?=[a-z(])/g, ' '), told, line);
     }
+    const ofOne = 'This machine was rented without a reporter, so it can’t be guarded now.';
+    const misfits = [{ field: 'stopWhenIdleMinutes', providerCode: 'vast', message: 'tells nothing' }];
+    const body = { error: 'idle_guard_unsupported', message: ofOne, details: { misfits }, requestId: 'r' };
+    const refused: typeof fetch = async (asked, init) =>
+      new Request(asked, init).method === 'PATCH' ? Response.json(body, { status: 422 }) : fetch(asked, init);
+    const { err } = await bob.type('extend plain --stop-when-idle 30m', { fetch: refused });
+    assert.match(err, new RegExp(`^${ofOne}`), 'its provider may well do it for others');
   });
 
   it('has a row for each exit code in docs/cli.md', () => {

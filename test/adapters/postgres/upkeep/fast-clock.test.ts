@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../../adapters/ids.js';
-import { waitMs } from '../../../../adapters/postgres/accounts/one-time-codes.js';
+import { requestLoginCode, tryLoginCode } from '../../../../adapters/postgres/accounts/login-codes.js';
+import { requestProofCode, tryProofCode } from '../../../../adapters/postgres/accounts/proof-codes.js';
+import { insertSession } from '../../../../adapters/postgres/accounts/sessions.js';
+import type { Transaction } from '../../../../adapters/postgres/database.js';
 import { insertAttempt } from '../../../../adapters/postgres/machines/attempts.js';
 import { expectPodsOfRentals } from '../../../../adapters/postgres/machines/pods-watch.js';
 import { listDueNotices } from '../../../../adapters/postgres/notices/notice-mails.js';
@@ -18,7 +21,7 @@ import {
 } from '../../../../adapters/postgres/upkeep/look-signals.js';
 import { findStuck, isNotWaiting, noteFailure } from '../../../../adapters/postgres/upkeep/stuck-items.js';
 import { operationLimits } from '../../../../domain/operations/limits.js';
-import { insertProvider, insertUser } from '../../../support/money/factories.js';
+import { insertProvider, insertRental, insertUser } from '../../../support/money/factories.js';
 import {
   insertRunning,
   insertWallet,
@@ -134,18 +137,38 @@ describe('what a clock that ran ahead has noted', () => {
     assert.equal(await readDeclineWait(database.db, userId, 1), 0);
   });
 
-  it('of a code that was asked for keeps nobody from another one', async () => {
-    const wait = (at: string) =>
-      database.db.transaction((trx) =>
-        waitMs(
-          trx,
-          `select 'user' as what, created_at from (values (${at})) r (created_at) where created_at > :since`,
-          `('user', 1, 60000)`,
-          {},
-        ),
-      );
-    assert.ok((await wait('clock_ms()')) > 0);
-    assert.equal(await wait(`clock_ms() + interval '1 day'`), 0);
+  it('of a code keeps nobody from another one, which works', async () => {
+    const { db } = database;
+    const user = await insertUser(db);
+    const { id } = await db.transaction((trx) => insertSession(trx, user.id, { by: 'code' }));
+    const session = { id, userId: user.id };
+    const wish = {
+      email: 'somebody@example.com',
+      clientAddress: '192.0.2.1',
+      browserHash: Buffer.alloc(32, 9),
+    };
+    const codes = {
+      login_codes: {
+        ask: (trx: Transaction) => requestLoginCode(trx, { ...wish, askedBy: 'anybody' }, 100),
+        isRight: async (trx: Transaction, code: string) =>
+          (await tryLoginCode(trx, wish.email, code, wish.browserHash)).right,
+      },
+      proof_codes: {
+        ask: (trx: Transaction) => requestProofCode(trx, session),
+        isRight: (trx: Transaction, code: string) => tryProofCode(trx, session, code),
+      },
+    } as const;
+    for (const [table, { ask, isRight }] of Object.entries(codes)) {
+      assert.equal((await db.transaction(ask)).outcome, 'made');
+      assert.equal((await db.transaction(ask)).outcome, 'limited', 'by a true instant');
+      await db(table as 'login_codes').update({
+        created_at: ahead('created_at'),
+        expires_at: ahead('expires_at'),
+      });
+      const made = await db.transaction(ask);
+      assert.ok(made.outcome === 'made', table);
+      assert.ok(await db.transaction((trx) => isRight(trx, made.code)), table);
+    }
   });
 
   it('of a notice keeps its mail back no longer, and neither does one that was told', async () => {
@@ -189,6 +212,10 @@ describe('what a clock that ran ahead has noted', () => {
       };
       const purchase = await add({ created_at: at, changed_at: at, not_before: at });
       const condemned = await add({ state: 'condemned', created_at: long, changed_at: at });
+      const failed = await add({ state: 'failed', created_at: long, changed_at: at });
+      const { rental_id: rentalId } = await failed();
+      const { user_id: userId } = await insertWallet(db, 1_000);
+      await insertRental(db, userId, { id: rentalId, status: 'provisioning' });
       const real = await add({ created_at: long, changed_at: long, not_before: soon });
       const pod = { provider_code: 'lab', pod_id: 'p', tag: 'test-p-1', status: 'active' } as const;
       await db('pods').insert({ ...pod, upstream_status: '', first_seen_at: at, active_at: at });
@@ -197,6 +224,7 @@ describe('what a clock that ran ahead has noted', () => {
       assert.ok([begun.created_at, begun.changed_at, begun.not_before].every(isNow));
       const givenUp = await condemned();
       assert.deepEqual([isNow(givenUp.changed_at), givenUp.asked_at, givenUp.not_before], [true, null, null]);
+      assert.ok(isNow((await failed()).changed_at), 'since when its rental waits for a turn');
       const left = await real();
       assert.deepEqual([left.created_at, left.changed_at, left.not_before], [long, long, soon]);
       const seen = await db('pods').first();
@@ -206,7 +234,7 @@ describe('what a clock that ran ahead has noted', () => {
       );
     });
 
-    it('misses one that no list has shown, and ends one whose wallet can’t be metered', async () => {
+    it('misses one that no list has shown, and ends none early whose wallet can’t be metered', async () => {
       const { db } = database;
       const wallet = await insertWallet(db, 1_000);
       const id = await insertRunning(db, wallet, { priceCents: 100, ranMs: 1_000 });
@@ -214,11 +242,12 @@ describe('what a clock that ran ahead has noted', () => {
       assert.equal(await expectPodsOfRentals(db), 1);
       const blocked = { metering_blocked_at: at, metering_blocked_reason: 'it breaks' };
       await db('wallets').where({ id: wallet.id }).update(blocked);
-      const ended = await stopBlockedRentals(db, 60_000);
-      assert.deepEqual(
-        ended.map(({ rentalId }) => rentalId),
-        [id],
-      );
+      const ended = async () => (await stopBlockedRentals(db, 60_000)).map(({ rentalId }) => rentalId);
+      await beginWaitsAnew(db);
+      const since = (await db('wallets').where({ id: wallet.id }).first())?.metering_blocked_at;
+      assert.deepEqual([isNow(since), await ended()], [true, []], 'operators have their time');
+      await db('wallets').where({ id: wallet.id }).update({ metering_blocked_at: long });
+      assert.deepEqual(await ended(), [id]);
     });
   });
 });

@@ -5,7 +5,7 @@ import { Failure, usageFailure } from '../../failure.js';
 import { findRental } from '../../rentals/find-rental.js';
 import { usd } from '../../output/money.js';
 import { localTime } from '../../output/time.js';
-import { costNow, gpusOf, isLive, limitsOf, shortId } from '../../views/rental.js';
+import { gpusOf, isLive, limitsOf, shortId } from '../../views/rental.js';
 import { guardOf, stopWhenIdleHelp, type GuardOptions } from './idle-guard.js';
 import { rentalArgument } from './show.js';
 
@@ -107,7 +107,7 @@ function laterBy({ autoStopAt, id }: Rental, seconds: number): string {
 function refuseReached(rental: Rental, { autoStopAt, maxSpendCents }: ChangeRental, nowMs: number): void {
   if (!isLive(rental)) return;
   const id = shortId(rental.id);
-  const costs = costNow(rental, nowMs);
+  const costs = rental.totalChargedCents;
   const isOver = typeof autoStopAt === 'string' && Date.parse(autoStopAt) <= nowMs;
   const isSpent = typeof maxSpendCents === 'number' && maxSpendCents <= costs;
   if (!isOver && !isSpent) return;

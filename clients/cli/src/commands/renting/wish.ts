@@ -63,8 +63,9 @@ export async function wishOf(cli: Cli, family: string | undefined, options: Wish
   };
 }
 
-function idsOf(cli: Cli, keys: readonly string[]): Promise<string[]> {
-  return Promise.all(keys.map(async (key) => (isServiceId(key) ? key : (await findSshKey(cli, key)).id)));
+async function idsOf(cli: Cli, keys: readonly string[]): Promise<string[]> {
+  const ids = keys.map(async (key) => (isServiceId(key) ? key : (await findSshKey(cli, key)).id));
+  return [...new Set(await Promise.all(ids))];
 }
 
 /** This machine's own key goes with each rental, for it alone: so that who rents can enter, whatever is stored. */
