@@ -149,9 +149,12 @@ async function returning(deps: ActivityDeps, userId: UserId, tell: Tell): Return
     if (step.kind === 'refused') {
       const why = `No card of the account takes back ${formatUsd(step.cents)} that was paid in.`;
       const words = [why, ...step.unknown.map(wordsOfUnknown)].join(' ');
-      const wait = ['refused-refunds', step.cents, ...step.unknown.map(({ paymentId }) => paymentId)].join(
-        '-',
-      );
+      const wait = [
+        'refused-refunds',
+        step.cents,
+        step.seq,
+        ...step.unknown.map(({ paymentId }) => paymentId),
+      ].join('-');
       await tellOperators(deps, userId, wait, words);
       return ['refused_refunds'];
     }

@@ -16,11 +16,20 @@ import { post } from '../ledger/post.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.js';
 
+/** What was paid in and no card takes back. */
+interface RefusedReturn {
+  readonly kind: 'refused';
+  readonly cents: number;
+  /** The wallet's newest entry: the same sum after another one is another wait. */
+  readonly seq: number;
+  /** What of it is of payments that the processor's account does not know. */
+  readonly unknown: readonly PaymentReturn[];
+}
+
 export type ReturnStep =
   /** The processor is to be asked for it; what it answers is applied before the next step. */
   | { readonly kind: 'return'; readonly refund: ClosingRefundRow }
-  /** What was paid in and no card takes back, in cents, and what of it is of payments that the processor's account does not know. */
-  | { readonly kind: 'refused'; readonly cents: number; readonly unknown: readonly PaymentReturn[] }
+  | RefusedReturn
   /** Nothing that was paid in is left: the rest has lapsed, and the balance is 0. */
   | { readonly kind: 'settled' };
 
@@ -36,7 +45,7 @@ export async function nextReturn(db: Database, userId: UserId): Promise<ReturnSt
     if (unanswered) return { kind: 'return', refund: unanswered };
     const { next, unknown, paidCents, givenCents } = await planReturns(trx, wallet);
     if (next) return { kind: 'return', refund: await insertReturn(trx, userId, next) };
-    if (paidCents > 0) return { kind: 'refused', cents: paidCents, unknown };
+    if (paidCents > 0) return { kind: 'refused', cents: paidCents, seq: wallet.seq, unknown };
     await noteDecided(trx, userId);
     await lapse(trx, wallet, givenCents);
     return { kind: 'settled' };

@@ -321,6 +321,26 @@ describe('the money of an account that closes', () => {
       assert.match((await world.told()).join(), /\$10\.00/);
     });
 
+    it('is told again where it is the sum that operators took before', async () => {
+      const first = await world.pay(500);
+      world.refusals.set(await world.pay(500), { code: 'charge_not_refundable', status: 400 });
+      await world.close();
+      await world.look();
+      assert.equal((await world.told()).length, 1, 'once, however often somebody looks');
+      await world.give(-500);
+      for (const tries of [1, 2]) {
+        assert.equal((await world.look()).state, 'kept');
+        assert.equal(world.refunds.length, tries);
+        await world.bounce(world.refunds.at(-1)!);
+      }
+      assert.deepEqual((await world.look()).waits_for, ['refused_refunds']);
+      assert.deepEqual(
+        world.returned().map(([paymentId]) => paymentId),
+        [first, first],
+      );
+      assert.equal((await world.told()).length, 2);
+    });
+
     it('wakes a closing that is over, and a dispute that is lost late charges nobody', async () => {
       const paymentId = await world.pay(1_000);
       await world.spend(1_000);
