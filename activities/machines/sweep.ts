@@ -18,6 +18,7 @@ import {
 import type { KeptCredential, Provider } from '../../adapters/providers/provider.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { beginBlocksAnew } from '../../money/metering/tick.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem, eachPart } from '../each-item.js';
 import type { Tell } from '../heartbeat.js';
@@ -36,7 +37,10 @@ export interface Swept {
  */
 export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
   const { db } = deps;
-  await eachPart(deps, 'sweep: instants ahead of the clock', () => beginWaitsAnew(db));
+  await eachPart(deps, 'sweep: instants ahead of the clock', async () => {
+    await beginWaitsAnew(db);
+    await beginBlocksAnew(db);
+  });
   const forgotten = await eachPart(deps, 'sweep: forgotten attempts', () => giveUpForgotten(deps, tell));
   const ended: string[] = [];
   for (const provider of deps.providers.values()) {

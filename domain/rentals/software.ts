@@ -242,7 +242,7 @@ export function keyMisfitsOf(
       over(
         'env',
         exportCharsAt(able, software),
-        besideScript - keysChars + unusedChars(able, software),
+        Math.max(0, besideScript - keysChars + unusedChars(able, software)),
         EXPORTS,
       ))
     : over('sshKeyIds', keysChars, alone, 'characters of SSH keys');

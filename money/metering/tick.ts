@@ -218,6 +218,13 @@ async function markBroken(db: Database, id: number, reason: string): Promise<boo
   }
 }
 
+/** Gives operators their time with a wallet whose rows are at fault, where that is so since an instant ahead (decision 195). */
+export async function beginBlocksAnew(db: Database): Promise<void> {
+  await db('wallets')
+    .whereRaw('metering_blocked_at > (select clock_ms())')
+    .update({ metering_blocked_at: db.raw('clock_ms()') });
+}
+
 /** Meters those of these wallets that nobody else holds. Returns which were left: in a pause all. */
 async function meterFree(
   db: Database,

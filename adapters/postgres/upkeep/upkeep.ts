@@ -35,7 +35,7 @@ export async function listUsersWithOpenAutoTopups(db: Database): Promise<UserId[
 }
 
 /**
- * Lets the waits of purchases, of their machines and of wallets that can't be metered begin now where they began at an instant ahead: that is of a clock that
+ * Lets the waits of purchases and of their machines begin now where they began at an instant ahead: that is of a clock that
  * was set back since. What they were to wait for may have begun a moment ago, so none is over by it (decision 195, "Instants
  * ahead").
  */
@@ -46,9 +46,6 @@ export async function beginWaitsAnew(db: Database): Promise<void> {
          or state in ('open', 'condemned') and changed_at > (select clock_ms())
          or id = any (array(select a.id from rentals r join allocation_attempts a on a.rental_id = r.id
                              where r.status = 'provisioning' and a.changed_at > (select clock_ms())))`,
-  );
-  await db.raw(
-    `update wallets set ${notAhead('metering_blocked_at')} where metering_blocked_at > (select clock_ms())`,
   );
   await db.raw(
     `update pods set ${notAhead('first_seen_at', 'active_at', 'probed_at')}

@@ -21,6 +21,7 @@ import {
 } from '../../../../adapters/postgres/upkeep/look-signals.js';
 import { findStuck, isNotWaiting, noteFailure } from '../../../../adapters/postgres/upkeep/stuck-items.js';
 import { operationLimits } from '../../../../domain/operations/limits.js';
+import { beginBlocksAnew } from '../../../../money/metering/tick.js';
 import { insertProvider, insertRental, insertUser } from '../../../support/money/factories.js';
 import {
   insertRunning,
@@ -243,7 +244,7 @@ describe('what a clock that ran ahead has noted', () => {
       const blocked = { metering_blocked_at: at, metering_blocked_reason: 'it breaks' };
       await db('wallets').where({ id: wallet.id }).update(blocked);
       const ended = async () => (await stopBlockedRentals(db, 60_000)).map(({ rentalId }) => rentalId);
-      await beginWaitsAnew(db);
+      await beginBlocksAnew(db);
       const since = (await db('wallets').where({ id: wallet.id }).first())?.metering_blocked_at;
       assert.deepEqual([isNow(since), await ended()], [true, []], 'operators have their time');
       await db('wallets').where({ id: wallet.id }).update({ metering_blocked_at: long });
