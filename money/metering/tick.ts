@@ -218,7 +218,10 @@ async function markBroken(db: Database, id: number, reason: string): Promise<boo
   }
 }
 
-/** Gives operators their time with a wallet whose rows are at fault, where that is so since an instant ahead (decision 195). */
+/**
+ * Gives operators their time with a wallet whose rows are at fault, where that is so since an instant ahead (decision 195,
+ * "Instants ahead").
+ */
 export async function beginBlocksAnew(db: Database): Promise<void> {
   await db('wallets')
     .whereRaw('metering_blocked_at > (select clock_ms())')

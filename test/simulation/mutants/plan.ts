@@ -336,7 +336,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'money/closing/returns.ts',
-    from: "    if (paidCents > 0) return { kind: 'refused', cents: paidCents, unknown };\n",
+    from: "    if (paidCents > 0) return { kind: 'refused', cents: paidCents, seq: wallet.seq, unknown };\n",
     to: '',
     what: 'an account is erased with money that no card took back',
     at: 'decision of what goes back',
