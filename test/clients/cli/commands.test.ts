@@ -57,6 +57,9 @@ describe('gpu, from the offers to the statement', () => {
     assert.match(err, /^Pay \$100\.00 on this page:\n/);
     assert.match(out, /^Paid: \$100\.00 is in your wallet\. You now have \$100\.00 available\.\n/);
     assert.match((await ann.type('topup')).out, /\$100\.00 +paid +payment page +top_/);
+    const later = await ann.json<{ checkoutUrl: string }>('pay 5 --no-wait --no-browser');
+    const listed = (await ann.type('topup')).out;
+    assert.ok(listed.endsWith(`\n\nPay the $5.00 on: ${later.checkoutUrl}\n`), listed);
   });
   const paid = new Set<string>();
 

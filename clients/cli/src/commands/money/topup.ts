@@ -99,8 +99,15 @@ async function list(cli: Cli, limit: number): Promise<void> {
   out.result({ topups, ...more }, () =>
     topups.length === 0
       ? ['No payments yet. Next: gpu pay 20']
-      : [...out.table(topupColumns, topups), ...(words.length === 0 ? [] : ['', ...words])],
+      : [...out.table(topupColumns, topups), ...apart(topups.flatMap(pageLines)), ...apart(words)],
   );
+}
+
+const apart = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
+
+/** Where a payment that is open goes on. */
+function pageLines({ amountCents, checkoutUrl }: Topup): string[] {
+  return checkoutUrl === null ? [] : [`Pay the ${usd(amountCents)} on: ${checkoutUrl}`];
 }
 
 /** What of a payment is shown in lists. */
