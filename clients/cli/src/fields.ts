@@ -114,6 +114,8 @@ function wordsOf({ field, message }: Fault): string {
   const own = ownName(first);
   // Some sentences leave out what they are about: "must be at least 5".
   const named = message.search(own) < 0 && /^[a-z]/.test(message) ? `${name} ${message}` : message;
-  const told = withUnits(first, withoutFieldNames(named.replace(own, name)));
+  // A part of it is named after it: "--port: port can't be 22".
+  const parted = named.replace(own, name).replace(new RegExp(String.raw`(?<=${name})\.(?=\w)`), ': ');
+  const told = withUnits(first, withoutFieldNames(parted));
   return /[.?!]$/.test(told) ? told : `${told}.`;
 }

@@ -248,7 +248,7 @@ describe('gpu, when something fails', () => {
       'quote rtx-4090 --env A=1':
         /^No provider with such a machine can do all of this:\n--env: mock gives this[^:]*: add a[^:]*them\.\nChange/,
       'quote rtx-4090 --stop-when-idle 5m': /^--stop-when-idle must be at least 15 minutes\./,
-      'quote rtx-4090 --port web:22/tcp': /^--port\.port can’t be 22: choose another\./,
+      'quote rtx-4090 --port web:22/tcp': /^--port: port can’t be 22: choose another\./,
       'quote rtx-4090 --max-price 0.10': /--gpus\s1\s--region\sUS\s\(.*--gpus\s1\s--region\sRO\s\(/s,
       'proof none': /^month must be a month, such as 2026-10\./,
       'proof 2099-01': /\nAsk for it then, or for an earlier month\.\n/,
