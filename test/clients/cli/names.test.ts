@@ -71,7 +71,7 @@ describe('gpu rename and gpu label', () => {
     }
     const { code, err } = await ann.type(`label ${id} Team=a`);
     assert.equal(code, exitCodes.usage);
-    assert.match(err, /--label\.Team is not a label: a key has 1 to 63 characters/);
+    assert.match(err, /--label: Team is not a label: a key has 1 to 63 characters/);
     await ann.type(`stop ${id}`);
     await ended();
     assert.equal((await ann.type(`label ${id} team=c`)).code, exitCodes.refused);
