@@ -14,6 +14,11 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
   return align === 'right' ? space + text : text + space;
 }
 
+/** Sets lines apart from those before them; nothing where there are none. */
+export function apart(lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
 /** Cuts a text that is wider than a width, and shows by a dot that it was cut. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;

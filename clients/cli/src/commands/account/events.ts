@@ -4,7 +4,7 @@ import { eventTypes, wholeNumber, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
-import { pad } from '../../output/text.js';
+import { apart, pad } from '../../output/text.js';
 import { clockTime, localTime } from '../../output/time.js';
 import { findRental } from '../../rentals/find-rental.js';
 import { cutFirst } from '../../views/cut-list.js';
@@ -53,8 +53,7 @@ async function list(cli: Cli, rental: Rental | undefined, options: Options): Pro
   const { out } = cli;
   out.result({ events, ...more }, () => {
     if (events.length === 0) return ['No events yet.'];
-    const notes = words.length === 0 ? [] : ['', ...words.flatMap((text) => out.text(text))];
-    return [...out.table(columns, events), ...notes];
+    return [...out.table(columns, events), ...apart(words.flatMap((text) => out.text(text)))];
   });
 }
 

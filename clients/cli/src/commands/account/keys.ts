@@ -5,7 +5,7 @@ import { collect, dollars, wholeNumber, type AddCommand } from '../../command.js
 import { Failure, usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
-import { cut } from '../../output/text.js';
+import { apart, cut } from '../../output/text.js';
 import { ago, localDate } from '../../output/time.js';
 import { agentLimits, createKey, endAfter, programScopes } from './new-key.js';
 import { addSshKeys } from './ssh-keys.js';
@@ -137,7 +137,7 @@ async function list(cli: Cli): Promise<void> {
         ? out.text('(own): ends only machines that it rented.')
         : []),
     ];
-    return [...table, ...(notes.length > 0 ? ['', ...notes] : [])];
+    return [...table, ...apart(notes)];
   });
 }
 

@@ -97,7 +97,7 @@ function nameFor({ surroundings: { hostname } }: Cli, file: string): string {
 }
 
 async function remove(cli: Cli, given: string): Promise<void> {
-  const key = await findSshKey(cli, given);
+  const key = findSshKey(await cli.client().sshKeys.list({ signal: cli.signal }), given);
   await byKeyOrSession(cli, 'This API key can’t remove SSH keys: sign in.', (client) =>
     client.sshKeys.delete(key.id),
   );

@@ -6,6 +6,7 @@ import { usageFailure } from '../../failure.js';
 import { inOptions } from '../../fields.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
+import { apart } from '../../output/text.js';
 import { localTime } from '../../output/time.js';
 import { pageFor, readCut } from '../../views/cut-list.js';
 
@@ -102,8 +103,6 @@ async function list(cli: Cli, limit: number): Promise<void> {
       : [...out.table(topupColumns, topups), ...apart(topups.flatMap(pageLines)), ...apart(words)],
   );
 }
-
-const apart = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
 
 /** Where a payment that is open goes on. */
 function pageLines({ amountCents, checkoutUrl }: Topup): string[] {

@@ -5,7 +5,7 @@ import { label, wholeNumber, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
-import { cut } from '../../output/text.js';
+import { apart, cut } from '../../output/text.js';
 import { localTime } from '../../output/time.js';
 import { cutRows, pageFor, readCut, type CutList } from '../../views/cut-list.js';
 import { costNow, gpusOf, isLive, runsFor, shortId, stateOf } from '../../views/rental.js';
@@ -67,10 +67,7 @@ async function list(
       return out.text(noneWords(all, search !== false || labels !== undefined || mine));
     }
     const told = [...words, ...(burn > 0 ? [`${sumOf(cut, query)} ${usd(burn)} an hour.`] : [])];
-    return [
-      ...out.table(columnsOf(cli, rentals, nowMs, all), rentals),
-      ...(told.length === 0 ? [] : ['', ...told]),
-    ];
+    return [...out.table(columnsOf(cli, rentals, nowMs, all), rentals), ...apart(told)];
   });
 }
 

@@ -64,8 +64,9 @@ export async function wishOf(cli: Cli, family: string | undefined, options: Wish
 }
 
 async function idsOf(cli: Cli, keys: readonly string[]): Promise<string[]> {
-  const ids = keys.map(async (key) => (isServiceId(key) ? key : (await findSshKey(cli, key)).id));
-  return [...new Set(await Promise.all(ids))];
+  const areIds = keys.every((key) => isServiceId(key));
+  const stored = areIds ? [] : await cli.client().sshKeys.list({ signal: cli.signal });
+  return [...new Set(keys.map((key) => (isServiceId(key) ? key : findSshKey(stored, key).id)))];
 }
 
 /** This machine's own key goes with each rental, for it alone: so that who rents can enter, whatever is stored. */
