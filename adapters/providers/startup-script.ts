@@ -1,5 +1,5 @@
 import type { Software, SoftwareCapabilities } from '../../domain/rentals/software.js';
-import { shellWords } from '../../domain/rentals/start-command.js';
+import { decodedWords, exportLine, shellWords } from '../../domain/rentals/start-command.js';
 import type { TemplateContainer } from './offers/templates.js';
 import { proofLines, type ReportTarget } from './proof-script.js';
 import { reporterLines } from './reporter-script.js';
@@ -99,7 +99,7 @@ export function fetchedScript(software: Software, runs: SoftwareCapabilities['im
  */
 export function ownScriptLines({ env, startScript, args }: Software): string[] {
   if (startScript === null) return [];
-  const exported = Object.entries(env).map(([name, value]) => `export ${name}="$(${decoded(value)})"`);
+  const exported = Object.entries(env).map(([name, value]) => exportLine(name, base64Of(value)));
   return [
     ...exported,
     'script=$(mktemp)',
@@ -170,5 +170,9 @@ function registryOf(image: string): string[] {
 }
 
 function decoded(text: string): string {
-  return `printf %s '${Buffer.from(text).toString('base64')}' | base64 -d`;
+  return decodedWords(base64Of(text));
+}
+
+function base64Of(text: string): string {
+  return Buffer.from(text).toString('base64');
 }

@@ -29,13 +29,20 @@ export function argsCharsOf({ args, entrypoint, startScript }: StartWords): numb
 /** Counts the characters of the lines by which a start script exports its variables. */
 export function exportCharsOf(env: Readonly<Record<string, string>>): number {
   return Object.entries(env).reduce(
-    (sum, [name, value]) => sum + EXPORT_CHARS + name.length + base64CharsOf(bytesOf(value)),
+    (sum, [name, value]) => sum + `${exportLine(name, '')}\n`.length + base64CharsOf(bytesOf(value)),
     0,
   );
 }
 
-/** What stands around the name and the value of a variable in such a line, with its end. */
-const EXPORT_CHARS = `export ="$(printf %s '' | base64 -d)"\n`.length;
+/** Makes the line by which a shell exports a variable, of its value in base64. */
+export function exportLine(name: string, base64: string): string {
+  return `export ${name}="$(${decodedWords(base64)})"`;
+}
+
+/** Makes the words by which a shell writes what is in base64. */
+export function decodedWords(base64: string): string {
+  return `printf %s '${base64}' | base64 -d`;
+}
 
 /** Counts the characters of so many bytes in base64. */
 export function base64CharsOf(bytes: number): number {
