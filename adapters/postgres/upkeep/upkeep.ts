@@ -1,4 +1,3 @@
-import { MINUTE } from '../../../domain/durations.js';
 import type { RentalId, TopupId, UserId } from '../../../domain/ids.js';
 import { operationLimits } from '../../../domain/operations/limits.js';
 import { isOlderSql, notAheadSql } from '../clock.js';
@@ -82,7 +81,7 @@ export async function listStrayPods(
        left join allocation_attempts a on a.tag = p.tag
        left join rentals r on r.id = a.rental_id
       where p.provider_code = :providerCode and p.gone_at is null
-        and (a.id is null and ${isOlderSql('p.first_seen_at', MINUTE)}
+        and (a.id is null and p.first_seen_at < clock_ms() - interval '1 minute'
              or a.state in ('condemned', 'failed', 'gone')
              or a.state = 'adopted' and r.closed_at is not null
              or a.state = 'open' and a.created_at < clock_ms() - :openForMs * interval '1 millisecond')
