@@ -11,7 +11,8 @@ import { startBenchServer, walBytes, type BenchServer } from './server.js';
 
 /**
  * bench:seals. What the ledger's seals cost and save (decision 139, "Seals of the ledger"): hours of ticks by a clock that
- * is moved on a second a tick, with sealing and without it, and the bytes that an entry keeps for good.
+ * is moved on a second a tick, with sealing and without it, minute by minute in turn, and the bytes that an entry keeps for
+ * good.
  */
 const rentals = Number(process.env['BENCH_RENTALS'] ?? '20000');
 const hours = Number(process.env['BENCH_HOURS'] ?? '3');
@@ -29,11 +30,27 @@ const CHECKPOINT_MINUTES = 15;
 /** What an hour took, and how large the table and its indexes are at its end. */
 interface Hour {
   readonly entries: number;
+  /** Processor time of all of PostgreSQL, and what of it was spent while ticks were not under way, by what was. */
   readonly postgresSeconds: number;
+  readonly sealingSeconds: number;
+  readonly cleaningSeconds: number;
+  readonly checkpointSeconds: number;
   readonly walBytes: number;
   readonly tickP99Ms: number;
   readonly heapBytes: number;
   readonly indexBytes: number;
+}
+
+/** One of the two ledgers that are compared, each on a server of its own. */
+interface Side {
+  readonly name: 'rows' | 'sealed';
+  readonly server: BenchServer;
+  readonly db: Database;
+  /** Moves its clock on. */
+  readonly move: (seconds: number) => Promise<void>;
+  /** How many rows have gone since the table was cleaned. */
+  gone: number;
+  readonly hours: Hour[];
 }
 
 /**
@@ -87,60 +104,103 @@ async function vacuumThreshold(db: Database): Promise<number> {
   return rows[0]!.rows;
 }
 
-/** Ticks once a second, up to 20 ms late as a timer is, and does what is due each minute. */
-async function passHour(
-  server: BenchServer,
-  db: Database,
-  move: (seconds: number) => Promise<void>,
-  eachMinute: (minute: number) => Promise<void>,
-): Promise<Hour> {
-  const before = { cpu: cpuSecondsOfTree(server.pid), wal: await walBytes(db) };
-  const tickMs: number[] = [];
-  let entries = 0;
-  let late = 0;
-  for (let second = 1; second <= HOUR; second += 1) {
-    const nextLate = Math.random() * 0.02;
-    await move(1 + nextLate - late);
-    late = nextLate;
-    const began = performance.now();
-    entries += (await tick(db, whole)).entries;
-    tickMs.push(performance.now() - began);
-    if (second % MINUTE === 0) await eachMinute(second / MINUTE);
-  }
-  return {
-    entries,
-    postgresSeconds: round(cpuSecondsOfTree(server.pid) - before.cpu, 1),
-    walBytes: (await walBytes(db)) - before.wal,
-    tickP99Ms: round(percentile(tickMs, 0.99), 1),
-    ...(await sizesOf(db)),
-  };
+/** Starts a side's server. */
+async function startSide(name: Side['name']): Promise<Side> {
+  const server = await startBenchServer();
+  const db = openDatabase(server.url, 1, 'bench', null, {
+    ...databaseDeadlines.worker,
+    ...{ statementMs: 0, transactionMs: 0, answerMs: 10 * HOUR * 1_000 },
+  });
+  return { name, server, db, move: await steerClock(db), gone: 0, hours: [] };
 }
 
-/** The hours of one side. */
-async function measure(server: BenchServer, db: Database, isSealed: boolean, hours: number): Promise<Hour[]> {
-  await clearFleet(db);
-  await db.raw('select switch_sealing(?)', [isSealed]);
-  const move = await steerClock(db);
+/** Gives a side a fleet that has run for long. */
+async function fill({ name, db }: Side): Promise<void> {
+  await db.raw('select switch_sealing(?)', [name === 'sealed']);
   await seedFleet(db, rentals, 'realistic');
   await ageFleet(db, ledgerLimits.sealEntries);
-  const measured: Hour[] = [];
-  let gone = 0;
-  for (let hour = 1; hour <= hours; hour += 1) {
-    const dump = hour === dumpHour ? await holdSnapshot(server) : undefined;
-    measured.push(
-      await passHour(server, db, move, async (minute) => {
-        if (isSealed && minute % WALK_MINUTES === 0) gone += await sealAll(db, ledgerLimits.sealEntries);
-        if (gone > (await vacuumThreshold(db))) {
-          await db.raw('vacuum ledger_entries');
-          gone = 0;
-        }
-        if (minute === 30) await dump?.();
-        if (minute % CHECKPOINT_MINUTES === 0) await server.checkpoint();
-      }),
-    );
-    console.error(`${isSealed ? 'sealed' : 'rows'}, hour ${hour}: ${JSON.stringify(measured.at(-1))}`);
+}
+
+/** Measures an hour of a side, of which others pass parts in between. */
+class HourOfSide {
+  private entries = 0;
+  private readonly seconds = { ticks: 0, sealing: 0, cleaning: 0, checkpoint: 0 };
+  private walBytes = 0;
+  private readonly tickMs: number[] = [];
+  private late = 0;
+  private letGo: (() => Promise<void>) | undefined;
+
+  constructor(
+    private readonly side: Side,
+    private readonly hour: number,
+  ) {}
+
+  /** Ticks once a second, up to 20 ms late as a timer is, and does what is due at the minute's end. */
+  async passMinute(minute: number): Promise<void> {
+    const { side } = this;
+    const { db, server } = side;
+    const walBefore = await walBytes(db);
+    if (minute === 1 && this.hour === dumpHour) this.letGo = await holdSnapshot(server);
+    await this.spend('ticks', () => this.tickForMinute());
+    await this.spend('sealing', async () => {
+      if (side.name === 'sealed' && minute % WALK_MINUTES === 0)
+        side.gone += await sealAll(db, ledgerLimits.sealEntries);
+    });
+    await this.spend('cleaning', async () => {
+      if (side.gone <= (await vacuumThreshold(db))) return;
+      await db.raw('vacuum ledger_entries');
+      side.gone = 0;
+    });
+    if (minute === 30) await this.letGo?.();
+    await this.spend('checkpoint', async () => {
+      if (minute % CHECKPOINT_MINUTES === 0) await server.checkpoint();
+    });
+    this.walBytes += (await walBytes(db)) - walBefore;
   }
-  return measured;
+
+  /** Closes the hour, and prints it. */
+  async end(): Promise<void> {
+    const { ticks, sealing, cleaning, checkpoint } = this.seconds;
+    const hour: Hour = {
+      entries: this.entries,
+      postgresSeconds: round(ticks + sealing + cleaning + checkpoint, 1),
+      sealingSeconds: round(sealing, 1),
+      cleaningSeconds: round(cleaning, 1),
+      checkpointSeconds: round(checkpoint, 1),
+      walBytes: this.walBytes,
+      tickP99Ms: round(percentile(this.tickMs, 0.99), 1),
+      ...(await sizesOf(this.side.db)),
+    };
+    this.side.hours.push(hour);
+    console.error(`${this.side.name}, hour ${this.hour}: ${JSON.stringify(hour)}`);
+  }
+
+  private async tickForMinute(): Promise<void> {
+    for (let second = 1; second <= MINUTE; second += 1) {
+      const nextLate = Math.random() * 0.02;
+      await this.side.move(1 + nextLate - this.late);
+      this.late = nextLate;
+      const began = performance.now();
+      this.entries += (await tick(this.side.db, whole)).entries;
+      this.tickMs.push(performance.now() - began);
+    }
+  }
+
+  private async spend(on: keyof typeof this.seconds, work: () => Promise<void>): Promise<void> {
+    const before = cpuSecondsOfTree(this.side.server.pid);
+    await work();
+    this.seconds[on] += cpuSecondsOfTree(this.side.server.pid) - before;
+  }
+}
+
+/** Passes an hour on both sides in turn, so that both meet the machine at its fast and its slow minutes. */
+async function passHour(sides: readonly Side[], hour: number): Promise<void> {
+  const measures = sides.map((side) => new HourOfSide(side, hour));
+  for (let minute = 1; minute <= HOUR / MINUTE; minute += 1) {
+    for (const measure of minute % 2 === 0 ? measures : measures.toReversed())
+      await measure.passMinute(minute);
+  }
+  for (const measure of measures) await measure.end();
 }
 
 /** Holds what a dump holds. @returns a function that lets it go */
@@ -198,31 +258,27 @@ async function bytesOfSmall(db: Database): Promise<{ bytesPerEntry: number; entr
   return bytesForGood(db);
 }
 
-const server = await startBenchServer();
-const db = openDatabase(server.url, 1, 'bench', null, {
-  ...databaseDeadlines.worker,
-  ...{ statementMs: 0, transactionMs: 0, answerMs: 10 * HOUR * 1_000 },
-});
+const [rows, sealed] = [await startSide('rows'), await startSide('sealed')];
 try {
-  // Without seals each hour is as the first.
-  const rows = await measure(server, db, false, 1);
-  const sealed = await measure(server, db, true, hours);
-  const kept = await bytesForGood(db);
-  const broken = await verifyLedger(db);
+  for (const side of [rows, sealed]) await fill(side);
+  for (let hour = 1; hour <= hours; hour += 1) await passHour([rows, sealed], hour);
+  const kept = await bytesForGood(sealed.db);
+  const broken = await verifyLedger(sealed.db);
   if (broken.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(broken[0])}`);
-  const small = await bytesOfSmall(db);
+  const small = await bytesOfSmall(sealed.db);
   const perEntry = (all: readonly Hour[], of: (hour: Hour) => number): number =>
     all.reduce((sum, hour) => sum + of(hour), 0) / all.reduce((sum, { entries }) => sum + entries, 0);
-  const cpuUs = [rows, sealed].map((side) =>
+  const sides = [rows.hours, sealed.hours];
+  const cpuUs = sides.map((side) =>
     round(
       perEntry(side, (hour) => hour.postgresSeconds * 1e6),
       2,
     ),
   );
-  const logged = [rows, sealed].map((side) => round(perEntry(side, (hour) => hour.walBytes)));
-  const ticks = [rows, sealed].map((side) => Math.max(...side.map((hour) => hour.tickP99Ms)));
+  const logged = sides.map((side) => round(perEntry(side, (hour) => hour.walBytes)));
+  const ticks = sides.map((side) => Math.max(...side.map((hour) => hour.tickP99Ms)));
   const size = ({ heapBytes, indexBytes }: Hour): number => heapBytes + indexBytes;
-  const growth = round(size(sealed.at(-1)!) / size(sealed[0]!), 3);
+  const growth = round(size(sealed.hours.at(-1)!) / size(sealed.hours[0]!), 3);
   const of = `${rentals.toLocaleString('en-US')} rentals`;
   const figures: Figure[] = [
     {
@@ -268,10 +324,12 @@ try {
   report(
     'seals',
     `${round(kept.bytesPerEntry, 2)} bytes an entry, ${cpuUs[1]} µs against ${cpuUs[0]}, log ${logged[1]} against ${logged[0]} bytes`,
-    { rentals, hours, rows, sealed, kept, small },
+    { rentals, hours, rows: rows.hours, sealed: sealed.hours, kept, small },
     figures,
   );
 } finally {
-  await db.destroy();
-  await server.stop();
+  for (const side of [rows, sealed]) {
+    await side.db.destroy();
+    await side.server.stop();
+  }
 }
