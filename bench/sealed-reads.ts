@@ -12,47 +12,55 @@ import { percentile, report, round, type Figure } from './report.js';
 import { startBenchServer } from './server.js';
 
 /**
- * bench:sealed-reads. What each reader of one wallet's ledger takes from rows, and once all is sealed (decision 139,
- * "Seals of the ledger").
+ * bench:sealed-reads. What each reader of a wallet's ledger takes from rows and from seals (decision 139, "Seals of the
+ * ledger"): two wallets with the same ledger, of which one is sealed, are read in turn.
  */
 const entries = Number(process.env['BENCH_ENTRIES'] ?? '10000000');
 const turns = Number(process.env['BENCH_PAGES'] ?? '60');
-const userId: UserId = `usr_${'1'.padStart(26, '0')}`;
-const rentalId: RentalId = `rent_${'1'.padStart(26, '0')}`;
+const from = new Date(Date.now() - entries * 4_000);
 
-/** A wallet whose two rentals wrote an entry every four seconds, and a top-up in a thousand. */
-async function seedWallet(db: Database): Promise<{ walletId: number; from: Date }> {
-  await seedFleet(db, 2, 'realistic');
-  const wallet = await db('wallets').where({ user_id: userId }).first();
-  const walletId = wallet?.id ?? 0;
-  const from = new Date(Date.now() - entries * 4_000);
+/** One of the two wallets that are compared. */
+interface Wallet {
+  readonly id: number;
+  readonly userId: UserId;
+  readonly rentalId: RentalId;
+}
+
+/** The wallets of seedFleet's first users, each with two rentals. */
+const [rowsWallet, sealedWallet] = [1, 2].map<Wallet>((n) => ({
+  id: n,
+  userId: `usr_${String(n).padStart(26, '0')}`,
+  rentalId: `rent_${String(2 * n).padStart(26, '0')}`,
+})) as [Wallet, Wallet];
+
+/** Makes wallets whose two rentals wrote an entry every four seconds, and a top-up in a thousand. */
+async function seedWallets(db: Database): Promise<void> {
+  await seedFleet(db, 4, 'realistic');
   for (const table of ['ledger_entries', 'wallets', 'rentals'])
     await db.raw('alter table ?? disable trigger user', [table]);
   await db.raw('update rentals set opened_seq = 0');
   await db.raw(
     `insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, processor_charge_id, created_at)
-     select :walletId, n, case when m = 1 then 'processor_topup' else 'rental_charge' end::ledger_entry_type,
+     select w.id, n, case when m = 1 then 'processor_topup' else 'rental_charge' end::ledger_entry_type,
             case when m = 1 then 999 else -1 end, 100000000 + (1000 - m) % 1000,
-            case when m <> 1 then (select min(no) from rentals) + n % 2 end, case when m = 1 then 'ch_' || n end,
+            case when m <> 1 then w.rental_no + n % 2 end, case when m = 1 then 'ch_' || w.id || '_' || n end,
             date_trunc('milliseconds', :from::timestamptz + make_interval(secs => n * 4.0 + random() * 0.02))
-       from (select n, (n - 1) % 1000 as m from generate_series(2, :entries::bigint) n) numbers`,
-    { walletId, entries, from },
+       from (select wallet_id as id, min(no) as rental_no from rentals group by wallet_id) w
+      cross join (select n, (n - 1) % 1000 as m from generate_series(2, :entries::bigint) n) numbers`,
+    { entries, from },
   );
-  await db('wallets')
-    .where({ id: walletId })
-    .update({
-      seq: entries,
-      available_cents: 100_000_000 + ((1_000 - ((entries - 1) % 1_000)) % 1_000),
-    });
+  await db('wallets').update({
+    seq: entries,
+    available_cents: 100_000_000 + ((1_000 - ((entries - 1) % 1_000)) % 1_000),
+  });
   for (const table of ['ledger_entries', 'wallets', 'rentals'])
     await db.raw('alter table ?? enable trigger user', [table]);
   await db.raw('vacuum analyze');
-  return { walletId, from };
 }
 
-type Readers = Readonly<Record<string, (turn: number) => Promise<unknown>>>;
+type Readers = Readonly<Record<string, () => Promise<unknown>>>;
 
-function readersOf(db: Database, walletId: number, from: Date): Readers {
+function readersOf(db: Database, { id: walletId, userId, rentalId }: Wallet): Readers {
   const any = (): number => 2_000 + Math.floor(Math.random() * (entries - 4_000));
   const page = (filter: Parameters<typeof readLedger>[2]) => () => readLedger(db, userId, filter, 51);
   const month = (): { from: Date; to: Date } => {
@@ -85,18 +93,24 @@ function readersOf(db: Database, walletId: number, from: Date): Readers {
   };
 }
 
-/** The median of each reader, in ms. Those that take long take fewer turns. */
-async function measure(readers: Readers): Promise<Record<string, number>> {
-  const medians: Record<string, number> = {};
-  for (const [name, read] of Object.entries(readers)) {
-    const ms: number[] = [];
+/** The medians of each reader, in ms, each wallet in turn. Those that take long take fewer turns. */
+async function measure(
+  rows: Readers,
+  sealed: Readers,
+): Promise<[name: string, rows: number, sealed: number][]> {
+  const medians: [string, number, number][] = [];
+  for (const name of Object.keys(rows)) {
+    const ms: number[][] = [[], []];
     const began = performance.now();
-    for (let turn = 0; turn < turns && (turn < 3 || performance.now() - began < 20_000); turn += 1) {
-      const started = performance.now();
-      await read(turn);
-      ms.push(performance.now() - started);
+    for (let turn = 0; turn < turns && (turn < 3 || performance.now() - began < 40_000); turn += 1) {
+      for (const [side, readers] of [rows, sealed].entries()) {
+        const started = performance.now();
+        await readers[name]!();
+        ms[side]!.push(performance.now() - started);
+      }
     }
-    medians[name] = round(percentile(ms, 0.5), 2);
+    const [ofRows, ofSealed] = ms.map((each) => round(percentile(each, 0.5), 2));
+    medians.push([name, ofRows!, ofSealed!]);
   }
   return medians;
 }
@@ -104,27 +118,25 @@ async function measure(readers: Readers): Promise<Record<string, number>> {
 const server = await startBenchServer();
 try {
   const { db } = server;
-  const { walletId, from } = await seedWallet(db);
-  const readers = readersOf(db, walletId, from);
-  await measure(readers);
-  const rows = await measure(readers);
+  await seedWallets(db);
   await db.raw('select switch_sealing(true)');
   const limits = { leastEntries: 1, mostEntries: ledgerLimits.sealEntries };
   const began = performance.now();
-  await sealInTurns(db, [walletId], limits, () => false);
+  await sealInTurns(db, [sealedWallet.id], limits, () => false);
   const sealSeconds = round((performance.now() - began) / 1_000, 1);
   await db.raw('vacuum analyze');
-  await measure(readers);
-  const sealed = await measure(readers);
-  const figures = Object.keys(readers).map<Figure>((name) => ({
+  const sides = [readersOf(db, rowsWallet), readersOf(db, sealedWallet)] as const;
+  await measure(...sides);
+  const medians = await measure(...sides);
+  const figures = medians.map<Figure>(([name, rows, sealed]) => ({
     id: `sealed-reads.${name.replaceAll(' ', '-')}`,
     what: `${name}, sealed ledger of ${entries.toLocaleString('en-US')} entries, p50`,
-    ours: sealed[name]!,
+    ours: sealed,
     unit: 'ms',
-    peer: { what: 'rows', value: rows[name]! },
+    peer: { what: 'rows', value: rows },
   }));
-  const told = Object.keys(readers).map((name) => `${name} ${rows[name]} to ${sealed[name]} ms`);
-  report('sealed-reads', told.join(', '), { entries, sealSeconds, rows, sealed }, figures);
+  const told = medians.map(([name, rows, sealed]) => `${name} ${rows} to ${sealed} ms`);
+  report('sealed-reads', told.join(', '), { entries, sealSeconds, medians }, figures);
 } finally {
   await server.stop();
 }

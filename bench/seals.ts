@@ -104,6 +104,11 @@ async function vacuumThreshold(db: Database): Promise<number> {
   return rows[0]!.rows;
 }
 
+/** The pool ends a connection that nobody has used for 30 s, and the clock is the connection's own. */
+function keepUsed(db: Database): void {
+  setInterval(() => void db.raw('select 1').catch(() => undefined), 10_000).unref();
+}
+
 /** Starts a side's server. */
 async function startSide(name: Side['name']): Promise<Side> {
   const server = await startBenchServer();
@@ -111,6 +116,7 @@ async function startSide(name: Side['name']): Promise<Side> {
     ...databaseDeadlines.worker,
     ...{ statementMs: 0, transactionMs: 0, answerMs: 10 * HOUR * 1_000 },
   });
+  keepUsed(db);
   return { name, server, db, move: await steerClock(db), gone: 0, hours: [] };
 }
 
