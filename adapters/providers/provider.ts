@@ -235,6 +235,8 @@ export class ProviderError extends PeerError {
       code?: string;
       /** Others had their turn just now: the upstream stays for sale, and this call is made later or elsewhere. */
       outOfTurn?: boolean;
+      /** A purchase or an end, which comes before all reads, has used up our own request budget: operators are told. */
+      overBudget?: boolean;
       /** The order is larger than this upstream takes from anybody, and was not sent: none of its other offers takes it either. */
       unfitOrder?: boolean;
       /** Our account there is set up so that we must not rent with it: operators are told. */

@@ -94,7 +94,7 @@ export async function noteProviderSuccess(db: Database, code: string, use: Upstr
 /**
  * Keeps an upstream's failure for operators. It takes the upstream's offers out of the catalog when the upstream fails
  * again and again, refuses the account, or limits the rate. A failing upstream comes back with its next answer. A call that was out
- * of turn is no failure.
+ * of turn is no failure of the upstream; operators read of a budget that is too small.
  */
 export async function noteProviderFailure(
   db: Database,
@@ -102,15 +102,17 @@ export async function noteProviderFailure(
   use: UpstreamUse,
   error: ProviderError,
 ): Promise<void> {
-  if (error.details.outOfTurn === true) return;
-  const circuit = circuits[use];
+  const { outOfTurn = false, overBudget = false } = error.details;
   const message = `${error.kind}: ${error.message}`.slice(0, 500);
+  const told = { last_error: message, last_error_at: db.raw('clock_ms()') };
+  if (overBudget) await db('providers').where({ code }).update(told);
+  if (outOfTurn) return;
+  const circuit = circuits[use];
   const out = error.kind === 'unknown' ? undefined : outOf(error);
   const [row] = await db('providers')
     .where({ code })
     .update({
-      last_error: message,
-      last_error_at: db.raw('clock_ms()'),
+      ...told,
       ...(error.kind === 'unknown' ? { [circuit.failures]: db.raw('?? + 1', [circuit.failures]) } : {}),
     })
     .returning(['failures', 'create_failures']);

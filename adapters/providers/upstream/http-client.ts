@@ -86,7 +86,7 @@ export interface HttpClient {
    * Sends one request, and repeats it only where it is repeatable.
    * @param read reads the answer
    * @throws HttpFailure when no whole answer came within the limit, or `read` failed
-   * @throws ProviderError rate_limited when the budget is used up, out of turn unless it acts: nothing was sent
+   * @throws ProviderError rate_limited, out of turn, when the budget is used up: nothing was sent
    */
   send<T>(request: HttpRequest, read: ReadAnswer<T>): Promise<T>;
 }
@@ -234,9 +234,9 @@ async function refuseOverBudget(
   const retryAfterMs = (await budget?.take(use)) ?? 0;
   if (retryAfterMs === 0) return;
   throw new ProviderError('rate_limited', `${method} ${path}: the request budget is used up`, {
-    retryAfterMs,
-    // Reads and renewals come again, and have used up no more than their shares: the upstream stays for sale.
-    ...(use !== 'acting' && { outOfTurn: true }),
+    // The upstream did not refuse it, and stays for sale.
+    ...{ retryAfterMs, outOfTurn: true },
+    ...(use === 'acting' && { overBudget: true }),
   });
 }
 

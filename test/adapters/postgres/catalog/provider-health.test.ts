@@ -137,6 +137,13 @@ describe('the circuit of an upstream', () => {
     assert.ok(await isForSale());
   });
 
+  it('stays closed when our own budget puts a purchase off: lists go on, and operators read why', async () => {
+    const details = { retryAfterMs: 30_000, outOfTurn: true, overBudget: true };
+    await noteProviderFailure(database.db, 'lab', 'creating', failure('rate_limited', details));
+    assert.deepEqual([await isForSale(), await rateLimitedForMs(database.db, 'lab')], [true, 0]);
+    assert.equal((await listProviders(database.db))[0]?.last_error, 'rate_limited: a test');
+  });
+
   it('is open for as long as the upstream asks to be left alone', async () => {
     await noteProviderFailure(
       database.db,

@@ -34,7 +34,7 @@ describe('the request budget of an upstream', () => {
     assert.equal(await spend(budget, 'reading', 30), 4);
   });
 
-  it('lets renewals of end dates have an eighth, and fails those and reads beyond their shares as out of turn', async () => {
+  it('lets renewals of end dates have an eighth, and fails what is beyond its share as out of turn', async () => {
     const budget = createRequestBudget(database.db, 'eighths', 40);
     assert.equal(await spend(budget, 'renewing', 30), 5);
     assert.equal(await spend(budget, 'reading', 40), 30);
@@ -45,7 +45,10 @@ describe('the request budget of an upstream', () => {
     const read = upstream.call('listing', { method: 'GET', path: '/' });
     await assert.rejects(read, (error: ProviderError) => error.details.outOfTurn === true);
     const act = upstream.call('buying', { method: 'POST', path: '/' });
-    await assert.rejects(act, (error: ProviderError) => error.details.outOfTurn === undefined);
+    await assert.rejects(
+      act,
+      ({ details }: ProviderError) => details.outOfTurn === true && details.overBudget === true,
+    );
   });
 
   it('gives one turn in each stretch of a pace, whoever asks, and tells when the next one is free', async () => {
