@@ -29,21 +29,26 @@ export async function countQueued(
 }
 
 /**
- * Notes that the upstream is about to be asked for a purchase that waits: from now on it may have bought a machine.
+ * Notes that the upstream is about to be asked for a purchase that waits: from now on it may have bought a machine. A turn
+ * that is later than any waits was noted by a clock that ran ahead (decision 195, "Instants ahead").
  * @returns false when it was asked for before, does not wait any more, or its upstream refuses to be asked yet
  */
 export async function beginQueued(db: Database, id: number): Promise<boolean> {
   const begun = await db('allocation_attempts')
     .where({ id, state: 'open', asked_at: null })
     .whereNotNull('launch_at')
-    .whereRaw('(not_before is null or not_before <= clock_ms())')
+    .whereRaw(
+      `(not_before is null or not_before <= clock_ms()
+        or not_before > clock_ms() + ${rentalLimits.queueMs} * interval '1 millisecond')`,
+    )
     .update({ asked_at: db.raw('clock_ms()') });
   return begun === 1;
 }
 
-/** Puts a purchase back to its place: the upstream took another's, and nothing was bought. */
+/** Puts a purchase back to its place, for as long as any waits: the upstream took another's, and nothing was bought. */
 export async function requeue(db: Database, id: number, waitMs: number): Promise<void> {
-  const then = db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [Math.ceil(waitMs)]);
+  const forMs = Math.min(Math.ceil(waitMs), rentalLimits.queueMs);
+  const then = db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [forMs]);
   await db('allocation_attempts')
     .where({ id, state: 'open', pod_id: null })
     .update({ asked_at: null, launch_at: then, not_before: then });

@@ -5,6 +5,7 @@ import { requestProofCode, tryProofCode } from '../../../../adapters/postgres/ac
 import { insertSession } from '../../../../adapters/postgres/accounts/sessions.js';
 import type { Transaction } from '../../../../adapters/postgres/database.js';
 import { insertAttempt } from '../../../../adapters/postgres/machines/attempts.js';
+import { beginQueued, requeue } from '../../../../adapters/postgres/machines/queued-attempts.js';
 import { expectPodsOfRentals } from '../../../../adapters/postgres/machines/pods-watch.js';
 import { listDueNotices } from '../../../../adapters/postgres/notices/notice-mails.js';
 import { noteForUser } from '../../../../adapters/postgres/notices/user-notices.js';
@@ -201,13 +202,25 @@ describe('what a clock that ran ahead has noted', () => {
     const isNow = (of: Date | null | undefined) => Math.abs(Date.now() - Number(of)) < 30_000;
     beforeEach(() => insertProvider(database.db));
 
+    const addAttempt = () =>
+      insertAttempt(database.db, {
+        ...{ rentalId: newId('rent'), deployment: 'test', providerCode: 'lab', listingId: newId('lst') },
+        ...{ offerId: 'o', pricePerHourCents: 1, endBy: null, deadlineMs: 1, launchAfterMs: 1 },
+      });
+
+    it('keeps no purchase from its turn beyond the time for which any waits', async () => {
+      const { db } = database;
+      const { id } = await addAttempt();
+      await requeue(db, id, DAY);
+      assert.equal(await beginQueued(db, id), false, 'so long as its upstream refuses to be asked');
+      await db('allocation_attempts').where({ id }).update({ not_before: at });
+      assert.equal(await beginQueued(db, id), true);
+    });
+
     it('lets the waits of purchases and of what was bought begin anew, and no true one', async () => {
       const { db } = database;
       const add = async (columns: Partial<AllocationAttemptRow>) => {
-        const attempt = await insertAttempt(db, {
-          ...{ rentalId: newId('rent'), deployment: 'test', providerCode: 'lab', listingId: newId('lst') },
-          ...{ offerId: 'o', pricePerHourCents: 1, endBy: null, deadlineMs: 1, launchAfterMs: 1 },
-        });
+        const attempt = await addAttempt();
         await db('allocation_attempts').where({ id: attempt.id }).update(columns);
         return async () => (await db('allocation_attempts').where({ id: attempt.id }).first())!;
       };
