@@ -22,6 +22,8 @@ export const machineLimits = {
   vanishedShare: 0.2,
   /** Machines that nobody can ask vanish truly where fewer than this vanish, and none that can be asked answers. */
   vanishedUnasked: 3,
+  /** For how long, at most, operators accept at once that machines missing from an upstream's lists are gone. */
+  missingAcceptedMaxMs: 1_000 * MINUTE,
   /** Operators are told of a pod that was told to end and is still there after this. */
   slowEndMs: 15 * MINUTE,
 

@@ -1,5 +1,7 @@
 import type { AccountBalance, ProviderError } from '../../providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
+import { MINUTE } from '../../../domain/durations.js';
+import { machineLimits } from '../../../domain/machines/limits.js';
 import { noFundsMail, unfitAccountMail } from '../../../domain/mails/operators.js';
 import type { GuardMisfit } from '../../../domain/rentals/idle-guard.js';
 import { misfitsOfWish, type JudgedWish } from '../../../domain/rentals/misfits.js';
@@ -202,7 +204,8 @@ export async function rateLimitedForMs(db: Database, code: string): Promise<numb
  * @returns false when there is no such upstream
  */
 export async function acceptMissing(db: Database, code: string, minutes: number): Promise<boolean> {
-  const until = db.raw(`clock_ms() + ?::int * interval '1 minute'`, [minutes]);
+  const forMs = Math.min(minutes * MINUTE, machineLimits.missingAcceptedMaxMs);
+  const until = db.raw(`clock_ms() + ?::int * interval '1 millisecond'`, [forMs]);
   return (await db('providers').where({ code }).update({ missing_accepted_until: until })) === 1;
 }
 

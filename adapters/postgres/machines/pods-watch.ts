@@ -72,8 +72,10 @@ export async function findMissingPods(
   const { rows } = await db.raw<{ rows: { vanished: number; running: number; accepted: boolean }[] }>(
     // What an earlier list missed is missing still: those that turned out dead say no less about the list.
     `select (select count(*) ${of} and ${isMissing}) as vanished, (select count(*) ${of}) as running,
-            coalesce((select missing_accepted_until > clock_ms() from providers where code = :providerCode), false) as accepted`,
-    bindings,
+            -- An end that is later than operators may set was noted by a clock that ran ahead: nobody accepted this list.
+            exists (select 1 from providers where code = :providerCode and missing_accepted_until > clock_ms()
+              and missing_accepted_until <= clock_ms() + :acceptedMs * interval '1 millisecond') as accepted`,
+    { ...bindings, acceptedMs: machineLimits.missingAcceptedMaxMs },
   );
   const { vanished = 0, running = 0, accepted = false } = rows[0] ?? {};
   return { missing, vanished, running, accepted };

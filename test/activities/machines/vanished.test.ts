@@ -127,6 +127,10 @@ describe('machines that vanish from a list many at once', () => {
     await addReadyByPort('port-1');
     await list(2);
     assert.deepEqual(await gone(), []);
+    const byFastClock = new Date(Date.now() + 24 * 3_600_000);
+    await lone.db('providers').update({ missing_accepted_until: byFastClock });
+    await list(2);
+    assert.deepEqual(await gone(), [], 'no operator accepts it for so long');
     await acceptMissing(lone.db, 'lab', 1);
     await list(2);
     assert.deepEqual(await gone(), ['grace-1', 'port-1', 'ssh-1']);
