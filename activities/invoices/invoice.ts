@@ -18,7 +18,11 @@ import {
   recordMirror,
 } from '../../money/invoices/invoice-states.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
-import { unlessMissing, type ProcessorInvoice } from '../../adapters/processor/processor.js';
+import {
+  unlessMissing,
+  type FoundInvoice,
+  type ProcessorInvoice,
+} from '../../adapters/processor/processor.js';
 import { dueReminder, dunning, msUntilNextStep } from '../../domain/payments/dunning.js';
 import type { InvoiceId, UserId } from '../../domain/ids.js';
 import { atMost } from '../../domain/durations.js';
@@ -109,7 +113,7 @@ async function lookFor(
   deps: ActivityDeps,
   row: InvoiceRow,
   customerId: string,
-): Promise<ProcessorInvoice | null> {
+): Promise<FoundInvoice | null> {
   return deps.processor.findInvoice({
     customerId,
     invoiceId: row.id,
@@ -164,8 +168,11 @@ async function findMirror(
   const found = await lookFor(deps, row, customerId);
   if (found?.status !== 'draft' || found.totalCents === row.amount_cents) return found;
   // A crash cut the draft off before it had all its lines. While the key may still be known, the processor would answer
-  // it with the draft that is deleted here.
-  if ((await msSince(deps.db, row.created_at)) < paymentLimits.keyForgottenMs) {
+  // it with the draft that is deleted here. Our row may be far older than the call.
+  if (
+    !(await isOlder(deps.db, row.created_at, paymentLimits.keyForgottenMs)) ||
+    (await msSince(deps.db, found.createdAt)) < paymentLimits.keyForgottenMs
+  ) {
     throw new Error(
       `the mirror of ${row.id} lacks lines; we make it again once the processor forgets its key`,
     );

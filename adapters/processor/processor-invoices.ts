@@ -12,7 +12,7 @@ export interface ProcessorInvoices {
     customerId: string;
     invoiceId: string;
     createdFrom: Date;
-  }): Promise<ProcessorInvoice | null>;
+  }): Promise<FoundInvoice | null>;
   getInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
   /**
    * Opens a draft, so that it can be paid. An invoice that is no longer a draft is returned as it is.
@@ -60,4 +60,9 @@ export interface ProcessorInvoice {
   readonly customerId: string | null;
   /** Our own id from its metadata; null on an invoice that we did not make. */
   readonly invoiceId: string | null;
+}
+
+export interface FoundInvoice extends ProcessorInvoice {
+  /** By the processor's clock, which also tells how long its key is kept. */
+  readonly createdAt: Date;
 }

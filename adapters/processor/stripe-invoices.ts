@@ -51,7 +51,9 @@ export function createStripeInvoices(calls: StripeCalls): ProcessorInvoices {
           .autoPagingToArray({ limit: lookupLimit }),
       );
       const found = invoices.find(({ metadata }) => metadata?.['invoice_id'] === invoiceId);
-      return found === undefined ? null : getInvoice(requireText(found.id, 'the invoice’s id'));
+      if (found === undefined) return null;
+      const invoice = await getInvoice(requireText(found.id, 'the invoice’s id'));
+      return { ...invoice, createdAt: new Date(found.created * 1000) };
     },
   };
 }

@@ -369,5 +369,11 @@ export const mutations: readonly Mutation[] = [
     to: 'credited_cents = coalesce(t.credited_cents, 0) + :cents',
     tests: [`${tests}/told-payments.test.ts`],
   },
+  {
+    file: 'activities/invoices/invoice.ts',
+    from: '(await msSince(deps.db, found.createdAt)) < paymentLimits.keyForgottenMs',
+    to: 'false',
+    tests: ['test/activities/invoices/invoice.test.ts'],
+  },
   ...sealMutations,
 ];

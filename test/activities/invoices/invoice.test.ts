@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { InvoiceRow } from '../../../adapters/postgres/rows/tables.js';
 import { verifyLedgerAgain } from '../../support/money/kept-plan.js';
-import { ProcessorError, type ProcessorInvoice } from '../../../adapters/processor/processor.js';
+import { ProcessorError, type FoundInvoice } from '../../../adapters/processor/processor.js';
 import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import { dunning } from '../../../domain/payments/dunning.js';
 import { DAY } from '../../../domain/durations.js';
@@ -55,7 +55,7 @@ describe('the activity of an invoice', () => {
     return owed;
   }
 
-  function mirrorOf(id: InvoiceId, columns: Partial<ProcessorInvoice> = {}): ProcessorInvoice {
+  function mirrorOf(id: InvoiceId, columns: Partial<FoundInvoice> = {}): FoundInvoice {
     return {
       processorInvoiceId: `in_${id}`,
       status: 'open',
@@ -68,12 +68,13 @@ describe('the activity of an invoice', () => {
       paidAt: null,
       customerId: `cus_${id}`,
       invoiceId: id,
+      createdAt: new Date(),
       ...columns,
     };
   }
 
   /** Makes the processor show the invoice's mirror with these columns. */
-  function shows(id: InvoiceId, columns: Partial<ProcessorInvoice> = {}): () => Promise<ProcessorInvoice> {
+  function shows(id: InvoiceId, columns: Partial<FoundInvoice> = {}): () => Promise<FoundInvoice> {
     return () => Promise.resolve(mirrorOf(id, columns));
   }
 
@@ -193,6 +194,26 @@ describe('the activity of an invoice', () => {
     lone.processor.answers = { findInvoice: shows(ahead.id), getInvoice: shows(ahead.id) };
     assert.equal((await look(ahead.id)).status, 'open', 'no clock says how old that key is');
     assert.ok(!lone.processor.names.includes('createInvoice'));
+  });
+
+  it('makes a draft anew that was cut off, once the processor has forgotten its key, whatever our clock said then', async () => {
+    const { id } = await owe();
+    for (const ageMs of [paymentLimits.keyForgottenMs + 60_000, -DAY]) {
+      await aged(id, ageMs);
+      lone.processor.reset();
+      const partOf = { status: 'draft', totalCents: AMOUNT - 1 } as const;
+      const madeAgo = (ms: number) => shows(id, { ...partOf, createdAt: new Date(Date.now() - ms) });
+      lone.processor.answers = { findInvoice: madeAgo(paymentLimits.chargeKeyMs) };
+      await assert.rejects(look(id), /lacks lines/);
+      assert.deepEqual(lone.processor.names, ['findInvoice']);
+      lone.processor.answers = {
+        findInvoice: madeAgo(paymentLimits.keyForgottenMs + 60_000),
+        voidInvoice: shows(id, { status: 'void' }),
+        createInvoice: () => Promise.reject(new ProcessorError('unknown', 'no answer')),
+      };
+      await assert.rejects(look(id), /no answer/);
+      assert.deepEqual(lone.processor.names.slice(1), ['findInvoice', 'voidInvoice', 'createInvoice']);
+    }
   });
 
   it('opens no mirror that is about another amount', async () => {
