@@ -373,7 +373,7 @@ export const mutations: readonly Mutation[] = [
     file: 'activities/invoices/invoice.ts',
     from: '(await msSince(deps.db, found.createdAt)) < paymentLimits.keyForgottenMs',
     to: 'false',
-    tests: ['test/activities/invoices/invoice.test.ts'],
+    tests: ['test/activities/invoices/cut-off-draft.test.ts'],
   },
   ...sealMutations,
 ];

@@ -104,11 +104,10 @@ export async function noteProviderFailure(
   use: UpstreamUse,
   error: ProviderError,
 ): Promise<void> {
-  const { outOfTurn = false, overBudget = false } = error.details;
   const message = `${error.kind}: ${error.message}`.slice(0, 500);
   const told = { last_error: message, last_error_at: db.raw('clock_ms()') };
-  if (overBudget) await db('providers').where({ code }).update(told);
-  if (outOfTurn) return;
+  if (error.details.overBudget === true) await db('providers').where({ code }).update(told);
+  if (error.details.outOfTurn === true) return;
   const circuit = circuits[use];
   const out = error.kind === 'unknown' ? undefined : outOf(error);
   const [row] = await db('providers')

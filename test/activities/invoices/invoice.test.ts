@@ -196,26 +196,6 @@ describe('the activity of an invoice', () => {
     assert.ok(!lone.processor.names.includes('createInvoice'));
   });
 
-  it('makes a draft anew that was cut off, once the processor has forgotten its key, whatever our clock said then', async () => {
-    const { id } = await owe();
-    for (const ageMs of [paymentLimits.keyForgottenMs + 60_000, -DAY]) {
-      await aged(id, ageMs);
-      lone.processor.reset();
-      const partOf = { status: 'draft', totalCents: AMOUNT - 1 } as const;
-      const madeAgo = (ms: number) => shows(id, { ...partOf, createdAt: new Date(Date.now() - ms) });
-      lone.processor.answers = { findInvoice: madeAgo(paymentLimits.chargeKeyMs) };
-      await assert.rejects(look(id), /lacks lines/);
-      assert.deepEqual(lone.processor.names, ['findInvoice']);
-      lone.processor.answers = {
-        findInvoice: madeAgo(paymentLimits.keyForgottenMs + 60_000),
-        voidInvoice: shows(id, { status: 'void' }),
-        createInvoice: () => Promise.reject(new ProcessorError('unknown', 'no answer')),
-      };
-      await assert.rejects(look(id), /no answer/);
-      assert.deepEqual(lone.processor.names.slice(1), ['findInvoice', 'voidInvoice', 'createInvoice']);
-    }
-  });
-
   it('opens no mirror that is about another amount', async () => {
     const { id } = await owe();
     lone.processor.answers = { createInvoice: shows(id, { status: 'draft', totalCents: AMOUNT + 1 }) };
