@@ -25,8 +25,7 @@ export type Cause = LedgerCause | InvoiceCause | MailCause | NoticeCause | UserN
 /** The cause of a ledger entry that is no tick. */
 export type LedgerCause =
   | Caused<'payment', { paymentId: string }>
-  | Caused<'invoice_paid', { invoiceId: InvoiceId }>
-  | Caused<'invoice_returned', { invoiceId: InvoiceId }>
+  | Caused<'invoice_paid' | 'invoice_returned', { invoiceId: InvoiceId }>
   | Caused<'operation', { operationId: OperationId }>
   /** One rental of an order of many. */
   | Caused<'operation_rental', { operationId: OperationId; rentalId: RentalId }>
@@ -89,8 +88,7 @@ export type NoticeCause =
   | Caused<'refund_limit', { rentalId: RentalId }>
   | Caused<'bad_machine', { rentalId: RentalId }>
   /** A day in UTC, such as 2026-11-22: the notice is sent once a day. */
-  | Caused<'no_funds', { provider: string; day: string }>
-  | Caused<'unfit_account', { provider: string; day: string }>
+  | Caused<'no_funds' | 'unfit_account' | 'dearer_machines', { provider: string; day: string }>
   /** The closing of an account that needs a person. */
   | Caused<'closing_waits', { userId: UserId; wait: string }>;
 
@@ -131,7 +129,7 @@ interface Reversal {
   id: string;
 }
 
-type Caused<Kind extends string, Facts> = Readonly<{ kind: Kind } & Facts>;
+type Caused<Kind extends string, Facts> = Kind extends string ? Readonly<{ kind: Kind } & Facts> : never;
 
 /**
  * Writes the text of a cause, as the database holds it.
@@ -211,6 +209,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
   closing_waits: ({ userId, wait }) => `closing-waits:${userId}:${wait}`,
   unfit_account: ({ provider, day }) => `unfit-account:${provider}:${day}`,
+  dearer_machines: ({ provider, day }) => `dearer-machines:${provider}:${day}`,
 };
 
 type Reader = (rest: string) => Cause | undefined;
@@ -275,7 +274,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['statement', readStatementCause],
   ['bad-machine', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'bad_machine', rentalId }))],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
-  ['no-funds', (rest) => readAccount('no_funds', rest)],
+  ['no-funds', (rest) => readAtProvider('no_funds', rest)],
   [
     'closing-waits',
     (rest) => {
@@ -284,7 +283,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
       return withId('usr', user, (userId) => ({ kind: 'closing_waits', userId, wait }));
     },
   ],
-  ['unfit-account', (rest) => readAccount('unfit_account', rest)],
+  ['unfit-account', (rest) => readAtProvider('unfit_account', rest)],
+  ['dearer-machines', (rest) => readAtProvider('dearer_machines', rest)],
 ]);
 
 function readOperation(rest: string): Cause | undefined {
@@ -366,7 +366,7 @@ function readChargesHeld(rest: string): Cause | undefined {
   return withId('usr', whose, (userId) => ({ kind: 'charges_held', markId, userId }));
 }
 
-function readAccount(kind: 'no_funds' | 'unfit_account', rest: string): Cause | undefined {
+function readAtProvider(kind: Extract<Cause, { day: string }>['kind'], rest: string): Cause | undefined {
   const [provider, day] = cut(rest, rest.lastIndexOf(':'));
   return provider === '' || day === '' ? undefined : { kind, provider, day };
 }

@@ -1,5 +1,6 @@
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { stopBlockedRentals } from '../../adapters/postgres/wallets/blocked-wallets.js';
+import { noteDearerMachines } from '../../adapters/postgres/machines/dearer-machines.js';
 import { claimSlowEnds } from '../../adapters/postgres/machines/pod-leaks.js';
 import { recordSeenAlive } from '../../adapters/postgres/machines/pods.js';
 import {
@@ -47,6 +48,11 @@ export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
     await eachPart(deps, `sweep: stray machines of ${provider.code}`, async () => {
       ended.push(...(await endStrays(deps, provider, tell)));
     });
+  }
+  for (const provider of deps.providers.values()) {
+    await eachPart(deps, `sweep: dearer machines of ${provider.code}`, () =>
+      noteDearerMachines(deps.db, provider),
+    );
   }
   await eachPart(deps, 'sweep: credentials of registries', () => sweepCredentials(deps, tell));
   await eachPart(deps, 'sweep: machines of blocked wallets', () => endBlocked(deps, tell));

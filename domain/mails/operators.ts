@@ -1,4 +1,5 @@
 import type { RentalId, UserId } from '../ids.js';
+import { formatUsd } from '../money.js';
 import { rentalLimits } from '../rentals/limits.js';
 import { messageOf, type Message } from './message.js';
 import { command, row } from './parts.js';
@@ -72,6 +73,33 @@ export function noFundsMail({ provider, message }: { provider: string; message: 
     `It refused a machine: ${message}`,
     'Top up the account there. We offer none of its machines until it sells to us again, and try every few minutes.',
     'To see its state: npm run ops -- providers',
+  ]);
+}
+
+/** Running machines of an upstream cost us more than was agreed as they were rented. @param mail.dearest some of them */
+export function dearerMachinesMail(mail: {
+  readonly provider: string;
+  readonly machines: number;
+  /** For all of them an hour. */
+  readonly lossCents: number;
+  readonly dearest: readonly {
+    readonly rentalId: RentalId;
+    readonly costCents: number;
+    readonly agreedCents: number;
+  }[];
+}): Message {
+  const { provider, machines, lossCents, dearest } = mail;
+  const more = machines - dearest.length;
+  return messageOf(`Machines at ${provider} cost more than their renters pay`, [
+    `We lose ${formatUsd(lossCents)} an hour: these were rented for less than they cost now, and each rental keeps its price. If the provider has raised its prices, ask it why.`,
+    '',
+    ...dearest.map(({ rentalId, costCents, agreedCents }) =>
+      row(rentalId, `costs ${formatUsd(costCents)} an hour`, `rented for ${formatUsd(agreedCents)}`),
+    ),
+    ...(more > 0 ? [`… and ${more} more.`] : []),
+    '',
+    'To end one: npm run ops -- rentals stop rent_… --by … --reason …',
+    `To rent nothing there meanwhile: npm run ops -- providers pause ${provider} --by … --reason …`,
   ]);
 }
 

@@ -85,6 +85,7 @@ const kept: readonly [text: string, cause: Cause][] = [
   [`refund-limit:rent_${ulid}`, { kind: 'refund_limit', rentalId }],
   [`bad-machine:rent_${ulid}`, { kind: 'bad_machine', rentalId }],
   ['no-funds:runpod:2026-01-02', { kind: 'no_funds', provider: 'runpod', day: '2026-01-02' }],
+  ['dearer-machines:vast:2026-01-02', { kind: 'dearer_machines', provider: 'vast', day: '2026-01-02' }],
   ['unfit-account:vast:2026-01-02', { kind: 'unfit_account', provider: 'vast', day: '2026-01-02' }],
 ];
 
@@ -184,6 +185,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   set_off_returned: fc.record({ invoiceId: ours('inv') }),
   closing_waits: fc.record({ userId: ours('usr'), wait: fc.constantFrom('key', 'refused_refunds') }),
   unfit_account: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
+  dearer_machines: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
 };
 const kinds = Object.keys(facts) as Cause['kind'][];
 const anyOf = (kind: Cause['kind']): fc.Arbitrary<Cause> =>

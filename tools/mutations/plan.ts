@@ -375,5 +375,11 @@ export const mutations: readonly Mutation[] = [
     to: 'false',
     tests: ['test/activities/invoices/cut-off-draft.test.ts'],
   },
+  {
+    file: 'adapters/postgres/machines/dearer-machines.ts',
+    from: 'p.price_per_hour_cents > r.price_per_hour_cents',
+    to: 'p.price_per_hour_cents < r.price_per_hour_cents',
+    tests: ['test/activities/machines/dearer-machines.test.ts'],
+  },
   ...sealMutations,
 ];

@@ -10,6 +10,7 @@ import { readFreeMachines } from '../../../adapters/postgres/rentals/free-machin
 import { listDueIntents } from '../../../adapters/postgres/upkeep/intents.js';
 import { listInvoicesToSignal, listUnclosedInvoices } from '../../../money/invoices/invoice-states.js';
 import { deliverDueMails } from '../../../adapters/postgres/upkeep/outbox-delivery.js';
+import { noteDearerMachines } from '../../../adapters/postgres/machines/dearer-machines.js';
 import { claimSlowEnds } from '../../../adapters/postgres/machines/pod-leaks.js';
 import { expectPodsOfRentals } from '../../../adapters/postgres/machines/pods-watch.js';
 import { isBusy } from '../../../adapters/postgres/machines/pods.js';
@@ -160,6 +161,7 @@ describe('with three million rows that are done, each look of a loop', () => {
     'waits of purchases that began ahead': () => beginWaitsAnew(db),
     'stray machines': () => listStrayPods(db, 'lab', 300_000),
     'machines no list showed': () => expectPodsOfRentals(db),
+    'machines that have become dearer': () => noteDearerMachines(db, { code: 'lab' }),
     'machines that do not end': () => claimSlowEnds(db),
     'credentials that upstreams may keep': () => mayKeepCredentials(db),
     'machines that may be pulling': () => listStartingTags(db, 'lab'),

@@ -1,6 +1,7 @@
 import {
   chargeMarkMail,
   findingsMail,
+  dearerMachinesMail,
   noFundsMail,
   unfitAccountMail,
   badMachineMail,
@@ -91,6 +92,25 @@ const mails: readonly Whole[] = [
       'We offer none of its machines: refused: the account has 1 SSH keys',
       'Fix it in the provider’s console. We check every few minutes, and offer its machines again once it works.',
       'To see its state: npm run ops -- providers',
+    ],
+  ],
+  [
+    'tell of machines that have become dearer',
+    dearerMachinesMail({
+      provider: 'vast',
+      machines: 21,
+      lossCents: 1_050,
+      dearest: [{ rentalId, costCents: 250, agreedCents: 200 }],
+    }),
+    'Machines at vast cost more than their renters pay',
+    [
+      'We lose $10.50 an hour: these were rented for less than they cost now, and each rental keeps its price. If the provider has raised its prices, ask it why.',
+      '',
+      `${rentalId}  costs $2.50 an hour  rented for $2.00`,
+      '… and 20 more.',
+      '',
+      'To end one: npm run ops -- rentals stop rent_… --by … --reason …',
+      'To rent nothing there meanwhile: npm run ops -- providers pause vast --by … --reason …',
     ],
   ],
   [
