@@ -88,5 +88,7 @@ export function deliveryOf(deps: ActivityDeps): MailDelivery {
     failed: async ({ id }, error) =>
       (await noteStuck(deps, { duty: 'mail', item: String(id), error })).nextTryMs,
     recovered: ({ id }) => clearStuck(deps.db, 'mail', String(id)),
+    gaveUp: ({ id, cause, last_error: lastError }) =>
+      deps.log.error({ mail: id, cause, lastError }, 'gave up a mail: nobody took it for 40 days'),
   };
 }

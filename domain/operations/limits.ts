@@ -19,6 +19,8 @@ export const operationLimits = {
   retryMaxMs: 15 * MINUTE,
   triesUntilSetAside: 12,
   setAsideRetryMs: HOUR,
+  /** A mail that nobody took for so long is tried no more: longer than a debt's reminders are due. */
+  mailGivenUpMs: 40 * DAY,
   /**
    * Decision 95, "Outages of a peer": the longest pause of an item that fails because its peer answers nobody. Each try
    * may take a signal, of which a run has `looksPerDay`.

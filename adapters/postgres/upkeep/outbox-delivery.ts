@@ -1,4 +1,5 @@
 import { accountLimits } from '../../../domain/accounts/limits.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import type { Database, Transaction } from '../database.js';
 import { isNotWaiting } from './stuck-items.js';
 import type { MailOutboxRow } from '../rows/tables.js';
@@ -12,6 +13,8 @@ export interface MailDelivery {
   failed(mail: MailOutboxRow, error: unknown): Promise<number>;
   /** Called when a mail that had failed before was sent, or is given up. */
   recovered(mail: MailOutboxRow): Promise<void>;
+  /** Called when a mail without a code is given up, once that is certain but for its commit. */
+  gaveUp(mail: MailOutboxRow): void;
 }
 
 /** Which mails: those that carry a code, or also all others, after them. */
@@ -20,7 +23,7 @@ export type DueMails = 'codes' | 'all';
 /**
  * Takes the next due mail, sends it and marks it. A mail with a code goes before all others: its reader waits at a
  * screen, and the limits of codes keep them few (decision 188, "Codes before bulk"). A code that is valid no longer is given
- * up: after an outage its reader has asked for another. It holds the mail's row, so that two senders never take the same
+ * up: after an outage its reader has asked for another. So is any other mail that nobody took for long. It holds the mail's row, so that two senders never take the same
  * one. Each transaction sends one mail: it must not last longer than the mail server takes for one, and a failing mail keeps
  * no other back (decision 36, "The mail outbox", and decision 69, "Items that fail"). A failed mail is tried again
  * later, ever more rarely.
@@ -38,6 +41,7 @@ export async function deliverDueMails(
     if (mail.hasLapsed === true) {
       await trx('mail_outbox').where({ id: mail.id }).delete();
       await recovered();
+      if (!mail.wipe_after_sending) delivery.gaveUp(mail);
       return { due: 1, sent: 0 };
     }
     try {
@@ -69,16 +73,18 @@ function takeCode(trx: Transaction): Promise<DueMail | undefined> {
   return due(trx)
     .where({ wipe_after_sending: true })
     .orderBy('id', 'desc')
-    .first<DueMail>(
-      'mail_outbox.*',
-      trx.raw(`created_at < clock_ms() - ? * interval '1 millisecond' as "hasLapsed"`, [
-        accountLimits.codeValidMs,
-      ]),
-    );
+    .first<DueMail>('mail_outbox.*', hasLapsed(trx, accountLimits.codeValidMs));
 }
 
 function takeOther(trx: Transaction): Promise<DueMail | undefined> {
-  return due(trx).where({ wipe_after_sending: false }).orderBy(['next_try_at', 'id']).first();
+  return due(trx)
+    .where({ wipe_after_sending: false })
+    .orderBy(['next_try_at', 'id'])
+    .first<DueMail>('mail_outbox.*', hasLapsed(trx, operationLimits.mailGivenUpMs));
+}
+
+function hasLapsed(trx: Transaction, afterMs: number) {
+  return trx.raw(`created_at < clock_ms() - ? * interval '1 millisecond' as "hasLapsed"`, [afterMs]);
 }
 
 function due(trx: Transaction) {

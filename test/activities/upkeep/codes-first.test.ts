@@ -70,6 +70,7 @@ describe('a code that a person waits for', () => {
         return 3_600_000;
       },
       recovered: ({ id }: { id: number }) => Promise.resolve(void recovered.push(id)),
+      gaveUp: () => assert.fail('none is so old'),
     };
     while ((await deliverDueMails(money.db, delivery)).due > 0);
     return order;

@@ -151,7 +151,8 @@ describe('with three million rows that are done, each look of a loop', () => {
     'top-ups to revive': () => listUnclosedTopups(db),
     'auto-topups to revive': () => listUsersWithOpenAutoTopups(db),
     'invoices to revive': () => listUnclosedInvoices(db),
-    'mails to send': () => deliverDueMails(db, { send: never, failed: never, recovered: never }),
+    'mails to send': () =>
+      deliverDueMails(db, { send: never, failed: never, recovered: never, gaveUp: () => undefined }),
     'users to tell': async () => {
       const due = await listDueNotices(db, { quietMs: 0, longestMs: 30 * 86_400_000 });
       assert.deepEqual(due, [{ userId: 'usr_7', kind: 'rental_balance_exhausted' }]);
