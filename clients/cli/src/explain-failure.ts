@@ -109,8 +109,12 @@ function explainConnection(error: ConnectionError, { url, timeoutSeconds }: Aske
 
 /** Leaves out of the service's words what only whoever writes programs for it can use: GET /v1/… lists them. */
 export function withoutRoutes(message: string): string {
-  const parts = message.split(/(?<=[.:;]) /).filter((part) => !part.includes('/v1/'));
-  return parts.length === 0 ? message : parts.join(' ').replace(/[:;]$/, '.');
+  const parts = message.split(/(?<=[.:;]) /);
+  const kept = parts.flatMap((part, at) => {
+    if (part.includes('/v1/')) return [];
+    return [parts[at + 1]?.includes('/v1/') ? part.replace(/[:;]$/, '.') : part];
+  });
+  return kept.length === 0 ? message : kept.join(' ');
 }
 
 /** The words of the library that reads the command line, as a sentence of ours. */

@@ -24,6 +24,9 @@ export class Failure extends Error {
   }
 }
 
+/** The next step where only a session may do it, and nobody is there to type a code. */
+export const inTerminal = 'Run it in a terminal: it asks for a code that we email you.';
+
 /** A wrong command line, or a wrong value in it. */
 export function usageFailure(message: string, next?: string): Failure {
   return new Failure('usage', message, next);

@@ -1,6 +1,6 @@
 import { isApiError, type AnyApiError } from '@gpu-rental/client';
 import type { ExitKind } from './exit-codes.js';
-import { Failure } from './failure.js';
+import { Failure, inTerminal } from './failure.js';
 import { faultWords, misfitWords } from './fields.js';
 import { usd } from './output/money.js';
 import { duration } from './output/time.js';
@@ -14,6 +14,10 @@ export interface Advice {
 }
 
 const signIn = 'Sign in with: gpu login';
+const otherKey: Advice = {
+  kind: 'refused',
+  next: 'Use a key that can do this: gpu keys, or sign in again with: gpu login',
+};
 
 const fixed: Readonly<Record<string, Advice>> = {
   software_unsupported: {
@@ -43,21 +47,16 @@ const fixed: Readonly<Record<string, Advice>> = {
   code_invalid: { kind: 'signedOut', next: 'Ask for a new code with: gpu login' },
   passkey_invalid: { kind: 'signedOut', next: 'Sign in with a code: gpu login' },
   key_address: { kind: 'refused', next: 'Use a key that is allowed from here: gpu keys' },
-  key_scope: {
-    kind: 'refused',
-    next: 'Use a key that can do this: gpu keys, or sign in again with: gpu login',
-  },
+  key_scope: otherKey,
   export_running: { kind: 'refused', next: 'Wait until that download ends, then run the command again.' },
-  session_required: { kind: 'refused', next: 'Run it in a terminal: it asks for a code that we email you.' },
-  fresh_sign_in_required: {
-    kind: 'refused',
-    next: 'Run it in a terminal: it asks for a code that we email you.',
-  },
+  // What takes a session asks for a code by itself: here a key met what it may not see.
+  session_required: otherKey,
+  fresh_sign_in_required: { kind: 'refused', next: inTerminal },
   key_ends_own: {
     kind: 'refused',
     next: 'Stop it with your own sign-in: gpu stop, without the agent’s key.',
   },
-  key_setup: { kind: 'refused', next: 'Run it in a terminal: it asks for a code that we email you.' },
+  key_setup: { kind: 'refused', next: inTerminal },
   card_declined: { kind: 'noMoney', next: 'Pay with another card: gpu pay' },
   cap_reserved: {
     kind: 'noMoney',
@@ -109,7 +108,9 @@ export function adviceFor(error: AnyApiError): Advice {
 
 /** A refusal as the service words it, for who programs against it: of the same kind as anywhere else. */
 export function inServiceWords(error: AnyApiError): Failure {
-  const { kind, next } = adviceFor(error);
+  const { kind, next } = isApiError(error, 'session_required')
+    ? { kind: 'refused' as const, next: inTerminal }
+    : adviceFor(error);
   const { message, code, details } = error;
   return new Failure(kind, message, next, { cause: error, code, details });
 }

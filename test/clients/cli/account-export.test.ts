@@ -39,7 +39,7 @@ describe('gpu account export', () => {
     await ann.pay(20);
     const { code, out, err } = await exportTo(file);
     assert.equal(code, 0, err);
-    assert.match(err, /^An API key can’t export your account: sign in\.\nWe emailed a code to /);
+    assert.match(err, /^To export your account, confirm that it’s you\.\nWe emailed a code to /);
     assert.match(
       out,
       /^Saved everything we hold about you as \S+account\.zip \(\d+ kB\)\. README\.txt in it explains /,

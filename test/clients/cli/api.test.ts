@@ -190,9 +190,13 @@ describe('gpu api', () => {
   it('signs in by a code where no key may call, and says so where nobody can type one', async () => {
     const piped = await api('GET /v1/auth/sessions');
     assert.deepEqual([piped.code, piped.out], [exitCodes.refused, '']);
-    assert.match(piped.err, /sign in[^]*Run it in a terminal: it asks for a code that we email you\.\n/i);
+    assert.match(
+      piped.err,
+      /^API keys can’t do this[^]*Run it in a terminal: it asks for a code that we email you\.\n/,
+    );
     const { code, out, err } = await ann.withCode('api GET /v1/auth/sessions');
     assert.equal(code, 0, err);
+    assert.match(err, /^To send this request, confirm that it’s you\.\nWe emailed/);
     assert.equal((JSON.parse(out) as { sessions: unknown[] }).sessions.length, 2);
     const { sessions } = (await ann.elsewhere.get('/v1/auth/sessions')).body as unknown as {
       sessions: unknown[];

@@ -46,7 +46,7 @@ describe('gpu budget', () => {
     assert.equal(soft.code, 0, soft.err);
     assert.match(
       soft.err,
-      /^This API key can’t set the budget: sign in\.\nWe emailed a code to cli\d+@example\.com\./,
+      /^To set the budget, confirm that it’s you\.\nWe emailed a code to cli\d+@example\.com\./,
     );
     assert.match(soft.out, /\nBudget +\$50\.00, soft\n.*\nReserved +\$0\.00\nLeft +\$50\.00\n/);
     assert.match(soft.out, /when you have spent 50, 80 and\s+100 % of it\. We refuse nothing\.\n$/);

@@ -73,7 +73,7 @@ describe('the card of gpu, and its automatic charges', () => {
       assert.equal(code, 0, err);
       assert.match(
         err,
-        /^An API key can’t remove your card \(visa ending in 4242, valid until 12\/\d{4}\): sign in\.\n/,
+        /^To remove your card \(visa ending in 4242, valid until 12\/\d{4}\), confirm that it’s you\.\n/,
       );
       assert.match(
         out,
@@ -123,7 +123,7 @@ describe('the card of gpu, and its automatic charges', () => {
       const sentence =
         'When less than $10.00 is available, we charge your card $25.00, at most $100.00 a day.\n';
       assert.equal(on.out, sentence);
-      assert.match(on.err, /^An API key can’t change automatic top-ups: sign in\.\n/);
+      assert.match(on.err, /^To change automatic top-ups, confirm that it’s you\.\n/);
       assert.equal((await ann.type('topup auto')).out, sentence);
       await ann.withCode('topup auto on --below 12.50 --amount 30');
       const { thresholdCents, topupAmountCents, dailyCapCents } = await settingsOf();

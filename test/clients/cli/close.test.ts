@@ -54,7 +54,7 @@ describe('gpu account', () => {
     await ann.rent();
     const { code, out, err } = await ann.type('account close', typing(ann.email));
     assert.equal(code, 0, err);
-    assert.match(err, /^An API key can’t close your account: sign in\.\nWe emailed a code to /);
+    assert.match(err, /^To close your account, confirm that it’s you\.\nWe emailed a code to /);
     assert.match(err, /\nMachines +1 stops at once, and its disk is lost\nBack to you +\$\d+\.\d\d to visa/);
     assert.ok(err.replace(/\s+/g, ' ').includes(closingWords({ ...(await closingOf(ann)), state: null })));
     assert.equal(out, 'Your account is being closed. To see how far it is: gpu account closing\n');

@@ -50,7 +50,7 @@ describe('gpu keys', () => {
         'keys create ci --spend-cap 20 --scopes read,rentals --from 203.0.113.0/24 --from 2001:db8::/32';
       const { code, out, err } = await ann.withCode(`${line} --days 7`);
       assert.equal(code, 0, err);
-      assert.match(err, /^An API key can’t create keys: sign in\.\n/);
+      assert.match(err, /^To create a key, confirm that it’s you\.\n/);
       const [key = ''] = out.split('\n');
       assert.match(key, /^gpur_[0-9A-Za-z]{36}$/, 'the first line is the key alone');
       assert.match(out, /\nMay +read, rentals\nCap +\$20\.00\nFrom +203\.0\.113\.0\/24, 2001:db8::\/32\n/);
@@ -131,6 +131,19 @@ describe('gpu keys', () => {
       const refused = await program.type('rent rtx-4090 --max-spend 1 --yes');
       assert.equal(refused.code, exitCodes.noMoney);
       assert.match(refused.err, /This key’s cap is \$7\.00\. \$0\.00 is left/);
+    });
+
+    it('leads a key with a cap to one that sees the whole account, at a terminal too', async () => {
+      const { program } = await create('ci --spend-cap 20');
+      for (const options of [{}, { types: {} }]) {
+        const { code, err } = await program.type('ledger', { columns: 200, ...options });
+        assert.equal(code, exitCodes.refused);
+        assert.match(
+          err,
+          /^This API key has a cap, so it sees only its own rentals and their bills\. [^]*\nUse a key that can do this: gpu keys, or sign in again with: gpu login\n/,
+        );
+        assert.doesNotMatch(err, /a code that we email/);
+      }
     });
 
     it('refuses a first cap while a machine of the key has no limit, and names it', async () => {

@@ -89,7 +89,7 @@ describe('gpu receipts and gpu billing', () => {
         types: { 'Six-digit code': '123456' },
       });
       assert.equal(code, 0, err);
-      assert.match(err, /^An API key can’t change your billing details: sign in\.\n/);
+      assert.match(err, /^To change your billing details, confirm that it’s you\.\n/);
       assert.equal(out, 'Name     Example Ltd\nAddress  1 High Street\n         London\n');
       await ann.withCode('billing details set --tax-id GB123456789');
       assert.deepEqual(await stored(), {

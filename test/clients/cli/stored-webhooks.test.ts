@@ -37,7 +37,7 @@ describe('gpu webhooks list, create, rotate, ping, redeliver and delete', () => 
     const line = `webhooks create ${url} --types rental.running,rental.stopped --description ci`;
     const { code, out, err } = await ann.withCode(line);
     assert.equal(code, 0, err);
-    assert.match(err, /^This API key can’t create webhooks: sign in\.\nWe emailed a code to /);
+    assert.match(err, /^To create a webhook, confirm that it’s you\.\nWe emailed a code to /);
     const [secret = ''] = out.split('\n');
     assert.equal(secret.replace(secretForm, ''), '', 'the first line is the secret alone');
     assert.equal(out.match(secretForm)?.length, 1);
@@ -169,7 +169,7 @@ describe('gpu webhooks list, create, rotate, ping, redeliver and delete', () => 
     for (const line of [`create ${url}`, 'rotate x', 'ping x', 'redeliver x --after 1', 'delete x']) {
       const { code, out, err } = await ann.type(`webhooks ${line}`);
       assert.deepEqual([code, out], [exitCodes.refused, ''], line);
-      assert.match(err, /^This API key can’t .*: sign in\.\nRun it in a terminal/, line);
+      assert.match(err, /^To .*, confirm that it’s you\.\nRun it in a terminal/, line);
     }
     assert.deepEqual(await stored(), []);
     const asked = { name: 'spender', scopes: ['billing'] };

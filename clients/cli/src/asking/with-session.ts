@@ -1,7 +1,7 @@
 import { isApiError, type GpuRental } from '@gpu-rental/client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cli } from '../cli.js';
-import { Failure } from '../failure.js';
+import { Failure, inTerminal } from '../failure.js';
 import { duration } from '../output/time.js';
 import { Progress } from './progress.js';
 
@@ -63,17 +63,17 @@ export function askEmail(cli: Cli, givenUp = nothingDone): Promise<string> {
 }
 
 /**
- * Does what no key may do, in a session that lasts as long as the work. It asks for a mailed code.
- * @param why what the code is for, as a sentence
+ * Does what no key may do, in a session that lasts as long as the work. It asks for a mailed code, also of somebody who
+ * has signed in by gpu login: that left a key here.
+ * @param what what the code is for, as in "create a key"
  */
 export async function withSession<T>(
   cli: Cli,
-  why: string,
+  what: string,
   work: (client: GpuRental) => Promise<T>,
 ): Promise<T> {
-  if (!cli.asking.canAsk) {
-    throw new Failure('refused', why, 'Run it in a terminal: it asks for a code that we email you.');
-  }
+  const why = `To ${what}, confirm that it’s you.`;
+  if (!cli.asking.canAsk) throw new Failure('refused', why, inTerminal);
   cli.out.note(why);
   const email = (await emailOf(cli)) ?? (await askEmail(cli));
   const client = await signInByCode(cli, email);
@@ -108,16 +108,16 @@ export async function endSession(client: GpuRental): Promise<void> {
  */
 export async function byKeyOrSession<T>(
   cli: Cli,
-  why: string,
+  what: string,
   work: (client: GpuRental) => Promise<T>,
 ): Promise<T> {
-  if (!(await maySetUp(cli))) return withSession(cli, why, work);
+  if (!(await maySetUp(cli))) return withSession(cli, what, work);
   try {
     return await work(cli.client());
   } catch (error) {
     // A script reads what its key may not do.
     if (!isApiError(error, 'key_setup') || !cli.asking.canAsk) throw error;
-    return withSession(cli, why, work);
+    return withSession(cli, what, work);
   }
 }
 
@@ -135,13 +135,13 @@ async function maySetUp(cli: Cli): Promise<boolean> {
 /** Asks by the key, and where a key may not, in a session as above. */
 export async function askOrSession<T>(
   cli: Cli,
-  why: string,
+  what: string,
   ask: (client: GpuRental) => Promise<T>,
 ): Promise<T> {
   try {
     return await ask(cli.client());
   } catch (error) {
     if (!isApiError(error, 'session_required')) throw error;
-    return withSession(cli, why, ask);
+    return withSession(cli, what, ask);
   }
 }

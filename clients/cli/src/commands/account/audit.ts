@@ -30,7 +30,7 @@ export const addAudit: AddCommand = (program, act) => {
 };
 
 async function list(cli: Cli, options: Options): Promise<void> {
-  const found = await askOrSession(cli, 'This API key can’t read the audit trail: sign in.', (client) =>
+  const found = await askOrSession(cli, 'read the audit trail', (client) =>
     readTrail(client.audit.list(queryOf(options), { signal: cli.signal }).pages(), options.limit),
   );
   const { rows: events, words, more } = cutFirst(found.events, options.limit);

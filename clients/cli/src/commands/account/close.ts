@@ -42,10 +42,8 @@ export const addClose: AddCommand = (account, act) => {
 /** Its keys have ended once an account is being closed: only a session sees how far it is. */
 async function showClosing(cli: Cli): Promise<void> {
   const { out, signal } = cli;
-  const closing = await withSession(
-    cli,
-    'An API key can’t see the closing of an account: sign in.',
-    (client) => client.account.closing({ signal }),
+  const closing = await withSession(cli, 'see the closing of your account', (client) =>
+    client.account.closing({ signal }),
   );
   out.result(closing, () => [
     ...out.facts(closingFacts(closing)),
@@ -56,10 +54,8 @@ async function showClosing(cli: Cli): Promise<void> {
 }
 
 async function close(cli: Cli, { confirm }: Options): Promise<void> {
-  const { user, closing } = await withSession(
-    cli,
-    'An API key can’t close your account: sign in.',
-    (client) => closeBy(cli, client, confirm),
+  const { user, closing } = await withSession(cli, 'close your account', (client) =>
+    closeBy(cli, client, confirm),
   );
   const forgotten = forgetAccount(cli, user);
   const { out, url } = cli;

@@ -44,7 +44,7 @@ async function exportTo(cli: Cli, file: string, force: boolean): Promise<void> {
   );
 }
 
-const why = 'An API key can’t export your account: sign in.';
+const what = 'export your account';
 
 async function pipe(cli: Cli): Promise<void> {
   const { stdout } = cli.surroundings;
@@ -53,7 +53,7 @@ async function pipe(cli: Cli): Promise<void> {
       'The archive is binary.',
       'Name a file, or pipe it: gpu account export - > account.zip',
     );
-  await withSession(cli, why, (client) =>
+  await withSession(cli, what, (client) =>
     download(cli, client, () => stdout, 'The download ended early: what came of it doesn’t open.'),
   );
 }
@@ -64,7 +64,7 @@ async function save(cli: Cli, file: string, force: boolean): Promise<number> {
   const part = `${file}.${randomUUID()}.part`;
   const handle = await open(part, 'wx', 0o600);
   try {
-    const bytes = await withSession(cli, why, (client) =>
+    const bytes = await withSession(cli, what, (client) =>
       download(
         cli,
         client,

@@ -110,7 +110,7 @@ function scopes(text: string): ApiKeyScope[] {
 
 async function list(cli: Cli): Promise<void> {
   const { out } = cli;
-  const apiKeys = await askOrSession(cli, 'An API key can’t list keys: sign in.', (client) =>
+  const apiKeys = await askOrSession(cli, 'list your keys', (client) =>
     client.apiKeys.list({ pageSize: 200 }).toArray(),
   );
   const nowMs = cli.surroundings.now();
@@ -174,9 +174,7 @@ async function create(
     ...(spendCap !== undefined && { spendCapCents: spendCap }),
     ...(from !== undefined && { allowedCidrs: [...from] }),
   };
-  const made = await withSession(cli, 'An API key can’t create keys: sign in.', (client) =>
-    createKey(cli, client, body),
-  );
+  const made = await withSession(cli, 'create a key', (client) => createKey(cli, client, body));
   out.result(made, () => [
     made.key,
     '',
@@ -218,7 +216,7 @@ export function factsOf({
 async function change(cli: Cli, given: string, options: ChangeOptions): Promise<void> {
   const body = changeOf(options);
   if (Object.keys(body).length === 0) throw usageFailure('Say what to change.', 'Such as: --spend-cap 50');
-  const changed = await withSession(cli, 'An API key can’t change keys: sign in.', async (client) => {
+  const changed = await withSession(cli, 'change a key', async (client) => {
     const { id, name } = keyMeant(await client.apiKeys.list().toArray(), given);
     const about = { details: { keyId: id }, next: 'Check with: gpu keys' };
     return cli.commit(
@@ -262,7 +260,7 @@ async function revoke(
   given: string,
   { stopMachines, removeMade }: Required<RevokeOptions>,
 ): Promise<void> {
-  const revoked = await withSession(cli, 'An API key can’t revoke keys: sign in.', async (client) => {
+  const revoked = await withSession(cli, 'revoke a key', async (client) => {
     const keys = await client.apiKeys.list().toArray();
     // Its machines may be stopped later as well.
     const key = keys.find(({ id }) => id === given) ?? keyMeant(keys, given);

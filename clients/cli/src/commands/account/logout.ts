@@ -46,7 +46,7 @@ async function logOut(cli: Cli, revoke: boolean): Promise<void> {
 }
 
 async function revokeKey(cli: Cli, keyId: string): Promise<void> {
-  await withSession(cli, 'An API key can’t revoke keys: sign in.', async (client) => {
+  await withSession(cli, 'revoke this computer’s key', async (client) => {
     try {
       await client.apiKeys.revoke(keyId);
     } catch (error) {

@@ -74,7 +74,7 @@ async function add(cli: Cli, given: string | undefined, name: string | undefined
       'Use the file that ends in .pub. Create a pair with: ssh-keygen -t ed25519',
     );
   }
-  const added = await byKeyOrSession(cli, 'This API key can’t store SSH keys: sign in.', (client) =>
+  const added = await byKeyOrSession(cli, 'store an SSH key', (client) =>
     client.sshKeys.add({ name: name ?? nameFor(cli, file), publicKey }),
   );
   cli.out.result(added, () =>
@@ -98,8 +98,6 @@ function nameFor({ surroundings: { hostname } }: Cli, file: string): string {
 
 async function remove(cli: Cli, given: string): Promise<void> {
   const key = findSshKey(await cli.client().sshKeys.list({ signal: cli.signal }), given);
-  await byKeyOrSession(cli, 'This API key can’t remove SSH keys: sign in.', (client) =>
-    client.sshKeys.delete(key.id),
-  );
+  await byKeyOrSession(cli, 'remove an SSH key', (client) => client.sshKeys.delete(key.id));
   cli.out.result({ removed: key.id }, () => [`Removed ${key.name}.`]);
 }

@@ -51,9 +51,8 @@ async function set(cli: Cli, { name, address, taxId }: SetOptions): Promise<void
     ...(address !== undefined && { address: address.join('\n') }),
     ...(taxId !== undefined && { taxId }),
   };
-  const why = 'An API key can’t change your billing details: sign in.';
   // The service takes all of them at once, and removes what is left out.
-  const saved = await withSession(cli, why, async ({ wallet }) =>
+  const saved = await withSession(cli, 'change your billing details', async ({ wallet }) =>
     wallet.saveDetails({ ...(await wallet.details()), ...said }),
   );
   show(cli, saved);

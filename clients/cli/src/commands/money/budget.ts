@@ -59,8 +59,7 @@ async function set(
 async function save(cli: Cli, bodyFor: (before: () => Promise<Budget>) => Promise<PutBudget>): Promise<void> {
   const { signal } = cli;
   const next = 'Check with: gpu budget';
-  const why = 'This API key can’t set the budget: sign in.';
-  const saved = await byKeyOrSession(cli, why, async ({ wallet }) => {
+  const saved = await byKeyOrSession(cli, 'set the budget', async ({ wallet }) => {
     const body = await bodyFor(() => wallet.budget({ signal }));
     const details = { monthlyCents: body.monthlyCents };
     return cli.commit(

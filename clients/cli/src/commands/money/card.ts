@@ -47,8 +47,8 @@ export const addCard: AddCommand = (program, act) => {
 async function remove(cli: Cli): Promise<void> {
   const saved = await cli.client().card.get({ signal: cli.signal });
   if (saved.pmId === null) throw new Failure('notFound', 'You have no saved card.');
-  const why = `An API key can’t remove your card (${wordsOf(saved)}): sign in.`;
-  const topups = await withSession(cli, why, async (client) => {
+  const what = `remove your card (${wordsOf(saved)})`;
+  const topups = await withSession(cli, what, async (client) => {
     await client.card.delete();
     return client.autoTopup.get();
   });

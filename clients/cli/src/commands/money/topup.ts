@@ -84,7 +84,7 @@ function save(cli: Cli, body: Parameters<SaveAutoTopup>[0]): ReturnType<SaveAuto
     details: { enabled, ...(topupAmountCents !== undefined && { topupAmountCents }) },
     next: 'Check with: gpu topup auto',
   };
-  return withSession(cli, 'An API key can’t change automatic top-ups: sign in.', (client) =>
+  return withSession(cli, 'change automatic top-ups', (client) =>
     cli.commit(
       () => client.autoTopup.save(body),
       { ...about, message: `The service did not confirm whether automatic top-ups are ${state}.` },

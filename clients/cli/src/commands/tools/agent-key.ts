@@ -124,7 +124,7 @@ async function makeKey(cli: Cli): Promise<AgentKey> {
     'Agents get a key of their own. It stops only machines that it rented, and spends up to its cap.',
   );
   const { days, spendCap } = await agentLimits(cli, {});
-  return withSession(cli, 'Sign in to create it.', async (client) => {
+  return withSession(cli, 'create it', async (client) => {
     const { user } = await client.auth.me();
     const { key, ...made } = await createKey(cli, client, {
       name: `agent on ${cli.surroundings.hostname}`.slice(0, 64),

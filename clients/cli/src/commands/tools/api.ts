@@ -100,7 +100,7 @@ async function ask(cli: Cli, request: RouteRequest): Promise<Response> {
   try {
     return await send(cli, cli.anyone(), request).catch((error: unknown) => {
       if (!isApiError(error, 'session_required') || !cli.asking.canAsk) throw error;
-      return withSession(cli, error.message, (client) => send(cli, client, request));
+      return withSession(cli, 'send this request', (client) => send(cli, client, request));
     });
   } catch (error) {
     throw isApiError(error) ? inServiceWords(error) : error;

@@ -101,7 +101,7 @@ function addDeliveries(webhooks: Command, act: Act): void {
 
 async function list(cli: Cli): Promise<void> {
   const { out } = cli;
-  const webhooks = await askOrSession(cli, 'This API key can’t list webhooks: sign in.', (client) =>
+  const webhooks = await askOrSession(cli, 'list your webhooks', (client) =>
     client.webhooks.list({ signal: cli.signal }),
   );
   const nowMs = cli.surroundings.now();
@@ -147,7 +147,7 @@ async function create(cli: Cli, url: string, { types, description }: CreateOptio
     ...(types !== undefined && { types }),
     ...(description !== undefined && { description }),
   };
-  const made = await byKeyOrSession(cli, 'This API key can’t create webhooks: sign in.', (client) =>
+  const made = await byKeyOrSession(cli, 'create a webhook', (client) =>
     cli.commit(
       () => client.webhooks.add(body),
       {
@@ -169,7 +169,7 @@ async function create(cli: Cli, url: string, { types, description }: CreateOptio
 }
 
 async function rotate(cli: Cli, given: string): Promise<void> {
-  const rotated = await byKeyOrSession(cli, 'This API key can’t rotate secrets: sign in.', async (client) => {
+  const rotated = await byKeyOrSession(cli, 'rotate a secret', async (client) => {
     const { id, url } = await webhookMeant(cli, client, given);
     const again = `Rotate it again: gpu webhooks rotate ${id}`;
     const about = { details: { webhookId: id }, next: `${again}. The secret in use stops at once then.` };
@@ -209,7 +209,7 @@ async function change(
   work: (client: GpuRental, id: string) => Promise<unknown>,
 ): Promise<Webhook> {
   const asked = verb === 'delete' ? byKeyOrSession : withSession;
-  return asked(cli, `This API key can’t ${verb} webhooks: sign in.`, async (client) => {
+  return asked(cli, `${verb} a webhook`, async (client) => {
     const webhook = await webhookMeant(cli, client, given);
     await work(client, webhook.id);
     return webhook;
