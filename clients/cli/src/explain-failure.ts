@@ -42,7 +42,7 @@ export function explainFailure(error: unknown, asked: Asked, givenUp: boolean): 
 
 function explainUsage({ code, message }: CommanderError): Told {
   const text = code === 'commander.help' ? 'Name a command.' : sentence(message);
-  return told('usage', text, 'See the help: --help');
+  return told('usage', text);
 }
 
 /** What the system refuses is mended by whoever owns the machine: a file that can't be read, a disk that is full. */

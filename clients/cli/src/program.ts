@@ -101,13 +101,14 @@ export async function runGpu(
   const result: { code: number } = { code: exitCodes.done };
   const dashes = args.indexOf('--');
   const isJson = (dashes < 0 ? args : args.slice(0, dashes)).includes('--json');
-  const opened: { cli: Cli | undefined } = { cli: undefined };
+  const opened: Opened = { cli: undefined, command: undefined };
   const reader = new Reader(given);
   const { surroundings } = reader;
   const act: Act =
     <Args extends unknown[]>(handler: Handler<Args>) =>
     async (...given: [...Args, Command]) => {
       const command = given.at(-1) as Command;
+      opened.command = command;
       refuseUnknown(command);
       const dashed = dashes < 0 ? undefined : args.slice(dashes + 1);
       const cli = new Cli(surroundings, command.optsWithGlobals<GlobalOptions>(), dashed);
@@ -118,13 +119,20 @@ export async function runGpu(
       result.code = (await handler(cli, ...(given.slice(0, -1) as unknown[] as Args))) ?? exitCodes.done;
     };
   try {
-    await createProgram(act, surroundings, isJson).parseAsync([...args], { from: 'user' });
+    const program = createProgram(act, surroundings, isJson);
+    for (const command of [program, ...allOf(program)]) {
+      command.exitOverride((error) => {
+        opened.command = command;
+        throw error;
+      });
+    }
+    await program.parseAsync([...args], { from: 'user' });
     await reader.hasAll();
     opened.cli?.out.endRemarks();
     return result.code;
   } catch (error) {
     if (isHelp(error, isJson)) return exitCodes.done;
-    return await tell(error, { surroundings, isJson, cli: opened.cli, reader });
+    return await tell(error, { surroundings, isJson, ...opened, reader });
   } finally {
     reader.end();
   }
@@ -138,27 +146,30 @@ function refuseUnknown(command: Command): void {
     word,
     command.commands.map((child) => child.name()),
   );
-  throw usageFailure(
-    `${pathOf(command)} has no command "${word}".${guess === undefined ? '' : ` ${guess}`}`,
-    'See the help: --help',
-  );
+  throw usageFailure(`${pathOf(command)} has no command "${word}".${guess === undefined ? '' : ` ${guess}`}`);
 }
 
-interface Ended {
+/** What is known of a command line as it runs: its command, and what that works with. */
+interface Opened {
+  cli: Cli | undefined;
+  command: Command | undefined;
+}
+
+interface Ended extends Readonly<Opened> {
   readonly surroundings: Surroundings;
   readonly isJson: boolean;
-  readonly cli: Cli | undefined;
   readonly reader: Reader;
 }
 
 /** Tells why a command ended, and what exists all the same. @returns the exit code */
-async function tell(error: unknown, { surroundings, isJson, cli, reader }: Ended): Promise<number> {
+async function tell(error: unknown, { surroundings, isJson, cli, command, reader }: Ended): Promise<number> {
   const gone = await reader.whyGone();
   const ending = gone && !isOwn(error, gone) ? gone : undefined;
   // Who reads the first lines only ("| head") has all that they want, unless there is more to know.
   if (ending?.isLeft === true && cli?.standing === undefined) return exitCodes.done;
   const told = whatEnded(ending?.failure ?? error, cli, surroundings.signal.aborted);
-  tellFailure(told, { surroundings, isJson });
+  const next = told.next ?? (told.kind === 'usage' && command ? helpOf(command) : undefined);
+  tellFailure({ ...told, next }, { surroundings, isJson });
   return exitCodes[told.kind];
 }
 
@@ -224,6 +235,14 @@ export function createProgram(act: Act, { stdout }: Pick<Surroundings, 'stdout'>
     if (command.commands.length > 0) command.allowExcessArguments();
   }
   return program;
+}
+
+/** Where a command tells how it is called, and how that looks with something behind its name. */
+function helpOf(command: Command): string {
+  const path = pathOf(command);
+  const example = examples[path]?.find((line) => line.startsWith(`gpu ${path} `));
+  const help = `See the help: ${`gpu ${path}`.trim()} --help`;
+  return example === undefined ? help : `${help}\nFor example: ${example}`;
 }
 
 function exampleText(command: Command, width: number): string {

@@ -8,6 +8,7 @@ import { duration } from './output/time.js';
 /** What a refusal means here: its kind, and the next step in terms of this command. */
 export interface Advice {
   readonly kind: ExitKind;
+  /** The next step; undefined where a wrong command line is led to the command's own help. */
   readonly next: string | undefined;
   /** Where the service's own words name something that this command calls differently. */
   readonly message?: string;
@@ -193,8 +194,11 @@ function whenInvalid(error: AnyApiError): Advice | undefined {
     isApiError(error, 'invalid_email');
   if (!isInvalid) return undefined;
   const faults = error.details?.fields ?? [];
-  const next = 'See the help: --help';
-  return { kind: 'usage', next, ...(faults.length > 0 && { message: faultWords(faults) }) };
+  return {
+    kind: 'usage',
+    next: undefined,
+    ...(faults.length > 0 && { message: faultWords(faults) }),
+  };
 }
 
 const whenBlocked: Readonly<Record<string, string>> = {
@@ -208,7 +212,6 @@ function byStatus({ status, retryAfterSeconds }: AnyApiError): Advice {
   if (status === 401) return { kind: 'signedOut', next: signIn };
   if (status === 402) return { kind: 'noMoney', next: 'Add money with: gpu pay' };
   if (status === 404) return { kind: 'notFound', next: 'Check the id.' };
-  if (status === 400 || status === 413 || status === 415)
-    return { kind: 'usage', next: 'See the help: --help' };
+  if (status === 400 || status === 413 || status === 415) return { kind: 'usage', next: undefined };
   return { kind: 'refused', next: 'See your account with: gpu balance' };
 }

@@ -167,6 +167,29 @@ describe('gpu, when something fails', () => {
     }
   });
 
+  it('leads from a wrong command line to the help and an example of that command', async () => {
+    const lines: Record<string, string> = {
+      rnt: 'See the help: gpu --help\n',
+      'keys ssh ad': 'See the help: gpu keys ssh --help\n',
+      'rent --gpus x':
+        'See the help: gpu rent --help\nFor example: gpu rent h100-80gb --gpus 8 --hours 2 --name training\n',
+      'extend --by tomorrow':
+        'See the help: gpu extend --help\nFor example: gpu extend training --stop-when-idle 30m --ignore-sessions\n',
+      // What the service finds wrong, and what has no words of its own about what to do.
+      'budget set 100000000': 'See the help: gpu budget set --help\nFor example: gpu budget set 50\n',
+      'keys create ci --setup --agent':
+        'See the help: gpu keys create --help\nFor example: gpu keys create ci --days 30\n',
+    };
+    for (const [line, hint] of Object.entries(lines)) {
+      const { code, err } = await ann.withCode(line, { columns: 100 });
+      assert.equal(code, exitCodes.usage, line);
+      assert.ok(err.includes(hint), `${line}: ${err}`);
+    }
+    const { err } = await ann.type('rent --gpus x --json');
+    const { next } = JSON.parse(err) as { next: string };
+    assert.match(next, /^See the help: gpu rent --help\n/);
+  });
+
   it('names the option that another one needs', async () => {
     const { err } = await ann.type('extend --ignore-sessions');
     assert.match(err, /^--ignore-sessions needs --stop-when-idle\./);
@@ -178,7 +201,7 @@ describe('gpu, when something fails', () => {
       'keys crate': /^keys has no command "crate"\. Did you mean create\?\n/,
       'keys ssh ad': /^keys ssh has no command "ad"\. Did you mean add\?\n/,
       'topup auto of': /^topup auto has no command "of"\. Did you mean off\?\n/,
-      'keys frobnicate': /^keys has no command "frobnicate"\.\nSee the help/,
+      'keys frobnicate': /^keys has no command "frobnicate"\.\nSee the help: gpu keys --help\n$/,
       'webhooks lisen': /\(Did you mean listen\?\)/,
       'rent --templat x': /\(Did you mean --template\?\)/,
     };
