@@ -139,7 +139,7 @@ export function readSoftware(body: SoftwareBody, sent: unknown): Software | unde
   refuseWithoutImage(software);
   refuseEntrypoint(software);
   if (software.image !== null && Object.hasOwn(sent as object, 'templateId')) {
-    throw fieldRefusal('templateId', 'templateId can’t be combined with image, which runs instead of one');
+    throw fieldRefusal('templateId', 'templateId can’t be combined with an image, which runs instead of one');
   }
   const { image, ports, diskGb } = software;
   const isAny = image !== null || ports.length > 0 || diskGb !== null || holdsSecrets(software);
@@ -148,9 +148,9 @@ export function readSoftware(body: SoftwareBody, sent: unknown): Software | unde
 
 function refuseWithoutImage({ image, args, registryAuth }: Software): void {
   if (image !== null) return;
-  if (args.length > 0) throw fieldRefusal('args', 'args needs image: they are its own');
+  if (args.length > 0) throw fieldRefusal('args', 'args needs an image: they are its own');
   if (registryAuth !== null) {
-    throw fieldRefusal('registryAuth', 'registryAuth needs image: it signs in to the image’s registry');
+    throw fieldRefusal('registryAuth', 'registryAuth needs an image: it signs in to the image’s registry');
   }
 }
 

@@ -2,6 +2,7 @@ import { ApiError, ConnectionError, isApiError, type AnyApiError } from '@gpu-re
 import { CommanderError } from 'commander';
 import type { ExitKind } from './exit-codes.js';
 import { Failure } from './failure.js';
+import { inOptions } from './fields.js';
 import { adviceFor } from './refusals.js';
 
 /** A failure as it is told: to people in sentences, to programs as JSON. */
@@ -80,7 +81,7 @@ function explainOwn({ kind, code = kind, message, next, cause, details }: Failur
 }
 
 function explainRefusal(error: AnyApiError): Told {
-  const { kind, next, message = withoutRoutes(error.message) } = adviceFor(error);
+  const { kind, next, message = inOptions(withoutRoutes(error.message)) } = adviceFor(error);
   const { code, requestId, support, details } = error;
   return { kind, code, message, next, requestId, support, details };
 }

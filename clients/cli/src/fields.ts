@@ -27,6 +27,8 @@ const names: Readonly<Record<string, string>> = {
   maxPricePerHourCents: '--max-price',
   labels: '--label',
   sshKeyIds: '--ssh-key',
+  sshPublicKeys: '--ssh-key',
+  quoteId: '--quote',
   address: '--address',
   taxId: '--tax-id',
   publicKey: 'The public key',
@@ -55,7 +57,7 @@ const names: Readonly<Record<string, string>> = {
   afterSeq: '--after',
 };
 
-/** Puts the options into a sentence of the service that names amounts by their fields: "topupAmountCents above 500". */
+/** Puts the options into a sentence of the service that names fields of its requests: "topupAmountCents above 500". */
 export function inOptions(text: string): string {
   return withoutFieldNames(
     text.replace(
@@ -75,7 +77,10 @@ function ownName(field: string): RegExp {
 }
 
 function withoutFieldNames(text: string): string {
-  return text.replace(/\b[a-z][A-Za-z]*Cents\b/g, (name) => names[name] ?? name);
+  return text.replace(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, (field, at: number) => {
+    const name = Object.hasOwn(names, field) ? names[field] : undefined;
+    return (at === 0 ? name : name?.replace(/^The /, 'the ')) ?? field;
+  });
 }
 
 /** One fault of a request, as the service tells it. */

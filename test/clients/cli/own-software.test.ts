@@ -120,6 +120,44 @@ describe('gpu, with software of one’s own', () => {
     );
   });
 
+  it('names options where the service names the fields of its requests', async () => {
+    const env = file('keys.env', 'PUBLIC_KEY=planted\n');
+    const lines: readonly (readonly [words: string[], told: RegExp])[] = [
+      [
+        ['--image', 'ann:secret@ghcr.io/ann/page'],
+        /^--image must be the name of an image.*; send credentials as --registry-user\.\n/,
+      ],
+      [['--env-file', env], /^--env may not set PUBLIC_KEY: give your keys as --ssh-key\.\n/],
+      [['--arg', 'x'], /^--arg needs an image: they are its own\.\n/],
+      [['--ignore-sessions'], /^--ignore-sessions needs --stop-when-idle\.\n/],
+      [
+        ['--template', 'pytorch', '--image', 'a/b:1'],
+        /^--template can’t be combined with an image, which runs instead of one\.\n/,
+      ],
+    ];
+    for (const [words, told] of lines) {
+      const { code, err } = await ann.run(['quote', 'rtx-4090', ...words], { columns: 200 });
+      assert.equal(code, exitCodes.usage, err);
+      assert.match(err, told);
+    }
+    // A refusal that is about no field of the request may name one all the same.
+    const full: typeof fetch = () =>
+      Promise.resolve(
+        Response.json(
+          {
+            error: 'rate_limited',
+            message:
+              'This machine was kept alive 24 times in a day. Raise stopWhenIdleMinutes, or take the guard away.',
+            requestId: 'a',
+            details: { retryAfterSeconds: 60 },
+          },
+          { status: 429 },
+        ),
+      );
+    const { err } = await ann.type('balance', { fetch: full, columns: 200 });
+    assert.match(err, /^This machine was kept alive .* Raise --stop-when-idle, or take the guard away\.\n/);
+  });
+
   it('takes a stored SSH key by its name, and says so of one that is not stored', async () => {
     const publicKey = newSshKeyPair().public;
     const { body } = await ann.elsewhere.post('/v1/ssh-keys', { name: 'laptop', publicKey });
