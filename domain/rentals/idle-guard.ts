@@ -99,7 +99,7 @@ export function guardMisfitsOf(
     return [{ field: 'stopWhenIdleMinutes', limit: null, message: 'does not tell how busy GPUs are' }];
   }
   if (told.sessions || guard.ignores.includes('sessions')) return [];
-  const message = 'can’t tell who is logged in: send "idleIgnores": ["sessions"] if that may be ignored';
+  const message = 'can’t tell who is logged in; idleIgnores lets it ignore that';
   return [{ field: 'idleIgnores', limit: null, message }];
 }
 

@@ -7,6 +7,7 @@ import { explainFailure } from './explain-failure.js';
 import { Failure, usageFailure } from './failure.js';
 import { tellingWhenLate } from './http/late.js';
 import { fetchOf } from './http/proxy.js';
+import { ServiceClock } from './http/service-clock.js';
 import { Out } from './output/out.js';
 import { duration } from './output/time.js';
 import type { Standing } from './standing.js';
@@ -36,6 +37,7 @@ export class Cli {
   readonly out: Out;
   readonly asking: Asking;
   readonly store: Store;
+  readonly #clock: ServiceClock;
   /** The name of the sign-in that is used; undefined: the one without a name. */
   readonly profile: string | undefined;
   /** What exists by now because of this command, or may exist; undefined: nothing. */
@@ -58,6 +60,7 @@ export class Cli {
     this.out = new Out(this.surroundings, options.json ?? options.jq !== undefined);
     this.asking = new Asking(this.surroundings, options.yes ?? false);
     this.store = new Store(surroundings);
+    this.#clock = new ServiceClock(() => surroundings.now());
     this.profile = readProfile(options.profile ?? filled(env['GPU_PROFILE']));
     const given = options.url ?? filled(env['GPU_API_URL']);
     if (given !== undefined) this.#url = readUrl(given);
@@ -77,6 +80,11 @@ export class Cli {
   /** Where the sign-in that is used is kept. */
   get place(): string {
     return placeOf(this.url, this.profile);
+  }
+
+  /** The service's time in milliseconds: what its instants are compared with, and counted from. */
+  now(): number {
+    return this.#clock.now();
   }
 
   get signal(): AbortSignal {
@@ -191,7 +199,9 @@ export class Cli {
       ...by,
       baseUrl: this.url,
       userAgent: `gpu/${version} node/${process.versions.node}`,
-      fetch: tellingWhenLate(fetchOf(this.surroundings), lateMs, () => this.#tellLate(lateMs)),
+      fetch: tellingWhenLate(this.#clock.readOff(fetchOf(this.surroundings)), lateMs, () =>
+        this.#tellLate(lateMs),
+      ),
       answerWithinMs: this.#timeoutMs,
       callWithinMs: this.#timeoutMs,
       retries: this.surroundings.retries,

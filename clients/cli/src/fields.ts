@@ -108,7 +108,8 @@ function withUnits(field: string, text: string): string {
 /** What no provider can do of a request, each option once. */
 export function misfitWords(misfits: readonly Misfit[]): string {
   const told = misfits.map(
-    ({ field, providerCode, message }) => `${names[field] ?? field}: ${providerCode} ${message}.`,
+    ({ field, providerCode, message }) =>
+      `${names[field] ?? field}: ${providerCode} ${withoutFieldNames(message)}.`,
   );
   return ['No provider with such a machine can do all of this:', ...new Set(told)].join('\n');
 }

@@ -73,6 +73,30 @@ describe('gpu, from the offers to the statement', () => {
     assert.equal(quote['worstCaseCents'], 3_000);
   });
 
+  it('goes by the service’s clock where this computer’s is off', async () => {
+    const hour = 3_600_000;
+    const inHours = (hours: number): string => new Date(Date.now() + hours * hour).toISOString();
+    const about = (at: string, hours: number): void =>
+      assert.ok(Math.abs(Date.parse(at) - Date.now() - hours * hour) < 60_000, at);
+    const bob = await Person.at(mock);
+    await bob.pay(20);
+    await bob.rent('rtx-4090 --name clock --stop-when-idle 30m --ignore-sessions');
+    for (const off of [-30 * hour, 30 * hour]) {
+      const options = { now: () => Date.now() + off, columns: 200 };
+      const reached = await bob.type(`extend clock --until ${inHours(-1)}`, options);
+      assert.deepEqual([reached.code, reached.out], [exitCodes.usage, ''], 'it would stop at once');
+      const later = await bob.json<{ autoStopAt: string }>(`extend clock --until ${inHours(2)}`, options);
+      about(later.autoStopAt, 2);
+      type Kept = { idleGuard: { keepAliveUntil: string } };
+      const { idleGuard } = await bob.json<Kept>('keep-alive clock --for 3h', options);
+      about(idleGuard.keepAliveUntil, 3);
+      const made = await bob.withCode('keys create clock --days 1 --json', options);
+      about((JSON.parse(made.out) as { expiresAt: string }).expiresAt, 24);
+      assert.match((await bob.type('quote rtx-4090', options)).out, /(5\d s|1 min)/);
+      assert.match((await bob.type('show clock', options)).out, /\nRan +\d s\n/);
+    }
+  });
+
   it('rents, shows, extends and stops a machine', async () => {
     const rent = await ann.type(
       'rent h100-80gb --gpus 8 --name training --hours 2 --label team=vision --notes first --yes',

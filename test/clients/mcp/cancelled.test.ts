@@ -76,6 +76,17 @@ describe('the server for agents, where calls are cancelled', function () {
     assert.equal((await server.call('rename', { rentalId, name: '5' }))['rentalId'], rentalId, 'a text');
   });
 
+  it('keeps a machine for minutes of the service’s clock', async () => {
+    const rentalId = await rent();
+    server.clock = () => Date.now() + 3_600_000;
+    const kept = await server.call('keep_alive', { rentalId, minutes: 5 });
+    assert.equal(kept['rentalId'], rentalId, JSON.stringify(kept));
+    const { idleGuard } = (await ann.elsewhere.get(`/v1/rentals/${String(rentalId)}`)).body as unknown as {
+      idleGuard: { keepAliveUntil: string };
+    };
+    assert.ok(Date.parse(idleGuard.keepAliveUntil) > Date.now() + 3_600_000);
+  });
+
   it('ends at once where a cancelled call changes nothing', async () => {
     const rentalId = await rent();
     await cancelAt(/^GET \/v1\/rentals\//, 'ssh_command', { rentalId });

@@ -22,7 +22,7 @@ export function addKeepAlive(server: McpServer, options: ToolOptions, spending: 
     },
     answering(options, shapes.rental, async ({ rentalId, minutes }, call) => {
       await spending.requireOwn(rentalId, call);
-      const until = new Date(Date.now() + minutes * 60_000);
+      const until = new Date(options.now() + minutes * 60_000);
       return shapes.shownRental(await call.commit((rest) => client.rentals.keepAlive(rentalId, until, rest)));
     }),
   );

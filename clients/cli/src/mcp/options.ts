@@ -9,6 +9,8 @@ export interface McpOptions {
   readonly version: string;
   /** How its user gives it a key of its own with a cap, after "run". */
   readonly ownKeyBy: string;
+  /** The service's time in milliseconds. */
+  now(): number;
   /** The public half of the key by which this machine enters rented ones, as a line of authorized_keys. */
   publicKey(): Promise<string>;
   /** The words of the command line by which this machine enters a rented one: ssh, its options, its address. */

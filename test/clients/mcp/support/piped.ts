@@ -19,6 +19,8 @@ export class PipedServer {
   /** What was done and nobody heard of. */
   readonly ended: Promise<readonly Act[]>;
   readonly #stdin = new PassThrough();
+  /** The service's clock as the command reads it off. */
+  clock = (): number => Date.now();
   #lastId = 0;
 
   private constructor(apiKey: string, baseUrl: string, fetch: (request: Request) => Promise<Response>) {
@@ -27,6 +29,7 @@ export class PipedServer {
     this.ended = runMcp({
       client: new GpuRental({ apiKey, baseUrl, fetch, retries: 0 }),
       ...{ allowUncapped: true, version: '0.0.0-test', ownKeyBy: 'gpu mcp', stdin: this.#stdin, stdout },
+      now: () => this.clock(),
       publicKey: () => Promise.resolve(newRenterKey().line),
       sshCommand: () => Promise.resolve(['ssh']),
     });

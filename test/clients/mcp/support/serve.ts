@@ -16,6 +16,7 @@ await runMcp({
   allowUncapped: ALLOW_UNCAPPED === 'yes',
   version: '0.0.0-test',
   ownKeyBy: 'gpu mcp in a terminal',
+  now: () => Date.now(),
   publicKey: () => Promise.resolve(readFileSync(`${identity}.pub`, 'utf8').trim()),
   sshCommand: ({ host, port, username }: Rental) =>
     Promise.resolve([

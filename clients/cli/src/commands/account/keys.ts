@@ -113,7 +113,7 @@ async function list(cli: Cli): Promise<void> {
   const apiKeys = await askOrSession(cli, 'list your keys', (client) =>
     client.apiKeys.list({ pageSize: 200 }).toArray(),
   );
-  const nowMs = cli.surroundings.now();
+  const nowMs = cli.now();
   const own = cli.store.profile(cli.place)?.keyId;
   const columns: Column<ApiKey>[] = [
     { title: 'NAME', value: ({ name, id }) => `${cut(name, 24)}${id === own ? ' *' : ''}`, shrinksTo: 6 },
@@ -170,11 +170,12 @@ async function create(
     ...(agent && { ends: 'own' as const }),
     name,
     scopes: scopesOf(asked, setup),
-    expiresAt: endAfter(cli, days),
     ...(spendCap !== undefined && { spendCapCents: spendCap }),
     ...(from !== undefined && { allowedCidrs: [...from] }),
   };
-  const made = await withSession(cli, 'create a key', (client) => createKey(cli, client, body));
+  const made = await withSession(cli, 'create a key', (client) =>
+    createKey(cli, client, { ...body, expiresAt: endAfter(cli, days) }),
+  );
   out.result(made, () => [
     made.key,
     '',

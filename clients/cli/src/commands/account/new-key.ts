@@ -10,8 +10,8 @@ const dayMs = 86_400_000;
 export const programScopes: readonly ApiKeyScope[] = ['read', 'rentals', 'billing'];
 
 /** When a key ends that is made now. @returns ISO 8601, UTC */
-export function endAfter({ surroundings }: Cli, days: number): string {
-  return new Date(surroundings.now() + days * dayMs).toISOString();
+export function endAfter(cli: Cli, days: number): string {
+  return new Date(cli.now() + days * dayMs).toISOString();
 }
 
 /** How long an agent's key is valid, in days, and what its machines may cost in total, in cents. */

@@ -32,9 +32,10 @@ export const addKeepAlive: AddCommand = (program, act) => {
 };
 
 async function keepAlive(cli: Cli, given: string | undefined, options: Options): Promise<void> {
-  const until = untilOf(options, cli.surroundings.now());
+  refuseContradictions(options);
   const client = cli.client();
   const rental = await findRental(cli, client, given, 'keep');
+  const until = options.until ?? new Date(cli.now() + (options.for ?? 0) * 1_000).toISOString();
   const { out } = cli;
   const endOf = ({ idleGuard }: Rental): string => localTime(idleGuard?.keepAliveUntil ?? until);
   const named = `${shortId(rental.id)} (${rental.id})`;
@@ -52,9 +53,8 @@ async function keepAlive(cli: Cli, given: string | undefined, options: Options):
   );
 }
 
-function untilOf({ for: seconds, until }: Options, nowMs: number): string {
+function refuseContradictions({ for: seconds, until }: Options): void {
   if ((seconds === undefined) === (until === undefined)) {
     throw usageFailure('Say how long, by --for or --until.', 'Such as: gpu keep-alive --for 2h');
   }
-  return until ?? new Date(nowMs + (seconds ?? 0) * 1_000).toISOString();
 }

@@ -33,7 +33,7 @@ export const addUsage: AddCommand = (program, act) => {
       act(async (cli, given: string | undefined, { last }: { readonly last: number }) => {
         const client = cli.client();
         const rental = await findRental(cli, client, given, 'see');
-        const end = rental.stoppedAt === null ? cli.surroundings.now() : Date.parse(rental.stoppedAt);
+        const end = rental.stoppedAt === null ? cli.now() : Date.parse(rental.stoppedAt);
         const from = new Date(end - last * 1_000).toISOString();
         const query = { from, points: LINES };
         const told = await client.rentals.telemetry(rental.id, query, { signal: cli.signal });

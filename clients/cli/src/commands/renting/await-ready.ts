@@ -18,8 +18,7 @@ export async function awaitReady(cli: Cli, client: GpuRental, id: string): Promi
   const show = (): void => {
     const { rental } = seen;
     // The result says that it is ready, and more.
-    if (rental && rental.phase !== 'ready')
-      progress.update(phaseOf(rental), timesOf(rental, cli.surroundings.now()));
+    if (rental && rental.phase !== 'ready') progress.update(phaseOf(rental), timesOf(rental, cli.now()));
   };
   cli.standing = goingOn(id, undefined);
   const timer = setInterval(show, 1_000);

@@ -49,7 +49,7 @@ async function extend(cli: Cli, given: string | undefined, options: Options): Pr
   const client = cli.client();
   const rental = await findRental(cli, client, given, 'extend');
   const change = changeOf(rental, options);
-  refuseReached(rental, change, cli.surroundings.now());
+  refuseReached(rental, change, cli.now());
   const about = { details: { rentalId: rental.id }, next: `Check with: gpu show ${shortId(rental.id)}` };
   const changed = await cli.commit(
     () => client.rentals.change(rental.id, change),

@@ -61,7 +61,7 @@ async function list(
   const query = { ...labelQuery(labels), ...search, ...(mine && { mine: true as const }), sort };
   const [cut, burn] = await Promise.all([readRentals(cli, all, limit, query), readBurn(cli)]);
   const { rows: rentals, words, more } = cut;
-  const nowMs = cli.surroundings.now();
+  const nowMs = cli.now();
   out.result({ rentals, ...more }, () => {
     if (rentals.length === 0) {
       return out.text(noneWords(all, search !== false || labels !== undefined || mine));

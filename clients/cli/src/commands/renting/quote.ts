@@ -21,7 +21,7 @@ export const addQuote: AddCommand = (program, act) => {
         const quote = await ofFamily(cli, wish.familyId, () =>
           client.quotes.create(wish, { signal: cli.signal }),
         );
-        const holdsFor = duration(secondsBetween(cli.surroundings.now(), quote.expiresAt));
+        const holdsFor = duration(secondsBetween(cli.now(), quote.expiresAt));
         out.result(quote, () => [
           ...out.facts(quoteFacts(quote)),
           '',

@@ -41,7 +41,7 @@ export const addShow: AddCommand = (program, act) => {
 
 function linesOf(cli: Cli, rental: Rental): string[] {
   const { out } = cli;
-  const nowMs = cli.surroundings.now();
+  const nowMs = cli.now();
   return [
     ...out.facts([
       ['Id', rental.id],

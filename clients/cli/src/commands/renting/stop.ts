@@ -52,7 +52,7 @@ async function stop(cli: Cli, given: readonly string[], all: boolean): Promise<v
 async function agree(cli: Cli, rentals: readonly Rental[]): Promise<void> {
   const [first] = rentals;
   if (!first) return;
-  const nowMs = cli.surroundings.now();
+  const nowMs = cli.now();
   const what =
     rentals.length === 1
       ? `${nameOf(first)} (${gpusOf(first)}, ${usd(costNow(first, nowMs))} so far)`

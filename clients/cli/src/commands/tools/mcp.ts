@@ -37,6 +37,7 @@ async function serve(cli: Cli, allowUncapped: boolean): Promise<void> {
   const unheard = await runMcp({
     ...{ client, allowUncapped, version, stdin, stdout, signal: cli.signal },
     ownKeyBy: ownKeyBy(cli),
+    now: () => cli.now(),
     publicKey: () => ensureIdentity(cli),
     sshCommand: (rental) => sshCommandFor(cli, client, rental),
   });

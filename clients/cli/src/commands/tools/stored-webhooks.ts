@@ -104,7 +104,7 @@ async function list(cli: Cli): Promise<void> {
   const webhooks = await askOrSession(cli, 'list your webhooks', (client) =>
     client.webhooks.list({ signal: cli.signal }),
   );
-  const nowMs = cli.surroundings.now();
+  const nowMs = cli.now();
   const columns: Column<Webhook>[] = [
     { title: 'ADDRESS', value: ({ url }) => url, shrinksTo: 12 },
     { title: 'STATE', value: stateOf },
