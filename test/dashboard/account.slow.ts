@@ -98,7 +98,7 @@ describe('the account in the dashboard', () => {
       await closeForGood().click();
       await dialog('Confirm that it is you').getByLabel('Code from the email').fill('123456');
       await page.getByRole('heading', { name: 'Your account is being closed' }).waitFor();
-      await page.getByText('Your machines are shutting down.').waitFor();
+      await page.getByText('We are stopping whatever still runs.').waitFor();
       await page.getByText('Machines still shutting down').waitFor();
       await dialog().waitFor({ state: 'detached' });
       // What opened the dialog is gone with it.

@@ -214,5 +214,16 @@ describe('gpu account', () => {
       columns: 200,
     });
     assert.match(out, /^State +giving your money back\n/, err);
+    // Before the service has looked: this account never had a machine.
+    const begun: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const answer = await fetch(request);
+      if (!request.url.endsWith('/v1/account/closing')) return answer;
+      return Response.json({ ...((await answer.json()) as object), state: 'stopping' });
+    };
+    const early = await stranger.type('account closing', {
+      ...{ types: { 'Your email address': ann.email, ...mailedCode }, columns: 200, fetch: begun },
+    });
+    assert.match(early.out, /^State +stopping whatever still runs\n/, early.err);
   });
 });

@@ -70,7 +70,7 @@ export function closingWords({ state }: AccountClosing): string {
 }
 
 const stateWords: Readonly<Record<AccountClosingState, string>> = {
-  stopping: 'shutting down your machines',
+  stopping: 'stopping whatever still runs',
   settling: 'waiting for open invoices, disputes and payments',
   returning: 'giving your money back',
   erasing: 'erasing your personal data',

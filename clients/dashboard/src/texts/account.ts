@@ -37,7 +37,7 @@ export const accountTexts = texts({
     returns: 'Back to you',
     lapses: 'Expired or used for what you owed',
     states: {
-      stopping: 'Your machines are shutting down.',
+      stopping: 'We are stopping whatever still runs.',
       settling: 'We are waiting for open invoices, disputes and payments.',
       returning: 'Your money goes back.',
       erasing: 'We are erasing your personal data.',
