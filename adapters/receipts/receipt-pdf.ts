@@ -1,5 +1,6 @@
 import PDFDocument from 'pdfkit';
 import { formatUsd } from '../../domain/money.js';
+import { brandOf } from '../../domain/payments/card-brands.js';
 import type { Receipt } from '../../domain/payments/receipt.js';
 import { mainFont, runsOf } from './fonts.js';
 
@@ -54,8 +55,7 @@ export async function receiptPdf(receipt: Receipt): Promise<Buffer> {
 
 function paidBy({ card }: Receipt): string {
   if (card === null) return 'Card';
-  const brand = card.brand.charAt(0).toUpperCase() + card.brand.slice(1);
-  return `${brand} ending in ${card.last4}`;
+  return `${brandOf(card.brand)} ending in ${card.last4}`;
 }
 
 function sellerLines({ seller: { name, address, taxId } }: Receipt): string[] {

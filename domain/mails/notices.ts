@@ -11,6 +11,7 @@ import type {
   SetupAct,
   StatementFacts,
 } from '../notices/notices.js';
+import { brandOf } from '../payments/card-brands.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
 import { command, fact, quietLink, row, type Part } from './parts.js';
 import { webhooksSwitchedOff } from './webhooks.js';
@@ -289,7 +290,7 @@ function cardsSaved(all: readonly NoticeFacts['card_saved'][]): Words {
     parts: [
       'We charge it when you top up, and for automatic top-ups if you turn them on.',
       '',
-      ...listed(all, ({ brand, last4 }) => fact('Card', `${brand} ending in ${last4}`)),
+      ...listed(all, ({ brand, last4 }) => fact('Card', `${brandOf(brand)} ending in ${last4}`)),
       '',
       'If this was not you, remove the card in your billing settings, end your other sessions, and contact support.',
     ],

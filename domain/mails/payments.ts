@@ -1,5 +1,6 @@
 import type { TopupId } from '../ids.js';
 import { formatUsd } from '../money.js';
+import { brandOf } from '../payments/card-brands.js';
 import type { ReversalShare } from '../payments/reversal.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
 import { bareButton, button, fact } from './parts.js';
@@ -62,7 +63,7 @@ export function autoTopupFailedMail(topup: {
 /** The saved card's month is over. */
 export function cardExpiredMail(card: { readonly brand: string; readonly last4: string }): Message {
   return messageOf('Your saved card has expired', [
-    `Your ${card.brand} card ending in ${card.last4} has expired, so we can no longer charge it.`,
+    `Your ${brandOf(card.brand)} card ending in ${card.last4} has expired, so we can no longer charge it.`,
     'Save another card in your billing settings. Until then, pay on the payment page.',
   ]);
 }

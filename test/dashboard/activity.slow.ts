@@ -30,6 +30,8 @@ describe('the words of the activity', () => {
     );
     assert.match(events['rental.kept_alive'](toldBy({ by: 'machine' })), /, as asked on the machine$/);
     assert.match(events['webhook.changed'](toldBy({ changed: ['url', 'types'] })), /address, events/);
+    const card = { brand: 'amex', last4: '0005' };
+    assert.equal(events['card.saved'](toldBy(card)), 'A card was saved: American Express ending in 0005.');
     for (const type of eventTypes) assert.ok(events[type](toldBy({})).length > 5);
   });
 

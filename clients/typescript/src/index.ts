@@ -1,4 +1,5 @@
 export { readWritten } from './calendar.js';
+export { brandName } from './cards.js';
 export { GpuRental } from './client.js';
 export { closingWaitsAtMostDays, closingWaitWords } from './closing.js';
 export { meterAfter } from './ended-meter.js';

@@ -44,7 +44,7 @@ describe('the card of gpu, and its automatic charges', () => {
     it('says that there is none, then which one there is', async () => {
       assert.equal((await ann.type('card')).out, 'You have no saved card. Save one with: gpu card add\n');
       await saveCard();
-      assert.match((await ann.type('card')).out, /^visa ending in 4242, valid until 12\/\d{4}\n$/);
+      assert.match((await ann.type('card')).out, /^Visa ending in 4242, valid until 12\/\d{4}\n$/);
       const told = await ann.json<Card>('card');
       assert.deepEqual(told, JSON.parse(JSON.stringify(await cardOf())));
     });
@@ -73,11 +73,11 @@ describe('the card of gpu, and its automatic charges', () => {
       assert.equal(code, 0, err);
       assert.match(
         err,
-        /^To remove your card \(visa ending in 4242, valid until 12\/\d{4}\), confirm that it’s you\.\n/,
+        /^To remove your card \(Visa ending in 4242, valid until 12\/\d{4}\), confirm that it’s you\.\n/,
       );
       assert.match(
         out,
-        /^Removed: visa ending in 4242, valid until 12\/\d{4}\nAutomatic top-ups are now off\.\n$/,
+        /^Removed: Visa ending in 4242, valid until 12\/\d{4}\nAutomatic top-ups are now off\.\n$/,
       );
       assert.equal((await cardOf()).pmId, null);
       assert.match(

@@ -44,7 +44,7 @@ describe('gpu account', () => {
     await ann.pay(20);
     const { code, out } = await ann.withCode('account closing', { columns: 200 });
     assert.equal(code, 0);
-    assert.match(out, /^Back to you +\$20\.00 to visa ending in \d{4}\n\n/);
+    assert.match(out, /^Back to you +\$20\.00 to Visa ending in \d{4}\n\n/);
     assert.match(out, /You\s+can’t undo this\.\nClose it with: gpu account close\n$/);
     assert.equal((await closingOf(ann)).state, null);
   });
@@ -55,7 +55,7 @@ describe('gpu account', () => {
     const { code, out, err } = await ann.type('account close', typing(ann.email));
     assert.equal(code, 0, err);
     assert.match(err, /^To close your account, confirm that it’s you\.\nWe emailed a code to /);
-    assert.match(err, /\nMachines +1 stops at once, and its disk is lost\nBack to you +\$\d+\.\d\d to visa/);
+    assert.match(err, /\nMachines +1 stops at once, and its disk is lost\nBack to you +\$\d+\.\d\d to Visa/);
     assert.ok(err.replace(/\s+/g, ' ').includes(closingWords({ ...(await closingOf(ann)), state: null })));
     assert.equal(out, 'Your account is being closed. To see how far it is: gpu account closing\n');
     const { state, machines } = await closingOf(ann);
@@ -80,7 +80,7 @@ describe('gpu account', () => {
     const line = (email: string) => ann.type(`account close --confirm ${email}`, { types, columns: 200 });
     const { code, err } = await line(ann.email);
     assert.equal(code, 0, err);
-    assert.match(err, /\nBack to you +\$20\.00 to visa/);
+    assert.match(err, /\nBack to you +\$20\.00 to Visa/);
     const other = await line('somebody@example.com');
     assert.equal(other.code, exitCodes.usage, other.err);
     assert.match(other.err, /not this account’s own address/);

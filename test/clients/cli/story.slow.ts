@@ -260,7 +260,7 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
         terminal.enter(email);
       },
     });
-    assert.match(shown, /Back to you +\$49\.\d\d to visa[^]*Your account is being closed\.[^]*Signed out of/);
+    assert.match(shown, /Back to you +\$49\.\d\d to Visa[^]*Your account is being closed\.[^]*Signed out of/);
     const late = open('balance');
     assert.equal(await late.ended(), exitCodes.signedOut, late.shown);
   });

@@ -319,7 +319,7 @@ const mails: readonly Whole[] = [
     [
       'We charge it when you top up, and for automatic top-ups if you turn them on.',
       '',
-      'Card: visa ending in 4242',
+      'Card: Visa ending in 4242',
       '',
       'If this was not you, remove the card in your billing settings, end your other sessions, and contact support.',
     ],

@@ -105,7 +105,7 @@ const mails: readonly Whole[] = [
     cardExpiredMail({ brand: 'visa', last4: '4242' }),
     'Your saved card has expired',
     [
-      'Your visa card ending in 4242 has expired, so we can no longer charge it.',
+      'Your Visa card ending in 4242 has expired, so we can no longer charge it.',
       'Save another card in your billing settings. Until then, pay on the payment page.',
     ],
   ],

@@ -1,4 +1,5 @@
 import {
+  brandName,
   closingWaitsAtMostDays,
   closingWaitWords,
   wordOf,
@@ -52,7 +53,7 @@ function unsettledWords({ openInvoices, openDisputes }: AccountClosing): string 
 }
 
 function returnWords({ amountCents, cardBrand, cardLast4, status }: CardReturn): string {
-  const card = `${cardBrand ?? 'card'}${cardLast4 === null ? '' : ` ending in ${cardLast4}`}`;
+  const card = `${brandName(cardBrand ?? 'card')}${cardLast4 === null ? '' : ` ending in ${cardLast4}`}`;
   return `${usd(amountCents)} to ${card}${returnStates[status]}`;
 }
 

@@ -10,6 +10,8 @@ export interface Told {
   readonly rental: string;
   /** The kind of its GPUs. */
   readonly family: string;
+  /** The brand of a card. */
+  readonly brand: string;
   readonly money: (name: string) => string;
   readonly number: (name: string) => string;
   readonly isTrue: (name: string) => boolean;
@@ -66,7 +68,7 @@ const events = {
     `You have spent ${told.number('percent')}% of your budget for ${told.word('month')}: ${told.money('spentCents')} of ${told.money('monthlyCents')}.`,
   'auto_topup.succeeded': (told) => `An automatic top-up added ${told.money('creditedCents')}.`,
   'auto_topup.switched_off': (told) => `Automatic top-ups were turned off: ${told.reason('reason')}.`,
-  'card.saved': (told) => `A card was saved: ${told.word('brand')}, ending in ${told.word('last4')}.`,
+  'card.saved': (told) => `A card was saved: ${told.brand} ending in ${told.word('last4')}.`,
   'card.removed': (told) => `Your saved card was removed: ${told.reason('reason')}.`,
   'invoice.opened': (told) =>
     `You have an invoice for ${told.money('amountCents')} (${told.reason('reason')}), due ${told.time('dueAt')}.`,

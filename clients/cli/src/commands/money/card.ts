@@ -1,4 +1,4 @@
-import type { Card } from '@gpu-rental/client';
+import { brandName, type Card } from '@gpu-rental/client';
 import { openPage } from '../../asking/open-page.js';
 import { withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
@@ -61,5 +61,5 @@ async function remove(cli: Cli): Promise<void> {
 function wordsOf({ pmId, brand, last4, expMonth, expYear }: Card): string {
   if (pmId === null) return 'You have no saved card. Save one with: gpu card add';
   const expiry = expMonth === null || expYear === null ? '' : `, valid until ${expMonth}/${expYear}`;
-  return `${brand ?? 'card'} ending in ${last4 ?? '????'}${expiry}`;
+  return `${brandName(brand ?? 'card')} ending in ${last4 ?? '????'}${expiry}`;
 }

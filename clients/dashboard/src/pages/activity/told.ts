@@ -1,4 +1,4 @@
-import { lookUp, type AuditEvent, type Event, type EventType } from '@gpu-rental/client';
+import { brandName, lookUp, type AuditEvent, type Event, type EventType } from '@gpu-rental/client';
 import { familyName } from '../../format/machine.js';
 import { money } from '../../format/money.js';
 import { number } from '../../format/number.js';
@@ -24,6 +24,7 @@ export function toldBy(
     },
     rental: nameOf(entityId) ?? aRental,
     family: familyName(wordOf(data['familyId'])),
+    brand: brandName(wordOf(data['brand'])),
     money: (name) => (isWhole(data[name]) ? money(data[name]) : unknown),
     number: (name) => (typeof data[name] === 'number' ? number(data[name]) : unknown),
     isTrue: (name) => data[name] === true,

@@ -1,3 +1,4 @@
+import { brandName } from '@gpu-rental/client';
 import type { SavedCard } from '../../data/card.js';
 import { billingTexts } from '../../texts/billing.js';
 
@@ -16,22 +17,9 @@ export function validityOf(
   return monthsLeft <= 1 ? 'soon' : 'valid';
 }
 
-const brands: Readonly<Record<string, string>> = {
-  amex: 'American Express',
-  cartes_bancaires: 'Cartes Bancaires',
-  diners: 'Diners Club',
-  discover: 'Discover',
-  eftpos_au: 'Eftpos Australia',
-  jcb: 'JCB',
-  link: 'Link',
-  mastercard: 'Mastercard',
-  unionpay: 'UnionPay',
-  visa: 'Visa',
-};
-
 /** A card as people know it: “Visa •••• 4242”. */
 export function cardName({ brand, last4 }: Pick<SavedCard, 'brand' | 'last4'>): string {
-  const name = brand === null ? t.unnamed : (brands[brand] ?? brand);
+  const name = brand === null ? t.unnamed : brandName(brand);
   return t.name(name, last4 ?? t.unknownDigits);
 }
 
