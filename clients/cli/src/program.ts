@@ -168,9 +168,13 @@ async function tell(error: unknown, { surroundings, isJson, cli, command, reader
   // Who reads the first lines only ("| head") has all that they want, unless there is more to know.
   if (ending?.isLeft === true && cli?.standing === undefined) return exitCodes.done;
   const told = whatEnded(ending?.failure ?? error, cli, surroundings.signal.aborted);
-  const next = told.next ?? (told.kind === 'usage' && command ? helpOf(command) : undefined);
-  tellFailure({ ...told, next }, { surroundings, isJson });
+  tellFailure(told.kind === 'usage' ? led(told, command) : told, { surroundings, isJson });
   return exitCodes[told.kind];
+}
+
+/** Leads a wrong command line to its command's help, where nothing better comes next. */
+function led(told: Told, command: Command | undefined): Told {
+  return { ...told, next: told.next ?? (command && helpOf(command)) };
 }
 
 /** Whether a failure says more than that the command was cancelled because its results reach nobody. */
